@@ -1,0 +1,99 @@
+/** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
+export type Window = { firstValid: number; lastValid: number };
+
+/** A signed attestation transaction. Persisted before its first submission; only these bytes are ever submitted for it. */
+export type Attempt = Window & {
+  txid: string;
+  /** Canonical msgpack of the signed transaction. */
+  raw: Uint8Array;
+};
+
+/** What a node said to a submission, reduced to what can be done about it (findings: "algod says on submit"). */
+export type Submission =
+  /** In the pool or already in the ledger. */
+  | { status: "accepted" }
+  /** Submit the same bytes again, later: pool full, fee below the present threshold, time-out, 5xx, not yet valid. */
+  | { status: "retry"; reason: string }
+  /** Past its last round. No proof that it was never confirmed: look it up. */
+  | { status: "expired"; reason: string }
+  /** Another transaction holds the lease: look every attempt up, never re-sign because of this. */
+  | { status: "leased"; reason: string }
+  /** The account cannot pay the fee: the same bytes once it is funded. */
+  | { status: "unfunded"; reason: string }
+  /** Never acceptable as it is (bad signature, other genesis, …): alert. */
+  | { status: "rejected"; reason: string };
+
+/** Where a transaction is, as far as can be told now. */
+export type Standing =
+  | { state: "confirmed"; round: number }
+  /** Not in the ledger yet, and its window is still open or not all of its rounds could be read. */
+  | { state: "open" }
+  /** Its window has passed and the ids of every round in it, read from the quorum, lack it: it can never be confirmed. */
+  | { state: "dead" };
+
+/**
+ * Algorand's rounds as one shared loop reads them: one wait-for-block-after, each block read once, everything in it
+ * confirmed at once.
+ */
+export interface Rounds {
+  /** The latest round seen whole, 0 before the first. */
+  latest(): number;
+
+  /** When the latest round was seen, in ms of the caller's clock; tells whether the loop is alive. */
+  latestAt(): number;
+
+  /**
+   * Tells where a transaction stands now, from the rounds already read and, for older ones, from the nodes.
+   *
+   * @throws ProviderError when it cannot be told
+   */
+  standing(txid: string, window: Window, signal: AbortSignal): Promise<Standing>;
+
+  /** Waits until the transaction is confirmed or dead. Rejects with the signal's reason when that comes first. */
+  settled(txid: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>>;
+
+  /** Waits for the next round. */
+  next(signal: AbortSignal): Promise<number>;
+}
+
+/** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
+export type RecordedAttestation = {
+  txid: string;
+  round: number;
+  sender: string;
+  /** The note's bytes. */
+  note: Uint8Array;
+  /** microAlgos moved. */
+  amount: bigint;
+  type: string;
+  closesOrRekeys: boolean;
+  genesisHash: string;
+};
+
+/** The attestor's account on the ledger, and the ledger as the place of record. */
+export interface Ledger {
+  /** Base64, 32 bytes. */
+  readonly genesisHash: string;
+  /** CAIP-2. */
+  readonly caip2: string;
+  /** The attestor's address. */
+  readonly address: string;
+  readonly rounds: Rounds;
+
+  /**
+   * Builds and signs a zero-value self-payment that carries a note.
+   *
+   * @param note UTF-8, at most 1024 bytes
+   * @param lease 32 bytes
+   * @throws ProviderError when no node gives parameters of this genesis
+   */
+  sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt>;
+
+  submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
+
+  /** @returns undefined when every indexer needed, caught up, knows no such transaction; @throws ProviderError */
+  recorded(txid: string, signal: AbortSignal): Promise<RecordedAttestation | undefined>;
+
+  /** microAlgos that can be spent on fees: balance less minimum balance. @throws ProviderError */
+  spendable(signal: AbortSignal): Promise<bigint>;
+}
