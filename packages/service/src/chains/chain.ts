@@ -24,9 +24,7 @@ export type SourceErrorCode =
   /** It names another chain than the configured ones. */
   | "source_wrong_chain"
   /** Found, but no provider gave bytes that hash to the id. */
-  | "source_unreadable"
-  | "providers_unavailable"
-  | "providers_conflict";
+  | "source_unreadable";
 
 export class SourceError extends Error {
   readonly code: SourceErrorCode;
@@ -59,7 +57,7 @@ export interface SourceChain {
    * Fetches a confirmed transaction.
    *
    * @param signal ends the look-up; the caller's one deadline for the request
-   * @throws SourceError
+   * @throws SourceError about the transaction; ProviderError when it cannot be told
    */
   transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction>;
 }
