@@ -1,0 +1,52 @@
+import { x402Facilitator } from "@x402/core/facilitator";
+import { PaymentPayloadV2Schema, PaymentRequirementsV2Schema } from "@x402/core/schemas";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { Hono } from "hono";
+import { type Listening, listen, type RequestObserver } from "../http.ts";
+
+/** Adds one rail's schemes to the facilitator. */
+export type RailRegistration = (facilitator: x402Facilitator) => void | Promise<void>;
+
+export interface FacilitatorOptions {
+  rails: RailRegistration[];
+  port?: number | undefined;
+  onRequest?: RequestObserver | undefined;
+}
+
+/**
+ * An x402 facilitator (version 2) over HTTP for every rail registered: `POST /verify`, `POST /settle`,
+ * `GET /supported`, as `HTTPFacilitatorClient` of @x402/core asks them. Deciding and settling is done by the stock
+ * scheme packages alone. A body that is no request answers 400, a scheme that throws 500: neither says anything about
+ * the payment.
+ */
+export async function startFacilitator({ rails, port, onRequest }: FacilitatorOptions): Promise<Listening> {
+  const facilitator = new x402Facilitator();
+  for (const register of rails) await register(facilitator);
+
+  const app = new Hono();
+  app.get("/supported", (c) => c.json(facilitator.getSupported()));
+  app.post("/verify", async (c) => {
+    const asked = parseRequest(await c.req.text());
+    if (asked === undefined) return c.json({ error: "not a verify request" }, 400);
+    return c.json(await facilitator.verify(asked.payload, asked.requirements));
+  });
+  app.post("/settle", async (c) => {
+    const asked = parseRequest(await c.req.text());
+    if (asked === undefined) return c.json({ error: "not a settle request" }, 400);
+    return c.json(await facilitator.settle(asked.payload, asked.requirements));
+  });
+  app.onError((error, c) => c.json({ error: error.message }, 500));
+  return listen(app.fetch, { server: "facilitator", port, onRequest });
+}
+
+function parseRequest(text: string): { payload: PaymentPayload; requirements: PaymentRequirements } | undefined {
+  try {
+    const body = JSON.parse(text);
+    // Checked, but handed on as sent: the schemas drop members that schemes may want.
+    PaymentPayloadV2Schema.parse(body.paymentPayload);
+    PaymentRequirementsV2Schema.parse(body.paymentRequirements);
+    return { payload: body.paymentPayload, requirements: body.paymentRequirements };
+  } catch {
+    return undefined;
+  }
+}

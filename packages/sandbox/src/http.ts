@@ -1,0 +1,58 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+
+/** One request as it arrived at one of the sandbox's servers, told before it is answered. */
+export interface SandboxRequest {
+  server: "algod" | "indexer" | "facilitator" | "base" | "solana";
+  method: string;
+  /** Path and query as sent. */
+  url: string;
+}
+
+/** Sees every request, so that a test can say which calls were made; it cannot change or answer one. */
+export type RequestObserver = (request: SandboxRequest) => void;
+
+export interface ListenOptions {
+  /** 0 picks a free port. */
+  port?: number | undefined;
+  server: SandboxRequest["server"];
+  onRequest?: RequestObserver | undefined;
+}
+
+export interface Listening {
+  /** Origin, without a trailing slash. */
+  url: string;
+  /** Stops listening and ends the open connections, waiting requests included. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a fetch handler on 127.0.0.1: a sandbox answers this machine alone.
+ * @throws when the port is taken (`EADDRINUSE`).
+ */
+export async function listen(
+  fetch: (request: Request) => Response | Promise<Response>,
+  { port = 0, server: name, onRequest }: ListenOptions,
+): Promise<Listening> {
+  const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const server = createServer((incoming: IncomingMessage, outgoing) => {
+    onRequest?.({ server: name, method: incoming.method ?? "", url: incoming.url ?? "" });
+    void answer(incoming, outgoing);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}
