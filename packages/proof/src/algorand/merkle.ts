@@ -1,0 +1,133 @@
+import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
+import { concatBytes, DecodeError, equalBytes, utf8 } from "../encoding.ts";
+import { encodeMsgpack, getBytes, type MsgpackMap, structMap } from "./msgpack.ts";
+
+/**
+ * The commitments to a block's payset that a header carries, named by their fields. `txn` is a plain Merkle tree,
+ * the others are vector commitments. Source: go-algorand, `data/bookkeeping/txn_merkle.go`, `crypto/merklearray`.
+ */
+export type TransactionTree = "txn" | "txn256" | "txn512";
+
+interface TreeRules {
+  /** Hash of the transaction and of its in-block map, of which a leaf is made. */
+  element: (bytes: Uint8Array) => Uint8Array;
+  /** Hash of leaves and nodes. */
+  node: (bytes: Uint8Array) => Uint8Array;
+  length: number;
+  vectorCommitment: boolean;
+}
+
+const TREES: Record<TransactionTree, TreeRules> = {
+  txn: { element: sha512_256, node: sha512_256, length: 32, vectorCommitment: false },
+  txn256: { element: sha256, node: sha256, length: 32, vectorCommitment: true },
+  txn512: { element: sha256, node: sha512, length: 64, vectorCommitment: true },
+};
+
+const TX = utf8("TX");
+const STIB = utf8("STIB");
+const LEAF = utf8("TL");
+const NODE = utf8("MA");
+const BOTTOM = utf8("MB");
+const LIGHT_HEADER = utf8("B256");
+
+/**
+ * A payset's leaf: `H("TL" ‖ H("TX" ‖ transaction) ‖ H("STIB" ‖ in-block map))`.
+ * @param transaction canonical msgpack of the unsigned transaction, genesis restored
+ * @param stib canonical msgpack of the in-block map, genesis left out
+ */
+export function transactionLeaf(tree: TransactionTree, transaction: Uint8Array, stib: Uint8Array): Uint8Array {
+  const { element, node } = TREES[tree];
+  return node(concatBytes(LEAF, element(concatBytes(TX, transaction)), element(concatBytes(STIB, stib))));
+}
+
+/**
+ * The root over leaves in payset order. An empty plain tree is 32 zero bytes, which a header leaves out; an empty
+ * vector commitment is the hash of its bottom leaf.
+ */
+export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array {
+  const top = treeLevels(tree, leaves).at(-1)?.[0];
+  return top ?? new Uint8Array(TREES[tree].length);
+}
+
+/**
+ * The siblings of one leaf, from leaf to root.
+ * @param index the transaction's place in the payset, from 0
+ * @throws RangeError when there is no such leaf.
+ */
+export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: number): Uint8Array[] {
+  if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
+  const levels = treeLevels(tree, leaves);
+  const { vectorCommitment, length } = TREES[tree];
+  let position = vectorCommitment ? reverseBits(index, levels.length - 1) : index;
+  return levels.slice(0, -1).map((level) => {
+    const sibling = level[position ^ 1] ?? new Uint8Array(length);
+    position >>>= 1;
+    return sibling;
+  });
+}
+
+/**
+ * Whether the siblings lead from the leaf at `index` to the root. Every sibling must be one digest long, and `index`
+ * must fit in a tree of that depth; no other index is accepted for the same path.
+ */
+export function verifyLeaf(
+  tree: TransactionTree,
+  leaf: Uint8Array,
+  index: number,
+  siblings: Uint8Array[],
+  root: Uint8Array,
+): boolean {
+  const { node, length, vectorCommitment } = TREES[tree];
+  const depth = siblings.length;
+  if (depth > MAX_DEPTH || !Number.isInteger(index) || index < 0 || index >= 2 ** depth) return false;
+  if (siblings.some((sibling) => sibling.length !== length)) return false;
+  let position = vectorCommitment ? reverseBits(index, depth) : index;
+  let current = leaf;
+  for (const sibling of siblings) {
+    current = node(position & 1 ? concatBytes(NODE, sibling, current) : concatBytes(NODE, current, sibling));
+    position >>>= 1;
+  }
+  return equalBytes(current, root);
+}
+
+/** More than any payset: 2^16 transactions of the smallest size overfill a 5 MiB block. */
+const MAX_DEPTH = 30;
+
+function treeLevels(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array[][] {
+  const { node, length, vectorCommitment } = TREES[tree];
+  const levels = [vectorCommitment ? arrangeVector(leaves, node(BOTTOM)) : leaves];
+  for (let level = levels[0] ?? []; level.length > 1; levels.push(level)) {
+    const below = level;
+    level = Array.from({ length: Math.ceil(below.length / 2) }, (_, pair) => {
+      const left = below[2 * pair] as Uint8Array;
+      // Only a plain tree has a missing right child; go-algorand hashes it as zeros.
+      return node(concatBytes(NODE, left, below[2 * pair + 1] ?? new Uint8Array(length)));
+    });
+  }
+  return levels;
+}
+
+/** Element i stands at the bit-reversed place, and bottom leaves fill up to a power of two. */
+function arrangeVector(leaves: Uint8Array[], bottom: Uint8Array): Uint8Array[] {
+  const depth = leaves.length <= 1 ? 0 : 32 - Math.clz32(leaves.length - 1);
+  return Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom);
+}
+
+function reverseBits(value: number, width: number): number {
+  let reversed = 0;
+  for (let bit = 0; bit < width; bit++) reversed |= ((value >>> bit) & 1) << (width - 1 - bit);
+  return reversed >>> 0;
+}
+
+/**
+ * The leaf of a block in a state proof's commitment: `SHA-256("B256" ‖ msgpack{"1": block hash, gh, r, tc})`, as since
+ * consensus v39. 256 of these form a SHA-256 vector commitment, whose root the state proof's message carries.
+ * @param header the block's header map, whose hash is `blockDigest` (32 bytes)
+ * @throws DecodeError when the header has no genesis hash.
+ */
+export function lightHeaderLeaf(header: MsgpackMap, blockDigest: Uint8Array): Uint8Array {
+  const genesisHash = getBytes(header, "gh", 32);
+  if (genesisHash === undefined) throw new DecodeError("header has no genesis hash");
+  const light = structMap({ "1": blockDigest, gh: genesisHash, r: header.get("rnd"), tc: header.get("tc") });
+  return sha256(concatBytes(LIGHT_HEADER, encodeMsgpack(light)));
+}

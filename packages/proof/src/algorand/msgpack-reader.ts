@@ -1,0 +1,174 @@
+import { DecodeError, fromUtf8, toHex } from "../encoding.ts";
+import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
+
+/** Deeper than any block: eight levels of inner transactions take four containers each. */
+const MAX_DEPTH = 64;
+
+/**
+ * Decodes exactly one value. Byte strings are views of the input, not copies.
+ * @throws DecodeError on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats or extensions.
+ */
+export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
+  const reader = new Reader(bytes);
+  const value = reader.value(0);
+  if (!reader.done) throw new DecodeError(`msgpack: trailing bytes at offset ${reader.offset}`);
+  return value;
+}
+
+/**
+ * Decodes values that stand one after the other, as algod takes signed transactions.
+ * @throws DecodeError as `decodeMsgpack` does, trailing bytes aside.
+ */
+export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
+  const reader = new Reader(bytes);
+  const values: MsgpackValue[] = [];
+  while (!reader.done) values.push(reader.value(0));
+  return values;
+}
+
+/**
+ * Decodes one value that must be a map.
+ * @throws DecodeError as `decodeMsgpack` does, and when the value is no map.
+ */
+export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
+  const value = decodeMsgpack(bytes);
+  if (!(value instanceof Map)) throw new DecodeError("msgpack: not a map");
+  return value;
+}
+
+class Reader {
+  offset = 0;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  get done(): boolean {
+    return this.offset === this.#bytes.length;
+  }
+
+  value(depth: number): MsgpackValue {
+    if (depth > MAX_DEPTH) throw new DecodeError(`msgpack: nested deeper than ${MAX_DEPTH}`);
+    const type = this.#uint(1);
+    if (type < 0x80) return type;
+    if (type >= 0xe0) return type - 0x100;
+    if (type < 0x90) return this.#map(type & 0x0f, depth);
+    if (type < 0xa0) return this.#array(type & 0x0f, depth);
+    if (type < 0xc0) return this.#string(type & 0x1f);
+    switch (type) {
+      case 0xc0:
+        return null;
+      case 0xc2:
+        return false;
+      case 0xc3:
+        return true;
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return this.#take(this.#uint(1 << (type - 0xc4)));
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+        return this.#uint(1 << (type - 0xcc));
+      case 0xcf:
+        return narrow(this.#view.getBigUint64(this.#skip(8)));
+      case 0xd0:
+        return this.#view.getInt8(this.#skip(1));
+      case 0xd1:
+        return this.#view.getInt16(this.#skip(2));
+      case 0xd2:
+        return this.#view.getInt32(this.#skip(4));
+      case 0xd3:
+        return narrow(this.#view.getBigInt64(this.#skip(8)));
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return this.#string(this.#uint(1 << (type - 0xd9)));
+      case 0xdc:
+      case 0xdd:
+        return this.#array(this.#uint(2 << (type - 0xdc)), depth);
+      case 0xde:
+      case 0xdf:
+        return this.#map(this.#uint(2 << (type - 0xde)), depth);
+      default:
+        throw new DecodeError(
+          `msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`,
+        );
+    }
+  }
+
+  #map(size: number, depth: number): MsgpackMap {
+    const map: MsgpackMap = new Map();
+    let rawKeys: Set<string> | undefined;
+    for (let index = 0; index < size; index++) {
+      const key = this.#key(depth + 1);
+      if (key instanceof RawString) {
+        // A Map compares objects by identity, so keys that are raw bytes are compared here.
+        rawKeys ??= new Set();
+        const seen = rawKeys.size;
+        if (rawKeys.add(toHex(key.bytes)).size === seen) throw new DecodeError("msgpack: duplicate key");
+      } else if (map.has(key)) throw new DecodeError(`msgpack: duplicate key ${JSON.stringify(String(key))}`);
+      map.set(key, this.value(depth + 1));
+    }
+    return map;
+  }
+
+  #key(depth: number): MsgpackKey {
+    const key = this.value(depth);
+    if (typeof key === "string" || typeof key === "number" || typeof key === "bigint" || key instanceof RawString)
+      return key;
+    throw new DecodeError("msgpack: a map key is neither a string nor an integer");
+  }
+
+  #array(length: number, depth: number): MsgpackValue[] {
+    const items: MsgpackValue[] = [];
+    // Not pre-sized: a length is only a claim until its items have been read.
+    for (let index = 0; index < length; index++) items.push(this.value(depth + 1));
+    return items;
+  }
+
+  #string(length: number): string | RawString {
+    const bytes = this.#take(length);
+    // Most strings are short ASCII field names, for which a TextDecoder call costs more than this loop.
+    let text = "";
+    for (const byte of bytes) {
+      if (byte > 0x7f || length > 32) return decodeString(bytes);
+      text += String.fromCharCode(byte);
+    }
+    return text;
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.#skip(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  #uint(size: number): number {
+    const start = this.#skip(size);
+    if (size === 1) return this.#view.getUint8(start);
+    return size === 2 ? this.#view.getUint16(start) : this.#view.getUint32(start);
+  }
+
+  #skip(size: number): number {
+    const start = this.offset;
+    if (size > this.#bytes.length - start) throw new DecodeError(`msgpack: truncated at offset ${start}`);
+    this.offset = start + size;
+    return start;
+  }
+}
+
+function decodeString(bytes: Uint8Array): string | RawString {
+  try {
+    return fromUtf8(bytes);
+  } catch {
+    return new RawString(bytes);
+  }
+}
+
+function narrow(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

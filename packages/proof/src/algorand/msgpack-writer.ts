@@ -1,0 +1,141 @@
+import { compareBytes, utf8 } from "../encoding.ts";
+import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
+
+const MAX_UINT64 = 2n ** 64n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+
+/**
+ * Canonical encoding, as go-algorand's: map keys sorted (integers by value, strings by their bytes), every length and
+ * integer in its shortest form. The order in which a map was filled does not matter.
+ * @throws TypeError on what msgpack cannot carry: a fraction, an integer outside int64 and uint64, a lone surrogate.
+ */
+export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
+  const writer = new Writer();
+  writer.value(value);
+  return writer.bytes();
+}
+
+class Writer {
+  #buffer = new Uint8Array(512);
+  #view = new DataView(this.#buffer.buffer);
+  #length = 0;
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.slice(0, this.#length);
+  }
+
+  value(value: MsgpackValue): void {
+    if (typeof value === "string") {
+      if (!value.isWellFormed()) throw new TypeError("msgpack: a string has a lone surrogate");
+      this.#string(utf8(value));
+    } else if (typeof value === "number") this.#number(value);
+    else if (typeof value === "bigint") this.#bigint(value);
+    else if (value instanceof Uint8Array) {
+      this.#length8(0xc4, value.length);
+      this.#put(value);
+    } else if (value instanceof Map) this.#map(value);
+    else if (Array.isArray(value)) {
+      if (value.length < 16) this.#uint(1, 0x90 | value.length);
+      else this.#length16(0xdc, value.length);
+      for (const item of value) this.value(item);
+    } else if (value instanceof RawString) this.#string(value.bytes);
+    else if (value === null) this.#uint(1, 0xc0);
+    else if (typeof value === "boolean") this.#uint(1, value ? 0xc3 : 0xc2);
+    else throw new TypeError(`msgpack: cannot encode ${typeof value}`);
+  }
+
+  #map(map: MsgpackMap): void {
+    if (map.size < 16) this.#uint(1, 0x80 | map.size);
+    else this.#length16(0xde, map.size);
+    const entries = [...map].sort(([a], [b]) => compareKeys(a, b));
+    for (const [key, value] of entries) {
+      this.value(key);
+      this.value(value);
+    }
+  }
+
+  #string(bytes: Uint8Array): void {
+    if (bytes.length < 32) this.#uint(1, 0xa0 | bytes.length);
+    else this.#length8(0xd9, bytes.length);
+    this.#put(bytes);
+  }
+
+  #number(value: number): void {
+    if (!Number.isSafeInteger(value)) throw new TypeError(`msgpack: ${value} is not a safe integer`);
+    if (value >= 0x1_0000_0000 || value < -0x8000_0000) this.#bigint(BigInt(value));
+    else if (value >= 0x80) this.#length8(0xcc, value);
+    else if (value >= -0x20) this.#uint(1, value & 0xff);
+    else {
+      const size = value >= -0x80 ? 1 : value >= -0x8000 ? 2 : 4;
+      this.#uint(1, 0xd0 + Math.log2(size));
+      this.#uint(size, value);
+    }
+  }
+
+  #bigint(value: bigint): void {
+    if (value > MAX_UINT64 || value < MIN_INT64) throw new TypeError(`msgpack: ${value} does not fit in 64 bits`);
+    if (value <= 0xffff_ffffn && value >= -0x8000_0000n) {
+      this.#number(Number(value));
+    } else {
+      this.#uint(1, value < 0n ? 0xd3 : 0xcf);
+      const start = this.#reserve(8);
+      this.#view.setBigUint64(start, BigInt.asUintN(64, value));
+    }
+  }
+
+  /** A type byte and the shortest of 1, 2 or 4 bytes for the length, the types being consecutive. */
+  #length8(type: number, length: number): void {
+    if (length > 0xff) {
+      this.#length16(type + 1, length);
+    } else {
+      this.#uint(1, type);
+      this.#uint(1, length);
+    }
+  }
+
+  /** The same for types that have no one-byte form. */
+  #length16(type: number, length: number): void {
+    const wide = length > 0xffff;
+    this.#uint(1, wide ? type + 1 : type);
+    this.#uint(wide ? 4 : 2, length);
+  }
+
+  #uint(size: number, value: number): void {
+    const start = this.#reserve(size);
+    if (size === 1) this.#view.setUint8(start, value);
+    else if (size === 2) this.#view.setUint16(start, value);
+    else this.#view.setUint32(start, value);
+  }
+
+  #put(bytes: Uint8Array): void {
+    const start = this.#reserve(bytes.length);
+    this.#buffer.set(bytes, start);
+  }
+
+  #reserve(size: number): number {
+    const start = this.#length;
+    this.#length += size;
+    if (this.#length > this.#buffer.length) {
+      const grown = new Uint8Array(Math.max(this.#length, this.#buffer.length * 2));
+      grown.set(this.#buffer.subarray(0, start));
+      this.#buffer = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    return start;
+  }
+}
+
+function compareKeys(a: MsgpackKey, b: MsgpackKey): number {
+  if (isInteger(a)) return isInteger(b) ? (a < b ? -1 : 1) : -1;
+  if (isInteger(b)) return 1;
+  // By bytes: JavaScript's own order is by UTF-16 units, which differs above U+FFFF.
+  return compareBytes(stringBytes(a), stringBytes(b));
+}
+
+function isInteger(key: MsgpackKey): key is number | bigint {
+  return typeof key === "number" || typeof key === "bigint";
+}
+
+function stringBytes(key: string | RawString): Uint8Array {
+  return typeof key === "string" ? utf8(key) : key.bytes;
+}

@@ -1,0 +1,108 @@
+import { sha512_256 } from "@noble/hashes/sha2.js";
+import { concatBytes, DecodeError, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
+import {
+  decodeMsgpackMap,
+  encodeMsgpack,
+  getBytes,
+  getMap,
+  getString,
+  isEmpty,
+  type MsgpackMap,
+  type MsgpackValue,
+} from "./msgpack.ts";
+
+const TX = utf8("TX");
+
+/** The 32 bytes of a transaction's id: SHA-512/256 of `"TX"` and the canonical msgpack of the unsigned transaction. */
+export function transactionDigest(bytes: Uint8Array): Uint8Array {
+  return sha512_256(concatBytes(TX, bytes));
+}
+
+/** A transaction's id: 52 characters of unpadded base32. `bytes`: canonical msgpack of the unsigned transaction. */
+export function txid(bytes: Uint8Array): string {
+  return toBase32(transactionDigest(bytes));
+}
+
+/** Whether the text is the canonical spelling of a 32-byte digest: a transaction id or a block hash. */
+export function isAlgorandTxId(text: string): boolean {
+  // 52 characters hold 260 bits; the last 4 are unused and zero, so that the last character is A or Q.
+  return /^[A-Z2-7]{51}[AQ]$/.test(text);
+}
+
+/**
+ * Whether the bytes are an unsigned transaction as a node would hash it: canonical msgpack of a map with a `type`,
+ * without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
+ * out, cannot be told from other bytes without a schema; they change the id, so no ledger has it.
+ */
+export function isCanonicalTransaction(bytes: Uint8Array): boolean {
+  try {
+    const transaction = decodeMsgpackMap(bytes);
+    return (
+      getString(transaction, "type") !== undefined &&
+      !hasEmptyMember(transaction) &&
+      equalBytes(encodeMsgpack(transaction), bytes)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Integer keys mark Go maps, whose values stand even when empty; string keys mark structs. */
+function hasEmptyMember(value: MsgpackValue): boolean {
+  if (Array.isArray(value)) return value.some(hasEmptyMember);
+  if (!(value instanceof Map)) return false;
+  return [...value].some(([key, member]) => (typeof key === "string" && isEmpty(member)) || hasEmptyMember(member));
+}
+
+/**
+ * The unsigned transaction of a block's entry. A block leaves out what its header says already: the genesis id where
+ * the entry has `hgi`, the genesis hash always (consensus v16 and later; every public network began at v17).
+ * Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
+ * @param inBlock one element of the block's `txns`
+ * @param header the block's header map
+ * @throws DecodeError when the entry has no `txn` or carries what the block should have left out.
+ */
+export function restoreTransaction(inBlock: MsgpackMap, header: MsgpackMap): MsgpackMap {
+  const stripped = getMap(inBlock, "txn");
+  if (stripped === undefined) throw new DecodeError("block entry has no txn");
+  if (stripped.has("gen") || stripped.has("gh")) throw new DecodeError("block entry repeats its header's genesis");
+  const transaction = new Map(stripped);
+  const genesisId = getString(header, "gen");
+  const genesisHash = getBytes(header, "gh", 32);
+  if (inBlock.get("hgi") === true && genesisId !== undefined) transaction.set("gen", genesisId);
+  if (genesisHash !== undefined) transaction.set("gh", genesisHash);
+  return transaction;
+}
+
+const CHECKSUM_LENGTH = 4;
+
+/** An account's address: base32 of the 32-byte public key and the last 4 bytes of its SHA-512/256; 58 characters. */
+export function encodeAddress(publicKey: Uint8Array): string {
+  if (publicKey.length !== 32) throw new TypeError("an Algorand public key has 32 bytes");
+  return toBase32(concatBytes(publicKey, checksum(publicKey)));
+}
+
+/**
+ * The 32-byte public key of an address.
+ * @throws DecodeError when it is not 58 characters of base32 or its checksum is wrong.
+ */
+export function decodeAddress(address: string): Uint8Array {
+  const bytes = fromBase32(address);
+  const publicKey = bytes.subarray(0, 32);
+  if (bytes.length !== 32 + CHECKSUM_LENGTH || !equalBytes(bytes.subarray(32), checksum(publicKey)))
+    throw new DecodeError("not an Algorand address");
+  return publicKey;
+}
+
+/** Whether the text is an Algorand address with a right checksum. */
+export function isAlgorandAddress(text: string): boolean {
+  try {
+    return decodeAddress(text).length === 32;
+  } catch {
+    return false;
+  }
+}
+
+function checksum(publicKey: Uint8Array): Uint8Array {
+  return sha512_256(publicKey).subarray(-CHECKSUM_LENGTH);
+}

@@ -1,0 +1,147 @@
+/// <reference lib="esnext.typedarrays" />
+// The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work; what is added
+// here is strictness. In a signed format each byte string has exactly one spelling, so a second one is an error.
+
+/** A text that is not the one spelling of any bytes, or bytes that do not parse. */
+export class DecodeError extends Error {
+  override readonly name = "DecodeError";
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** UTF-8 of a text. A lone surrogate becomes U+FFFD (Encoding standard); callers for whom that matters check first. */
+export function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text);
+}
+
+/**
+ * The text of UTF-8 bytes, byte order mark kept.
+ * @throws DecodeError when the bytes are not UTF-8 (RFC 3629).
+ */
+export function fromUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw new DecodeError("not UTF-8", { cause });
+  }
+}
+
+/** Lower-case hex without a prefix, two digits a byte. */
+export function toHex(bytes: Uint8Array): string {
+  return bytes.toHex();
+}
+
+/**
+ * Bytes of lower-case hex without a prefix.
+ * @throws DecodeError on upper case, an odd length or any other character.
+ */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new DecodeError("not lower-case hex");
+  return Uint8Array.fromHex(text);
+}
+
+/** Standard base64 with padding (RFC 4648 section 4). */
+export function toBase64(bytes: Uint8Array): string {
+  return bytes.toBase64();
+}
+
+/**
+ * Bytes of canonical standard base64: padded, no white space, unused bits zero (RFC 4648 sections 3.5 and 4).
+ * @throws DecodeError on any other spelling.
+ */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64(text, "base64");
+  // The platform's decoder skips ASCII white space, which shows in the length.
+  if (text.length !== 4 * Math.ceil(bytes.length / 3)) throw new DecodeError("not canonical base64");
+  return bytes;
+}
+
+/** base64url without padding (RFC 4648 section 5, RFC 7515 section 2). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/**
+ * Bytes of canonical base64url without padding.
+ * @throws DecodeError on padding, white space, non-zero unused bits or a foreign character.
+ */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = decodeBase64(text + "=".repeat(-text.length & 3), "base64url");
+  if (text.length !== Math.ceil((bytes.length * 4) / 3)) throw new DecodeError("not canonical base64url");
+  return bytes;
+}
+
+function decodeBase64(padded: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.fromBase64(padded, { alphabet, lastChunkHandling: "strict" });
+  } catch (cause) {
+    throw new DecodeError(`not canonical ${alphabet}`, { cause });
+  }
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const BASE32_VALUE = new Map([...BASE32].map((character, value) => [character, value]));
+
+/** Upper-case base32 without padding (RFC 4648 section 6), as Algorand writes ids and addresses. */
+export function toBase32(bytes: Uint8Array): string {
+  let text = "";
+  let pending = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    pending = (pending << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[(pending >> (bits - 5)) & 31];
+    pending &= (1 << bits) - 1;
+  }
+  return bits === 0 ? text : text + BASE32[(pending << (5 - bits)) & 31];
+}
+
+/**
+ * Bytes of canonical upper-case base32 without padding.
+ * @throws DecodeError on a foreign character, an impossible length or non-zero unused bits.
+ */
+export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
+  let pending = 0;
+  let bits = 0;
+  let length = 0;
+  for (const character of text) {
+    const value = BASE32_VALUE.get(character);
+    if (value === undefined) throw new DecodeError("not base32");
+    pending = (pending << 5) | value;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[length++] = pending >> bits;
+      pending &= (1 << bits) - 1;
+    }
+  }
+  if (pending !== 0 || bits >= 5) throw new DecodeError("not canonical base32");
+  return bytes;
+}
+
+/** The byte strings one after the other. */
+export function concatBytes(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** Whether two byte strings are the same. Not constant-time: nothing compared here is secret. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && compareBytes(a, b) === 0;
+}
+
+/** Order of two byte strings: negative, zero or positive; a prefix comes first. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let index = 0; index < shared; index++) {
+    const difference = (a[index] as number) - (b[index] as number);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,50 @@
+export { type AlgorandBlock, blockHash, headerDigest, headerRound, splitBlock } from "./algorand/block.ts";
+export {
+  lightHeaderLeaf,
+  proveLeaf,
+  type TransactionTree,
+  transactionLeaf,
+  treeRoot,
+  verifyLeaf,
+} from "./algorand/merkle.ts";
+export {
+  decodeMsgpack,
+  decodeMsgpackMap,
+  decodeMsgpackSequence,
+  encodeMsgpack,
+  getBytes,
+  getInteger,
+  getMap,
+  getString,
+  isCanonicalMsgpack,
+  type MsgpackKey,
+  type MsgpackMap,
+  type MsgpackValue,
+  RawString,
+  structMap,
+} from "./algorand/msgpack.ts";
+export {
+  decodeAddress,
+  encodeAddress,
+  isAlgorandAddress,
+  isAlgorandTxId,
+  isCanonicalTransaction,
+  restoreTransaction,
+  transactionDigest,
+  txid,
+} from "./algorand/transaction.ts";
+export {
+  concatBytes,
+  DecodeError,
+  equalBytes,
+  fromBase32,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  fromUtf8,
+  toBase32,
+  toBase64,
+  toBase64Url,
+  toHex,
+  utf8,
+} from "./encoding.ts";
