@@ -1,0 +1,40 @@
+import { bundleId, signingBytes } from "@attestd/proof/bundle";
+import { toBase64 } from "@attestd/proof/encoding";
+import type { Signer } from "./signer.ts";
+
+/** A signed bundle, its bytes fixed: signatures are hedged, so they can never be made again. */
+export type SealedBundle = {
+  /** Base64url SHA-256 of the bundle's RFC 8785 JSON: its name at `GET /bundles/{S}`. */
+  id: string;
+  /** The JSON as it is delivered. */
+  body: string;
+};
+
+/** The identity that signs bundles. */
+export interface Attestor {
+  readonly kid: string;
+  /** Base64url SHA-256 of the raw public key: the note's `a`. */
+  readonly keySha256: string;
+  /** Standard base64 of the raw 1952-byte public key. */
+  readonly pqPublicKey: string;
+
+  /**
+   * Signs a bundle and fixes its bytes.
+   *
+   * @param unsigned every member but `signature`, recomputed by us
+   */
+  seal(unsigned: Record<string, unknown>): Promise<SealedBundle>;
+}
+
+export function createAttestor(signer: Signer): Attestor {
+  return {
+    kid: signer.kid,
+    keySha256: signer.keySha256,
+    pqPublicKey: signer.pqPublicKey,
+    async seal(unsigned) {
+      const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned)));
+      const bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
+      return { id: bundleId(bundle), body: JSON.stringify(bundle) };
+    },
+  };
+}

@@ -1,0 +1,246 @@
+import { canonicalJson } from "@attestd/proof/canonical";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Logger } from "pino";
+import { type ChainName, SourceError } from "../chains/chain.ts";
+import { FacilitatorError } from "../payment/facilitator.ts";
+import type { InterfaceOption, Offers } from "../payment/offers.ts";
+import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
+import { Problem } from "../problems.ts";
+import { ProviderError } from "../providers/provider.ts";
+import type { Products } from "../subjects/product.ts";
+import { requestHash, type Subject } from "../subjects/subject.ts";
+import type { Call } from "./call.ts";
+import type { Capacity } from "./capacity.ts";
+import { isFinal, prepare } from "./machine.ts";
+import type { Runner } from "./runner.ts";
+import type { Store } from "./store.ts";
+
+/** What a paid request comes to; each door words it in its own way. Everything else is a thrown Problem. */
+export type Outcome =
+  /** The bundle, byte for byte as before, and the value of PAYMENT-RESPONSE. */
+  | { kind: "delivered"; body: string; receipt: string }
+  /** It is safe to sign a new payment. */
+  | {
+      kind: "payment_required";
+      /** Why the payment that came was not taken. */
+      error?: string;
+      accepts: PaymentRequirements[];
+      options: InterfaceOption[];
+      /** PAYMENT-RESPONSE of a settlement that failed. */
+      receipt?: string;
+    };
+
+export type AdmissionOptions = {
+  store: Store;
+  runner: Runner;
+  capacity: Capacity;
+  offers: Offers;
+  /** Every rail that we can read, switched on or not. */
+  rails: readonly Rail[];
+  products: Products;
+  /** Whether an address is, or ever was, a payee of ours. */
+  isPayee(rail: Rail, address: string): boolean;
+  log: Logger;
+  now: () => number;
+  /** How long a paid request waits for its bundle, in ms. */
+  waitMs: number;
+  /** The one deadline of everything that is asked before the call is prepared, in ms. */
+  deadlineMs: number;
+};
+
+export type Admit = (subject: Subject, payload: PaymentPayload | undefined) => Promise<Outcome>;
+
+/**
+ * The order of checks of a paid request, one function for every door (design.md, "Endpoints").
+ *
+ * Nothing is written before the payer's signature has been verified; a payment that is known is answered from its row
+ * and nothing else is asked; no 402 is given for a payment that the chain shows as spent on us.
+ */
+export function createAdmission(options: AdmissionOptions): Admit {
+  const { store, runner, capacity, offers, rails, products, log, now } = options;
+
+  return async (subject, payload) => {
+    if (!payload) return paymentRequired(subject.chain);
+    const read = refusable(() => readPayment(payload));
+    if (read instanceof PaymentRefused) return paymentRequired(subject.chain, read.message);
+    const { rail, payment } = read;
+    const signal = AbortSignal.timeout(options.deadlineMs);
+
+    const known = await store.find(payment.key);
+    if (known) return answerKnown(known, subject, rail, payment, signal);
+
+    const admitted = await admitNew(subject, rail, payment, signal);
+    return admitted instanceof PaymentRefused ? refuse(subject, rail, payment, admitted, signal) : deliver(admitted);
+  };
+
+  /** Finds the rail that the payment names, on or off, and the payment's key. @throws PaymentRefused */
+  function readPayment(payload: PaymentPayload): { rail: Rail; payment: Payment } {
+    const rail = rails.find((candidate) => candidate.isNetwork(payload.accepted.network));
+    if (!rail) throw new PaymentRefused(`accepted.network ${JSON.stringify(payload.accepted.network)} is not offered`);
+    return { rail, payment: rail.read(payload) };
+  }
+
+  async function answerKnown(
+    call: Call,
+    subject: Subject,
+    rail: Rail,
+    payment: Payment,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const same = canonicalJson(call.payload.payload) === canonicalJson(payment.payload.payload);
+    // A stranger who knows the key but has no signature must learn nothing of the state behind it.
+    if (!same && !(await signed(rail, payment, signal)))
+      return paymentRequired(subject.chain, "the payer's signature does not fit the payment");
+    return deliver(bound(call, payment, subject));
+  }
+
+  /** @throws Problem unless the call is this payment's, for this subject */
+  function bound(call: Call, payment: Payment, subject: Subject): Call {
+    if (call.key === payment.key && call.subjectHash === requestHash(subject)) return call;
+    throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
+  }
+
+  async function signed(rail: Rail, payment: Payment, signal: AbortSignal): Promise<boolean> {
+    const signature = await rail.signature(payment);
+    if (signature !== "on_chain") return signature === "valid";
+    return asking(() => rail.onChain(payment, signal));
+  }
+
+  /** The checks of a payment that we do not know, in their order. @returns its call, or why it is refused */
+  async function admitNew(
+    subject: Subject,
+    rail: Rail,
+    payment: Payment,
+    signal: AbortSignal,
+  ): Promise<Call | PaymentRefused> {
+    const requirement = refusable(() => offers.match(payment.payload, rail.name, subject.chain));
+    if (requirement instanceof PaymentRefused) return requirement;
+    const signature = await rail.signature(payment);
+    if (signature === "invalid") return new PaymentRefused("the payer's signature does not fit the payment");
+    const fault = await rail.check(payment, requirement).then(() => undefined, refusal);
+    if (fault) return fault;
+
+    const leave = capacity.enter();
+    try {
+      if (signature === "on_chain" && !(await asking(() => rail.onChain(payment, signal))))
+        return new PaymentRefused("the payer's signature does not fit the payment");
+      const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
+      if (!verdict.valid) return new PaymentRefused(verdict.reason);
+      const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
+      const call = prepare({
+        key: payment.key,
+        aliases: payment.aliases,
+        rail: rail.name,
+        payer: payment.payer,
+        subject,
+        subjectHash: requestHash(subject),
+        payload: payment.payload,
+        requirement,
+        evidence,
+        createdAt: now(),
+      });
+      const holder = await store.insert(call);
+      void runner.start(holder);
+      return bound(holder, payment, subject);
+    } finally {
+      leave();
+    }
+  }
+
+  function facilitatorOf(rail: RailName) {
+    const tender = offers.tender(rail);
+    if (!tender) throw new Error(`an offer on ${rail} has a tender`);
+    return tender.facilitator;
+  }
+
+  /** A 402, unless the payment was well signed, is to us, and was spent: then another one must not be asked for. */
+  async function refuse(
+    subject: Subject,
+    rail: Rail,
+    payment: Payment,
+    { message }: PaymentRefused,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    if (options.isPayee(rail, payment.payTo) && (await rail.signature(payment)) !== "invalid") {
+      const spent = await rail.spent(payment, signal).catch((cause) => {
+        throw new Problem("payment_unknown", "The payment's chain cannot be read now.", { retryAfter: 10, cause });
+      });
+      if (spent) {
+        log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
+        throw new Problem(
+          "payment_unaccounted",
+          "The chain shows this payment as made, and our journal does not know it.",
+          {
+            retryAfter: 300,
+          },
+        );
+      }
+    }
+    return paymentRequired(subject.chain, message);
+  }
+
+  /** The answer to a known payment, from its row alone; the wait for it where it is still under way. */
+  async function deliver(call: Call): Promise<Outcome> {
+    const end = isFinal(call.state) ? call : await runner.wait(call, AbortSignal.timeout(options.waitMs));
+    switch (end.state) {
+      case "done":
+        return { kind: "delivered", body: end.bundle?.body ?? "", receipt: end.receipt ?? "" };
+      case "void":
+        return { ...paymentRequired(call.subject.chain, end.reason), ...(end.receipt && { receipt: end.receipt }) };
+      case "refunded":
+        throw new Problem("payment_refunded", "The operator gave this payment back.");
+      case "prepared":
+      case "settling":
+        throw pending("settlement_pending", "The payment is being settled.");
+      default:
+        throw pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet.");
+    }
+  }
+
+  function paymentRequired(chain: ChainName, error?: string): Outcome & { kind: "payment_required" } {
+    return {
+      kind: "payment_required",
+      accepts: offers.for(chain),
+      options: offers.optionsFor(chain),
+      ...(error !== undefined && { error }),
+    };
+  }
+}
+
+function pending(code: "settlement_pending" | "attestation_pending", detail: string): Problem {
+  return new Problem(code, `${detail} Do not sign again.`, { retryAfter: 5, members: { retry: { sameHeader: true } } });
+}
+
+function refusable<T>(work: () => T): T | PaymentRefused {
+  try {
+    return work();
+  } catch (error) {
+    return refusal(error);
+  }
+}
+
+function refusal(error: unknown): PaymentRefused {
+  if (error instanceof PaymentRefused) return error;
+  throw error;
+}
+
+/** Words the failures of those whom we ask before anything is charged. */
+async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SourceError)
+      throw new Problem(error.code === "source_unreadable" ? "providers_conflict" : error.code, error.message, {
+        ...(error.code === "source_unreadable" && { retryAfter: 30 }),
+        ...(error.rootId && { members: { rootId: error.rootId } }),
+      });
+    if (error instanceof ProviderError)
+      throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
+    if (error instanceof FacilitatorError)
+      throw new Problem("facilitator_unavailable", "The facilitator cannot be reached now.", {
+        retryAfter: 10,
+        cause: error,
+      });
+    throw error;
+  }
+}

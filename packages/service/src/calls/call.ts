@@ -1,0 +1,87 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { SealedBundle } from "../attestor/attestor.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+import type { Evidence } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
+
+/**
+ * Where a paid call stands. Each is committed before the effect that follows it:
+ *
+ * - `prepared`: everything needed is known; nothing has left the process
+ * - `settling`: a settlement may have left the process; from here on another payment is never asked for
+ * - `paid`: the payment was seen on its chain
+ * - `signed`: the attestation transaction's bytes are fixed
+ * - `confirmed`: it is on the ledger
+ * - `done`: the bundle is fixed; every replay gives these bytes
+ * - `owed`: paid, and it cannot be attested now; tried again for ever
+ * - `void`: provably unpaid, for ever; a new payment may be asked for
+ * - `refunded`: given back by the operator
+ * - `loss`: a payment that vanished after it counted as paid
+ */
+export type CallState =
+  | "prepared"
+  | "settling"
+  | "paid"
+  | "signed"
+  | "confirmed"
+  | "done"
+  | "owed"
+  | "void"
+  | "refunded"
+  | "loss";
+
+/** Fixed when the call is prepared. */
+export type CallRequest = {
+  /** The payment key (design.md, "Formats"): the identity of the call on every route and transport. */
+  readonly key: string;
+  /** Further keys that this payment alone may use, such as its Algorand group id. */
+  readonly aliases: readonly string[];
+  readonly rail: RailName;
+  readonly payer: string;
+  readonly subject: Subject;
+  /** `requestHash(subject)`. */
+  readonly subjectHash: string;
+  readonly payload: PaymentPayload;
+  /** Our own requirement, which verify and settle are asked with. */
+  readonly requirement: PaymentRequirements;
+  readonly evidence: Evidence;
+  /** Unix ms. */
+  readonly createdAt: number;
+};
+
+/** Where the payment is on its chain. */
+export type PaymentProof = {
+  /** Transaction id on the payment's chain. */
+  transaction: string;
+  /** Round, block number or slot. */
+  height: number;
+};
+
+/** An attestation transaction of a call, and whether it is proved that it can never be confirmed. */
+export type CallAttempt = Attempt & { dead: boolean };
+
+export type Call = CallRequest & {
+  state: CallState;
+  /** Counts the transitions; an update names the version it follows. */
+  version: number;
+  /** How often a settlement was begun. */
+  settlements: number;
+  proof?: PaymentProof;
+  /** Every attestation transaction ever signed for this call, oldest first. At most the last one is alive. */
+  attempts: readonly CallAttempt[];
+  /** Round of the confirmed attempt. */
+  round?: number;
+  /** Why it is `void`, `owed`, `refunded` or `loss`. */
+  reason?: string;
+  /** The value of PAYMENT-RESPONSE, of a payment that was proved or a settlement that failed. */
+  receipt?: string;
+  /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
+  bundle?: SealedBundle;
+};
+
+/** The attestation transaction that may still be confirmed. */
+export function liveAttempt(call: Call): Attempt | undefined {
+  const last = call.attempts.at(-1);
+  return last && !last.dead ? last : undefined;
+}

@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Attestor } from "../attestor/attestor.ts";
+import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
+import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import type { Rail, RailName } from "../payment/rails/rail.ts";
+import { settlementReceipt } from "../payment/receipt.ts";
+import type { Products } from "../subjects/product.ts";
+import type { Call } from "./call.ts";
+import type { CallEvent, Effect } from "./machine.ts";
+
+export type EffectsOptions = {
+  rails: ReadonlyMap<RailName, Rail>;
+  /** Of the rails that are switched on; a payment on another one is looked up, and not settled. */
+  facilitators: ReadonlyMap<RailName, Facilitator>;
+  products: Products;
+  ledger: Ledger;
+  attestor: Attestor;
+  log: Logger;
+  now: () => number;
+  /** How long one question to the facilitator or a chain may take, in ms. */
+  deadlineMs: number;
+};
+
+/** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
+export type Memory = {
+  /** The settlement that was committed by this loop and has not left yet. */
+  begun?: number;
+  /** The facilitator's last answer, and when it came. */
+  settled?: { answer: SettleAnswer; at: number };
+  /** Effects in a row that failed. */
+  failures: number;
+};
+
+/** Rounds after which the same bytes are submitted again when no block has shown them. */
+const RESUBMIT_AFTER_ROUNDS = 4;
+/** How long a settlement that the facilitator calls done may take to show before it is asked again. */
+const BELIEVED_MS = 30_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** A pause that doubles with every failure in a row, in ms. */
+export function pauseAfter(failures: number): number {
+  return Math.min(250 * 2 ** failures, LONGEST_PAUSE_MS);
+}
+
+/** Performs an effect. @returns what happened, to be committed; undefined when it must be looked at again */
+export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSignal) => Promise<CallEvent | undefined>;
+
+/** Everything that a call does to the world. No effect commits anything: it tells what happened. */
+export function createEffects(options: EffectsOptions): Perform {
+  const { rails, facilitators, products, ledger, attestor, log, now, deadlineMs } = options;
+  const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, AbortSignal.timeout(ms)]);
+
+  return async (call, effect, memory, stop) => {
+    const signal = within(deadlineMs, stop);
+    switch (effect.do) {
+      case "settle":
+        return beginSettlement(call, memory);
+      case "reconcile":
+        return memory.begun === call.settlements ? settle(call, memory, signal) : reconcile(call, memory, stop);
+      case "sign":
+        return {
+          type: "attestation_signed",
+          attempt: await ledger.sign(noteOf(call), leaseOf(call.key), signal),
+        };
+      case "submit":
+        return submit(call, effect.attempt, memory, stop);
+      case "seal":
+        return { type: "bundle_sealed", bundle: await seal(call, effect.attempt) };
+      case "nothing":
+        return undefined;
+    }
+  };
+
+  function beginSettlement(call: Call, memory: Memory): CallEvent {
+    memory.begun = call.settlements + 1;
+    return { type: "settlement_begun" };
+  }
+
+  /** Lets the settlement leave. Whatever comes back is a hint: only the chain tells what became of the payment. */
+  async function settle(call: Call, memory: Memory, signal: AbortSignal): Promise<undefined> {
+    delete memory.begun;
+    const answer: SettleAnswer = await facilitatorOf(call)
+      .settle(call.payload, call.requirement, signal)
+      .catch((error: Error) => ({ success: false, reason: error.message }));
+    if (!answer.success) log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
+    memory.settled = { answer, at: now() };
+  }
+
+  async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
+    const rail = railOf(call);
+    const payment = rail.read(call.payload);
+    const standing = await rail.standing(payment, within(deadlineMs, stop));
+    switch (standing.state) {
+      case "paid": {
+        const { transaction, height } = standing;
+        const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });
+        return { type: "payment_proved", proof: { transaction, height }, receipt };
+      }
+      case "void": {
+        const reason = memory.settled?.answer.reason ?? standing.reason;
+        const receipt = settlementReceipt(payment, call.requirement, { success: false, reason });
+        return { type: "payment_void", reason, receipt };
+      }
+      case "open":
+        if (facilitators.has(call.rail) && mustSettleAgain(call, memory)) return beginSettlement(call, memory);
+        await rail.news(within(LONGEST_PAUSE_MS, stop));
+        return undefined;
+    }
+  }
+
+  function mustSettleAgain({ settlements }: Call, { settled }: Memory): boolean {
+    if (!settled) return true;
+    const patience = settled.answer.success ? BELIEVED_MS : pauseAfter(settlements + 1);
+    return now() - settled.at >= patience;
+  }
+
+  async function submit(
+    call: Call,
+    attempt: Attempt,
+    memory: Memory,
+    stop: AbortSignal,
+  ): Promise<CallEvent | undefined> {
+    const { rounds } = ledger;
+    const standing = await rounds.standing(attempt.txid, attempt, within(deadlineMs, stop));
+    if (standing.state !== "open") return eventOf(standing, attempt);
+    const submission = await ledger.submit(attempt.raw, within(deadlineMs, stop));
+    if (submission.status !== "accepted")
+      log.warn({ key: call.key, txid: attempt.txid, ...submission }, "not accepted");
+    if (submission.status === "unfunded" || submission.status === "rejected") {
+      // An alert for the operator; the same bytes are tried again until the ledger takes them or they are dead.
+      if (call.state !== "owed") return { type: "attestation_blocked", reason: submission.reason };
+      await delay(pauseAfter(++memory.failures), undefined, { signal: stop });
+      return undefined;
+    }
+    const shown = await withinRounds(attempt, stop);
+    return shown && eventOf(shown, attempt);
+  }
+
+  /** Waits a few rounds for the attempt to show. */
+  async function withinRounds(
+    attempt: Attempt,
+    stop: AbortSignal,
+  ): Promise<Exclude<Standing, { state: "open" }> | undefined> {
+    const enough = new AbortController();
+    const signal = AbortSignal.any([enough.signal, stop]);
+    const patience = async () => {
+      for (let i = 0; i < RESUBMIT_AFTER_ROUNDS; i++) await ledger.rounds.next(signal);
+      return undefined;
+    };
+    const settled = ledger.rounds.settled(attempt.txid, attempt, signal);
+    const waited = patience();
+    try {
+      return await Promise.race([settled, waited]);
+    } finally {
+      enough.abort();
+      await Promise.allSettled([settled, waited]);
+    }
+  }
+
+  async function seal(call: Call, attempt: Attempt) {
+    if (call.round === undefined) throw new Error("a confirmed call has a round");
+    return attestor.seal(
+      products[call.subject.kind].bundle(call.evidence, {
+        attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
+        attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
+      }),
+    );
+  }
+
+  function noteOf(call: Call): string {
+    return products[call.subject.kind].note(call.evidence, {
+      keySha256: attestor.keySha256,
+      ledger: ledger.caip2,
+      paymentKey: call.key,
+    });
+  }
+
+  function railOf({ rail: name }: Call): Rail {
+    const rail = rails.get(name);
+    if (!rail) throw new Error(`the rail ${name} is not known`);
+    return rail;
+  }
+
+  function facilitatorOf({ rail }: Call): Facilitator {
+    const facilitator = facilitators.get(rail);
+    if (!facilitator) throw new Error(`the rail ${rail} is switched off: the call waits until it is on, or void`);
+    return facilitator;
+  }
+}
+
+function eventOf(standing: Exclude<Standing, { state: "open" }>, { txid }: Attempt): CallEvent {
+  return standing.state === "confirmed"
+    ? { type: "attestation_confirmed", txid, round: standing.round }
+    : { type: "attestation_dead", txid };
+}
+
+/** The lease under which every attempt for a payment stands: two of them cannot both be confirmed in one window. */
+function leaseOf(paymentKey: string): Uint8Array {
+  return createHash("sha256").update("attestd/lease/v1").update(paymentKey).digest();
+}

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Call } from "./call.ts";
+import { type CallEvent, IllegalTransition, isFinal, nextEffect, reduce } from "./machine.ts";
+import { aCall, after, anAttempt, GOOD_COURSE } from "./testing.ts";
+
+describe("a call", () => {
+  test("goes from prepared to done, and tells the next effect in every state", () => {
+    const effects: string[] = [];
+    const end = GOOD_COURSE.reduce((call, event) => {
+      effects.push(`${call.state}: ${nextEffect(call).do}`);
+      return reduce(call, event);
+    }, aCall());
+    expect(effects).toEqual([
+      "prepared: settle",
+      "settling: reconcile",
+      "paid: sign",
+      "signed: submit",
+      "confirmed: seal",
+    ]);
+    expect(end).toMatchObject({ state: "done", version: 6, round: 12, bundle: { id: "S", body: "{}" } });
+    expect(nextEffect(end)).toEqual({ do: "nothing" });
+  });
+
+  test("signs a second attestation only after the first is proved dead", () => {
+    const signed = after(aCall(), ...GOOD_COURSE.slice(0, 3));
+    const another: CallEvent = { type: "attestation_signed", attempt: anAttempt("SECOND") };
+    expect(() => reduce(signed, another)).toThrow(IllegalTransition);
+    const owed = reduce(signed, { type: "attestation_blocked", reason: "overspend" });
+    expect(() => reduce(owed, another)).toThrow(IllegalTransition);
+    expect(nextEffect(owed)).toMatchObject({ do: "submit", attempt: { txid: "ATTEST" } });
+
+    const dead = reduce(owed, { type: "attestation_dead", txid: "ATTEST" });
+    expect(nextEffect(dead)).toEqual({ do: "sign" });
+    expect(reduce(dead, another).attempts.map(({ txid, dead }) => [txid, dead])).toEqual([
+      ["ATTEST", true],
+      ["SECOND", false],
+    ]);
+  });
+
+  test("keeps every promise in any order of events", () => {
+    const events = fc.constantFrom<CallEvent>(
+      ...GOOD_COURSE,
+      { type: "payment_void", reason: "expired", receipt: "failed" },
+      { type: "attestation_dead", txid: "ATTEST" },
+      { type: "attestation_blocked", reason: "unfunded" },
+      { type: "attestation_signed", attempt: anAttempt("SECOND") },
+      { type: "attestation_confirmed", txid: "SECOND", round: 200 },
+    );
+    fc.assert(
+      fc.property(fc.array(events, { maxLength: 40 }), (sequence) => {
+        let call: Call = aCall();
+        for (const event of sequence) {
+          const next = attempt(call, event);
+          if (!next) continue;
+          expect(isFinal(call.state)).toBe(false);
+          expect(next.version).toBe(call.version + 1);
+          if (call.proof) expect(next.proof).toEqual(call.proof);
+          if (call.proof) expect(["void", "prepared", "settling"]).not.toContain(next.state);
+          if (next.bundle) expect(next).toMatchObject({ state: "done", proof: {}, round: expect.any(Number) });
+          expect(next.attempts.filter(({ dead }) => !dead).length).toBeLessThanOrEqual(1);
+          call = next;
+        }
+      }),
+    );
+  });
+});
+
+function attempt(call: Call, event: CallEvent): Call | undefined {
+  try {
+    return reduce(call, event);
+  } catch (error) {
+    expect(error).toBeInstanceOf(IllegalTransition);
+    return undefined;
+  }
+}

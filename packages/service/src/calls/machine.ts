@@ -1,0 +1,117 @@
+import type { SealedBundle } from "../attestor/attestor.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentProof } from "./call.ts";
+
+/** What happened to a call. Each event is committed before anything that follows from it is done. */
+export type CallEvent =
+  /** A settlement is about to leave the process. */
+  | { type: "settlement_begun" }
+  /** The payment was seen on its chain, to the depth that counts as paid. */
+  | { type: "payment_proved"; proof: PaymentProof; receipt: string }
+  /** The payment can never be spent on us any more. */
+  | { type: "payment_void"; reason: string; receipt: string }
+  /** The bytes of an attestation transaction are fixed. */
+  | { type: "attestation_signed"; attempt: Attempt }
+  /** The live attempt can never be confirmed; another may be signed. */
+  | { type: "attestation_dead"; txid: string }
+  /** The ledger does not take it now, through no fault of the payer. */
+  | { type: "attestation_blocked"; reason: string }
+  | { type: "attestation_confirmed"; txid: string; round: number }
+  | { type: "bundle_sealed"; bundle: SealedBundle };
+
+/** What to do about a call in its present state. */
+export type Effect =
+  /** Commit `settlement_begun`, then ask the facilitator to settle. */
+  | { do: "settle" }
+  /** Look for the payment on its chain; settle again only while it is neither there nor void. */
+  | { do: "reconcile" }
+  | { do: "sign" }
+  | { do: "submit"; attempt: Attempt }
+  | { do: "seal"; attempt: Attempt }
+  | { do: "nothing" };
+
+/** An event that the state does not allow: a defect, or a row that another process has moved. */
+export class IllegalTransition extends Error {
+  constructor(state: CallState, event: CallEvent["type"]) {
+    super(`a call in state ${state} cannot take ${event}`);
+    this.name = "IllegalTransition";
+  }
+}
+
+/** A call as it is first committed. */
+export function prepare(request: CallRequest): Call {
+  return { ...request, state: "prepared", version: 1, settlements: 0, attempts: [] };
+}
+
+/** Whether nothing further is ever done for the call. `owed` is not among them: it is tried for ever. */
+export function isFinal(state: CallState): boolean {
+  return state === "done" || state === "void" || state === "refunded" || state === "loss";
+}
+
+/** Tells the next effect. Pure: the same call gives the same effect, in this process or after a crash in another. */
+export function nextEffect(call: Call): Effect {
+  const attempt = liveAttempt(call);
+  switch (call.state) {
+    case "prepared":
+      return { do: "settle" };
+    case "settling":
+      return { do: "reconcile" };
+    case "paid":
+    case "signed":
+    case "owed":
+      return attempt ? { do: "submit", attempt } : { do: "sign" };
+    case "confirmed":
+      if (!attempt) throw new Error(`the confirmed call of ${call.key} has no attempt`);
+      return { do: "seal", attempt };
+    case "done":
+    case "void":
+    case "refunded":
+    case "loss":
+      return { do: "nothing" };
+  }
+}
+
+/**
+ * Applies an event.
+ *
+ * @returns the call after the event, its version raised by one
+ * @throws IllegalTransition when the state does not allow the event
+ */
+export function reduce(call: Call, event: CallEvent): Call {
+  const next = transition(call, event);
+  if (!next) throw new IllegalTransition(call.state, event.type);
+  return { ...call, ...next, version: call.version + 1 };
+}
+
+function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
+  const { state } = call;
+  const live = liveAttempt(call);
+  switch (event.type) {
+    case "settlement_begun":
+      if (state !== "prepared" && state !== "settling") return undefined;
+      return { state: "settling", settlements: call.settlements + 1 };
+    case "payment_proved":
+      // Also from `prepared`: a settlement of ours may have left before a restored backup was taken.
+      if (state !== "prepared" && state !== "settling") return undefined;
+      return { state: "paid", proof: event.proof, receipt: event.receipt };
+    case "payment_void":
+      if (state !== "prepared" && state !== "settling") return undefined;
+      return { state: "void", reason: event.reason, receipt: event.receipt };
+    case "attestation_signed":
+      // A second live attempt could be confirmed beside the first: one payment, two attestations.
+      if ((state !== "paid" && state !== "owed") || live) return undefined;
+      return { state: "signed", attempts: [...call.attempts, { ...event.attempt, dead: false }] };
+    case "attestation_dead":
+      if ((state !== "signed" && state !== "owed") || live?.txid !== event.txid) return undefined;
+      return { state: "paid", attempts: [...call.attempts.slice(0, -1), { ...live, dead: true }] };
+    case "attestation_blocked":
+      if (state !== "paid" && state !== "signed" && state !== "owed") return undefined;
+      return { state: "owed", reason: event.reason };
+    case "attestation_confirmed":
+      if ((state !== "signed" && state !== "owed") || live?.txid !== event.txid) return undefined;
+      return { state: "confirmed", round: event.round };
+    case "bundle_sealed":
+      if (state !== "confirmed") return undefined;
+      return { state: "done", bundle: event.bundle };
+  }
+}

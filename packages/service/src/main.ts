@@ -1,0 +1,78 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import pino from "pino";
+import { createApp } from "./app.ts";
+import { readConfig } from "./config.ts";
+import { openService } from "./service.ts";
+
+export { ConfigError } from "./config.ts";
+
+export type RunningService = {
+  /** Where it listens. */
+  url: string;
+  /** Answers what is under way, ends every loop, closes the journal. */
+  close(): Promise<void>;
+};
+
+/** How long requests that are under way may take after the service was told to close, in ms. */
+const DRAIN_MS = 10_000;
+
+/**
+ * Starts the service: reads the settings, opens what it needs, listens.
+ *
+ * @param env the settings by name (docs/operations.md)
+ * @param options.sandbox whether another ledger than MainNet is allowed, on a loopback host
+ * @throws ConfigError when a setting is wrong; Error when something that it names cannot be used
+ */
+export async function startService(
+  env: Readonly<Record<string, string | undefined>>,
+  options: { sandbox: boolean },
+): Promise<RunningService> {
+  const config = readConfig(env, options);
+  const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
+
+  // Listens first: with port 0 every link, the first key entry's among them, follows the real port.
+  const opening = Promise.withResolvers<ReturnType<typeof getRequestListener>>();
+  const server = createServer(
+    { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 250, maxHeaderSize: 16_384 },
+    (incoming, outgoing) => {
+      opening.promise.then((listener) => listener(incoming, outgoing)).catch(() => outgoing.destroy());
+    },
+  );
+  const url = await listen(server, config.host, config.port);
+  const origin = config.publicUrl ?? url;
+  try {
+    const service = await openService(config, origin, log);
+    const app = createApp({ ...service.doors, origin: () => origin, log });
+    opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+    log.info({ url, kid: service.kid }, "listening");
+    return {
+      url,
+      async close() {
+        service.drain();
+        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+        server.closeIdleConnections();
+        const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+        await closed;
+        clearTimeout(late);
+        await service.close();
+        log.info("closed");
+      },
+    };
+  } catch (error) {
+    opening.reject(error);
+    server.close();
+    server.closeAllConnections();
+    throw error;
+  }
+}
+
+async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const { port: bound } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+}

@@ -1,0 +1,151 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { ChainName } from "../chains/chain.ts";
+import type { Facilitator } from "./facilitator.ts";
+import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
+
+/** Which rails may pay for a source, in the order in which they are offered (interface.md, 5.2). */
+const RAILS_FOR: Record<ChainName, readonly RailName[]> = {
+  algorand: ["algorand"],
+  base: ["base", "algorand", "solana"],
+};
+
+/** The order of the interface's own table (5.3), then the rail that only the text index and a 402 list. */
+const EVERY_RAIL: readonly RailName[] = ["algorand", "base", "solana"];
+
+/** An option in the interface's own seven fields (interface.md, 5.3). */
+export type InterfaceOption = {
+  scheme: string;
+  network: string;
+  asset: string;
+  payTo: string;
+  maxAmountRequired: string;
+  priceUsdc: string;
+  facilitatorUrl: string;
+};
+
+/** A rail that is switched on. */
+export type Tender = { rail: Rail; payTo: string; facilitator: Facilitator; facilitatorUrl: string };
+
+export type OffersOptions = {
+  tenders: readonly Tender[];
+  /** micro-USDC, which all three tokens count in (6 decimals). */
+  price: bigint;
+  maxTimeoutSeconds: number;
+  now: () => number;
+};
+
+/** Our offers: what a call may be paid with, and whether a payment fits one. */
+export class Offers {
+  readonly #options: OffersOptions;
+  readonly #tenders: ReadonlyMap<RailName, Tender>;
+  /** Fee payers by rail, newest first, with the time until which a payment may name them. */
+  readonly #feePayers = new Map<RailName, { address: string; until: number }[]>();
+
+  constructor(options: OffersOptions) {
+    this.#options = options;
+    this.#tenders = new Map(options.tenders.map((tender) => [tender.rail.name, tender]));
+  }
+
+  /**
+   * Asks every facilitator what it settles, and takes its fee payer into our offers.
+   *
+   * @throws Error when one does not settle its rail; FacilitatorError when one cannot be asked
+   */
+  async refresh(signal: AbortSignal): Promise<void> {
+    await Promise.all(
+      [...this.#tenders.values()].map(async ({ rail, facilitator, facilitatorUrl }) => {
+        const kinds = await facilitator.supported(signal);
+        const kind = kinds.find(({ network }) => rail.isNetwork(network));
+        if (!kind) throw new Error(`the facilitator ${facilitatorUrl} does not settle ${rail.network}`);
+        if (typeof kind.extra.feePayer === "string") this.#rememberFeePayer(rail.name, kind.extra.feePayer);
+      }),
+    );
+  }
+
+  /** An offer stays good for `maxTimeoutSeconds` after it was last made, its fee payer included. */
+  #rememberFeePayer(rail: RailName, address: string): void {
+    const now = this.#options.now();
+    const [current, ...older] = this.#feePayers.get(rail) ?? [];
+    if (current?.address === address) return;
+    const until = now + this.#options.maxTimeoutSeconds * 1000;
+    const retired = current ? [{ ...current, until }] : [];
+    const kept = [...retired, ...older].filter((payer) => payer.until > now && payer.address !== address);
+    this.#feePayers.set(rail, [{ address, until: Number.POSITIVE_INFINITY }, ...kept]);
+  }
+
+  tender(rail: RailName): Tender | undefined {
+    return this.#tenders.get(rail);
+  }
+
+  /** The offers for a source, or every one when no source is named. */
+  for(chain: ChainName | undefined): PaymentRequirements[] {
+    return this.#tendersFor(chain).map((tender) => this.#requirement(tender));
+  }
+
+  /** The same offers in the interface's fields. */
+  optionsFor(chain: ChainName | undefined): InterfaceOption[] {
+    return this.#tendersFor(chain).map(({ rail, payTo, facilitatorUrl }) => ({
+      scheme: "exact",
+      network: rail.name === "algorand" ? "algorand-mainnet" : rail.network,
+      asset: rail.asset,
+      payTo,
+      maxAmountRequired: this.#options.price.toString(),
+      priceUsdc: usdc(this.#options.price),
+      facilitatorUrl,
+    }));
+  }
+
+  /**
+   * Finds the offer that a payment accepted.
+   *
+   * @returns our own requirement, never the client's copy of it
+   * @throws PaymentRefused saying what does not fit
+   */
+  match({ accepted }: PaymentPayload, rail: RailName, chain: ChainName): PaymentRequirements {
+    const tender = this.#tendersFor(chain).find((candidate) => candidate.rail.name === rail);
+    if (!tender) throw new PaymentRefused(`a source on ${chain} cannot be paid on ${accepted.network}`);
+    const offer = this.#requirement(tender);
+    const same = (field: "scheme" | "amount") => {
+      if (accepted[field] !== offer[field])
+        throw new PaymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
+    };
+    same("scheme");
+    same("amount");
+    for (const field of ["asset", "payTo"] as const) {
+      const value = accepted[field];
+      if (typeof value !== "string" || !tender.rail.sameAddress(value, offer[field]))
+        throw new PaymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
+    }
+    const named = accepted.extra?.feePayer;
+    if (named === undefined || named === offer.extra.feePayer) return offer;
+    const now = this.#options.now();
+    const known = this.#feePayers.get(rail)?.some(({ address, until }) => address === named && until > now);
+    if (!known) throw new PaymentRefused("accepted.extra.feePayer was not offered");
+    return { ...offer, extra: { ...offer.extra, feePayer: named } };
+  }
+
+  #tendersFor(chain: ChainName | undefined): Tender[] {
+    const rails = chain ? RAILS_FOR[chain] : EVERY_RAIL;
+    return rails.flatMap((name) => this.#tenders.get(name) ?? []);
+  }
+
+  #requirement({ rail, payTo }: Tender): PaymentRequirements {
+    const feePayer = this.#feePayers.get(rail.name)?.[0]?.address;
+    return {
+      scheme: "exact",
+      network: rail.network as PaymentRequirements["network"],
+      asset: rail.asset,
+      amount: this.#options.price.toString(),
+      payTo,
+      maxTimeoutSeconds: this.#options.maxTimeoutSeconds,
+      extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
+    };
+  }
+}
+
+/** A price as people write it: 1000 micro-USDC are "0.001". */
+export function usdc(micro: bigint): string {
+  const whole = micro / 1_000_000n;
+  const fraction = (micro % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
+  return fraction ? `${whole}.${fraction}` : whole.toString();
+}

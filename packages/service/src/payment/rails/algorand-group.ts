@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import {
+  decodeMsgpackMap,
+  encodeMsgpack,
+  getMap,
+  isCanonicalMsgpack,
+  type MsgpackMap,
+  type MsgpackValue,
+} from "@attestd/proof/algorand/msgpack";
+import { isCanonicalTransaction, transactionDigest } from "@attestd/proof/algorand/transaction";
+import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
+import { PaymentRefused } from "./rail.ts";
+
+/** One element of a payment group, as it came. */
+export type GroupMember = {
+  transaction: MsgpackMap;
+  /** Canonical msgpack of the unsigned transaction: what its id hashes and its signature covers, without the prefix. */
+  bytes: Uint8Array;
+  /** The signed transaction's other members (`sig`, `msig`, `lsig`, `sgnr`); absent when it is unsigned. */
+  envelope?: MsgpackMap;
+};
+
+/** The most that the stock scheme sends: the fee payer's transaction and the payer's. */
+const MOST_MEMBERS = 2;
+
+/**
+ * Reads `{paymentGroup, paymentIndex}` of scheme `exact` on Algorand.
+ *
+ * @param payload base64 of canonical msgpack of up to two transactions, signed or not, and the place of the payment
+ * @throws PaymentRefused when it is of another shape or not canonical
+ */
+export function readGroup(payload: Record<string, unknown>): { members: GroupMember[]; index: number } {
+  const { paymentGroup, paymentIndex: index } = payload;
+  if (!Array.isArray(paymentGroup) || paymentGroup.length === 0 || paymentGroup.length > MOST_MEMBERS)
+    throw new PaymentRefused("payload.paymentGroup is not a list of one or two transactions");
+  if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= paymentGroup.length)
+    throw new PaymentRefused("payload.paymentIndex is not a place in payload.paymentGroup");
+  return { members: paymentGroup.map(readMember), index };
+}
+
+function readMember(text: unknown, i: number): GroupMember {
+  const where = `payload.paymentGroup[${i}]`;
+  try {
+    const encoded = fromBase64(text as string);
+    const outer = decodeMsgpackMap(encoded);
+    const inner = getMap(outer, "txn");
+    const transaction = inner ?? outer;
+    const bytes = inner ? encodeMsgpack(inner) : encoded;
+    if (!isCanonicalMsgpack(encoded) || !isCanonicalTransaction(bytes)) throw new Error("not canonical");
+    if (!inner) return { transaction, bytes };
+    const envelope = new Map(outer);
+    envelope.delete("txn");
+    return { transaction, bytes, envelope };
+  } catch {
+    throw new PaymentRefused(`${where} is not base64 of canonical msgpack of a transaction`);
+  }
+}
+
+/**
+ * Checks that every member carries the id of this very group (Algorand, "TG" and the transaction ids without `grp`).
+ *
+ * @throws PaymentRefused
+ */
+export function checkGroupId(members: readonly GroupMember[]): void {
+  const txlist: MsgpackValue[] = members.map(({ transaction }) => {
+    const ungrouped = new Map(transaction);
+    ungrouped.delete("grp");
+    return transactionDigest(encodeMsgpack(ungrouped));
+  });
+  const preimage = encodeMsgpack(new Map([["txlist", txlist]]));
+  const id = createHash("sha512-256").update("TG").update(preimage).digest();
+  const grouped = members.map(({ transaction }) => transaction.get("grp"));
+  const alone = members.length === 1 && grouped[0] === undefined;
+  if (!alone && !grouped.every((grp) => grp instanceof Uint8Array && equalBytes(grp, id)))
+    throw new PaymentRefused("the group id is not that of payload.paymentGroup");
+}
+
+/**
+ * Refuses every member that is not named: a field that we do not know may move money or control.
+ *
+ * @throws PaymentRefused naming the first such field
+ */
+export function allowOnly(transaction: MsgpackMap, allowed: ReadonlySet<string>, what: string): void {
+  for (const field of transaction.keys()) {
+    if (typeof field !== "string" || !allowed.has(field))
+      throw new PaymentRefused(`the ${what} has the field ${String(field)}, which a payment may not have`);
+  }
+}

@@ -1,0 +1,184 @@
+import { createPublicKey, verify } from "node:crypto";
+import { getBytes, getInteger, getString, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { encodeAddress, txid } from "@attestd/proof/algorand/transaction";
+import { ALGORAND_MAINNET } from "@attestd/proof/caip2";
+import { equalBytes, fromBase64, toBase64Url } from "@attestd/proof/encoding";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Rounds, Window } from "../../ledger/ledger.ts";
+import { allowOnly, checkGroupId, type GroupMember, readGroup } from "./algorand-group.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+
+/** USDC on MainNet; the sandbox's has the same id. */
+export const ALGORAND_USDC = "31566704";
+
+/** MainNet's mean round, for a life given in seconds. */
+const SECONDS_A_ROUND = 2.8;
+
+/** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
+const MARGIN_ROUNDS = 3;
+
+export type AlgorandPayment = Payment & {
+  readonly rail: "algorand";
+  readonly txid: string;
+  readonly window: Window;
+  readonly members: readonly GroupMember[];
+  readonly index: number;
+};
+
+export type AlgorandRailOptions = {
+  /** Base64 of the ledger's genesis hash. */
+  genesisHash: string;
+  rounds: Rounds;
+  /** The round that holds a transaction, undefined when it is in none by now. Throws ProviderError if unknown. */
+  find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
+  /** Whether the ledger would accept the payer's authorization of a group whose fee payer has not signed yet. */
+  authorized(group: readonly Uint8Array[], signal: AbortSignal): Promise<boolean>;
+  /** How long an authorization may live. */
+  maxLifeSeconds: number;
+};
+
+const PAYMENT_FIELDS = new Set("type snd fee fv lv gen gh grp lx note xaid aamt arcv".split(" "));
+const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp lx note".split(" "));
+
+/** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer with a fee payer beside it. */
+export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
+  const { rounds } = options;
+  const genesis = fromBase64(options.genesisHash);
+  const spellings = new Set(["algorand-mainnet", ALGORAND_MAINNET, `algorand:${options.genesisHash}`]);
+
+  return {
+    name: "algorand",
+    network: ALGORAND_MAINNET,
+    asset: ALGORAND_USDC,
+    extra: {},
+    isNetwork: (network) => spellings.has(network),
+    sameAddress: (a, b) => a === b,
+
+    read(payload: PaymentPayload): AlgorandPayment {
+      if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+      const { members, index } = readGroup(payload.payload);
+      const { transaction, bytes, envelope } = members[index] as GroupMember;
+      const fields = readTransfer(transaction);
+      if (!envelope) throw new PaymentRefused("the payment transaction is not signed");
+      if (!equalBytes(fields.genesisHash, genesis))
+        throw new PaymentRefused("the payment names another ledger in gh than ours");
+      const id = txid(bytes);
+      const ledger = `algorand:${toBase64Url(genesis)}`;
+      const group = getBytes(transaction, "grp", 32);
+      return {
+        rail: "algorand",
+        key: `${ledger}/${id}`,
+        aliases: group ? [`${ledger}/group/${toBase64Url(group)}`] : [],
+        payer: fields.sender,
+        payTo: fields.receiver,
+        amount: fields.amount,
+        asset: fields.asset,
+        payload,
+        txid: id,
+        window: fields.window,
+        members,
+        index,
+      };
+    },
+
+    async signature({ members, index }) {
+      const { transaction, bytes, envelope } = members[index] as GroupMember;
+      const signature = envelope?.get("sig");
+      if (!(signature instanceof Uint8Array) || envelope?.has("sgnr") || envelope?.size !== 1) return "on_chain";
+      return verifyEd25519(transaction.get("snd") as Uint8Array, bytes, signature) ? "valid" : "invalid";
+    },
+
+    async onChain({ payload }, signal) {
+      const group = (payload.payload.paymentGroup as string[]).map((text) => fromBase64(text));
+      return options.authorized(group, signal);
+    },
+
+    async check(payment, requirement) {
+      const { members, index, window } = payment;
+      checkTransfer(payment, members[index] as GroupMember, requirement);
+      for (const [i, member] of members.entries()) if (i !== index) checkFeePayer(member, requirement, genesis);
+      if (members.length > 1 && members.length - 1 !== index)
+        throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
+      checkGroupId(members);
+      checkWindow(window, rounds.latest(), options.maxLifeSeconds);
+    },
+
+    async standing({ txid: id, window }, signal): Promise<PaymentStanding> {
+      const standing = await rounds.standing(id, window, signal);
+      if (standing.state === "confirmed") return { state: "paid", transaction: id, height: standing.round };
+      if (standing.state === "dead") return { state: "void", reason: `expired unspent in round ${window.lastValid}` };
+      return standing;
+    },
+
+    async spent({ txid: id }, signal) {
+      return (await options.find(id, signal)) !== undefined;
+    },
+
+    async news(signal) {
+      await rounds.next(signal);
+    },
+  };
+}
+
+function readTransfer(transaction: MsgpackMap) {
+  try {
+    if (getString(transaction, "type") !== "axfer") throw new PaymentRefused("the payment is not an asset transfer");
+    const address = (field: string) => encodeAddress(getBytes(transaction, field, 32) ?? new Uint8Array(32));
+    return {
+      sender: address("snd"),
+      receiver: address("arcv"),
+      amount: getInteger(transaction, "aamt"),
+      asset: getInteger(transaction, "xaid").toString(),
+      genesisHash: getBytes(transaction, "gh", 32) ?? new Uint8Array(),
+      window: {
+        firstValid: Number(getInteger(transaction, "fv")),
+        lastValid: Number(getInteger(transaction, "lv")),
+      },
+    };
+  } catch (error) {
+    if (error instanceof PaymentRefused) throw error;
+    throw new PaymentRefused("the payment transaction's fields are not of their types");
+  }
+}
+
+function checkTransfer(payment: AlgorandPayment, member: GroupMember, requirement: PaymentRequirements): void {
+  allowOnly(member.transaction, PAYMENT_FIELDS, "payment transaction");
+  if (payment.asset !== requirement.asset)
+    throw new PaymentRefused(`the payment moves asset ${payment.asset}, not ${requirement.asset}`);
+  if (payment.amount !== BigInt(requirement.amount))
+    throw new PaymentRefused(`the payment moves ${payment.amount}, not ${requirement.amount}`);
+  if (payment.payTo !== requirement.payTo)
+    throw new PaymentRefused(`the payment goes to ${payment.payTo}, not ${requirement.payTo}`);
+  if (payment.payer === payment.payTo) throw new PaymentRefused("the payer is the payee");
+}
+
+function checkFeePayer(member: GroupMember, requirement: PaymentRequirements, genesis: Uint8Array): void {
+  const { transaction, envelope } = member;
+  const feePayer = requirement.extra.feePayer;
+  if (envelope) throw new PaymentRefused("the fee payer's transaction is signed already");
+  if (transaction.get("type") !== "pay")
+    throw new PaymentRefused("the payment group has a second transaction which is not the fee payer's");
+  allowOnly(transaction, FEE_FIELDS, "fee payer's transaction");
+  const [sender, receiver] = ["snd", "rcv"].map((field) => transaction.get(field));
+  if (!(sender instanceof Uint8Array) || sender.length !== 32 || encodeAddress(sender) !== feePayer)
+    throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+  if (!(receiver instanceof Uint8Array) || !equalBytes(receiver, sender))
+    throw new PaymentRefused("the fee payer's transaction does not pay the fee payer itself");
+  const gh = transaction.get("gh");
+  if (!(gh instanceof Uint8Array) || !equalBytes(gh, genesis))
+    throw new PaymentRefused("the fee payer's transaction names another ledger");
+}
+
+function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
+  if (firstValid > latest + 1) throw new PaymentRefused(`the payment is not valid before round ${firstValid}`);
+  if (lastValid < latest + MARGIN_ROUNDS)
+    throw new PaymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
+  if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
+    throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+}
+
+/** Ed25519 over "TX" and the transaction, as a plain account signs (Algorand developer docs, "Signatures"). */
+function verifyEd25519(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
+  const key = createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ed25519" });
+  return verify(null, Buffer.concat([Buffer.from("TX"), bytes]), key, signature);
+}

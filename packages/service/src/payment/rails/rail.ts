@@ -1,0 +1,89 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+
+export type RailName = "algorand" | "base" | "solana";
+
+/**
+ * A payment that cannot be accepted; `message` says why, for the `error` of a 402.
+ *
+ * It tells about the payload alone, never about what the chain holds.
+ */
+export class PaymentRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "PaymentRefused";
+  }
+}
+
+/** A payload read by us, before anything about it is believed. */
+export type Payment = {
+  readonly rail: RailName;
+  /** The payment key (design.md, "Formats"). */
+  readonly key: string;
+  /** Further keys that only this payment may use. */
+  readonly aliases: readonly string[];
+  readonly payer: string;
+  readonly payTo: string;
+  /** Atomic units of the asset. */
+  readonly amount: bigint;
+  readonly asset: string;
+  readonly payload: PaymentPayload;
+};
+
+/** What the payment's chain shows about it now. */
+export type PaymentStanding =
+  /** Spent on us, to the depth that counts as paid. */
+  | { state: "paid"; transaction: string; height: number }
+  /** Can never be spent on us any more: expired unspent, cancelled, or spent elsewhere. */
+  | { state: "void"; reason: string }
+  /** Neither: it may still be settled. */
+  | { state: "open" };
+
+/**
+ * A way to pay.
+ *
+ * `read` gives a payment its key; until `signature` has said `valid` (or `onChain` has confirmed it), nothing in it may
+ * be believed or written. `standing` asks the chain and MUST NOT believe the facilitator.
+ */
+export interface Rail<P extends Payment = Payment> {
+  readonly name: RailName;
+  /** CAIP-2, as stock clients know it. */
+  readonly network: string;
+  readonly asset: string;
+  /** What scheme `exact` adds to every offer on this rail, beside the facilitator's fee payer. */
+  readonly extra: Readonly<Record<string, string>>;
+
+  /** Whether `network` of a client's `accepted` names this rail, in any spelling that clients use. */
+  isNetwork(network: string): boolean;
+
+  /** Whether two spellings name one address. */
+  sameAddress(a: string, b: string): boolean;
+
+  /**
+   * Reads the scheme's own part of a payload.
+   *
+   * @throws PaymentRefused when no payment key can be made of it
+   */
+  read(payload: PaymentPayload): P;
+
+  /** Checks the payer's signature without asking anyone; `on_chain` when only the chain can tell. */
+  signature(payment: P): Promise<"valid" | "invalid" | "on_chain">;
+
+  /** Has the chain check a signature of which `signature` said `on_chain`. @throws ProviderError */
+  onChain(payment: P, signal: AbortSignal): Promise<boolean>;
+
+  /**
+   * Our own checks of every field, against the requirement that is going to be settled.
+   *
+   * @throws PaymentRefused
+   */
+  check(payment: P, requirement: PaymentRequirements): Promise<void>;
+
+  /** Tells where the payment stands on its chain. @throws ProviderError when it cannot be told */
+  standing(payment: P, signal: AbortSignal): Promise<PaymentStanding>;
+
+  /** Whether the payment has been spent on its payee by now. @throws ProviderError when it cannot be told */
+  spent(payment: P, signal: AbortSignal): Promise<boolean>;
+
+  /** Waits until `standing` may have changed: a round, a block, a moment. */
+  news(signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,128 @@
+/** Every problem that any door can answer with: the stable code, its HTTP status, and what it means for the caller. */
+export const PROBLEMS = {
+  body_not_json: [
+    400,
+    "The body is not strict JSON",
+    "Send one JSON value: no duplicate keys, no nesting deeper than 16.",
+  ],
+  body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
+  query_invalid: [400, "A query parameter has a value it cannot have", "`detail` names the parameter and its values."],
+  payment_malformed: [
+    400,
+    "The payment cannot be decoded",
+    "PAYMENT-SIGNATURE is base64 of a JSON object with `x402Version`, `accepted` and `payload`.",
+  ],
+  payment_without_body: [
+    400,
+    "A payment came without a body",
+    "Repeat the request with its body and the same PAYMENT-SIGNATURE. Nothing was charged.",
+  ],
+  source_inner_transaction: [
+    400,
+    "An inner transaction cannot be attested",
+    "It has no bytes of its own. Attest `rootId`, the transaction that contains it. Nothing was charged.",
+  ],
+  source_wrong_chain: [
+    400,
+    "The transaction belongs to another chain",
+    "Only the configured chains are attested. Nothing was charged.",
+  ],
+  source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
+  bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
+  not_found: [404, "No such resource", "See `/llms.txt` or the README for what there is."],
+  source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
+  record_not_found: [
+    404,
+    "Not found on the chain",
+    "The bundle stands offline, but the indexer has no matching transaction; `report` says which.",
+  ],
+  method_not_allowed: [405, "The method is not allowed here", "`Allow` names the methods."],
+  payment_bound_to_other_request: [
+    409,
+    "The payment was used for another request",
+    "One payment buys one thing. Send the request that it was first sent with, or pay anew.",
+  ],
+  source_not_final: [409, "The transaction is not final yet", "Repeat after `Retry-After`. Nothing was charged."],
+  payment_refunded: [410, "The payment was given back", "The operator refunded it; pay anew."],
+  body_too_large: [413, "The body is too large", "Paid routes take 64 KB, verify routes 2 MiB."],
+  media_type: [415, "The body is not application/json", "Send `Content-Type: application/json`."],
+  too_many_requests: [429, "Too many requests", "Repeat after `Retry-After`."],
+  internal: [
+    500,
+    "Something broke",
+    "It has been logged. A payment already sent is safe: repeat it with the same PAYMENT-SIGNATURE.",
+  ],
+  settlement_pending: [
+    503,
+    "The payment is being settled",
+    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
+  ],
+  attestation_pending: [
+    503,
+    "Paid, not recorded yet",
+    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
+  ],
+  payment_unaccounted: [
+    503,
+    "The chain shows this payment, our journal does not",
+    "Do not pay again. The operator has been told and can bind it.",
+  ],
+  payment_unknown: [
+    503,
+    "It cannot be told whether this payment was spent",
+    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
+  ],
+  providers_unavailable: [503, "The chain cannot be read now", "Repeat after `Retry-After`. Nothing was charged."],
+  providers_conflict: [
+    503,
+    "The chain's providers contradict one another",
+    "Nothing is attested until they agree. Nothing was charged.",
+  ],
+  facilitator_unavailable: [
+    503,
+    "The facilitator cannot be reached",
+    "Repeat after `Retry-After`. Nothing was charged.",
+  ],
+  over_capacity: [503, "Too many calls are in flight", "Repeat after `Retry-After`. Nothing was charged."],
+  attestor_unfunded: [503, "The attestor cannot pay ledger fees", "The operator has been told. Nothing was charged."],
+  stopping: [503, "The service is stopping", "Repeat after `Retry-After`. Nothing was charged."],
+} as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export type ProblemOptions = {
+  /** Seconds. */
+  retryAfter?: number;
+  /** Members of the problem document beside the standard ones (RFC 9457, section 3.2). */
+  members?: Record<string, unknown>;
+  cause?: unknown;
+};
+
+/** An answer other than success: thrown where it is found out, worded by the door that the request came through. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly retryAfter?: number;
+  readonly members: Record<string, unknown>;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.name = "Problem";
+    this.code = code;
+    this.status = PROBLEMS[code][0];
+    if (options.retryAfter !== undefined) this.retryAfter = options.retryAfter;
+    this.members = options.members ?? {};
+  }
+
+  /** The problem document (RFC 9457). @param origin of this service, for the links */
+  toJSON(origin: string): Record<string, unknown> {
+    return {
+      type: `${origin}/problems/${this.code}`,
+      title: PROBLEMS[this.code][1],
+      status: this.status,
+      detail: this.message,
+      code: this.code,
+      ...this.members,
+    };
+  }
+}

@@ -1,0 +1,41 @@
+import type { Subject } from "./subject.ts";
+import type { TransactionEvidence } from "./transaction.ts";
+
+/** What was fetched about a subject before anything was charged: all that its note and bundle need of the source. */
+export type Evidence = TransactionEvidence;
+
+/** What the note says of us and of the payment. */
+export type NoteContext = {
+  /** Base64url SHA-256 of the raw ML-DSA-65 public key: the note's `a`. */
+  keySha256: string;
+  /** CAIP-2 of the ledger: the note's `g`. */
+  ledger: string;
+  paymentKey: string;
+};
+
+/** Members of a bundle that are the same for every product. */
+export type Attested = {
+  attest: { txnId: string; round: number; note: string };
+  attestor: { algorandAddress: string; pqPublicKey: string };
+};
+
+/** One thing that is sold: how its subject is fetched, what its note says, what its bundle holds. */
+export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
+  /**
+   * Fetches the subject, to the level that we require.
+   *
+   * @throws Problem when it is not final, or too large; SourceError; ProviderError
+   */
+  evidence(subject: S, signal: AbortSignal): Promise<E>;
+
+  /** The note for the ledger (format.md, "Note"). */
+  note(evidence: E, context: NoteContext): string;
+
+  /** The bundle but for its signature. */
+  bundle(evidence: E, attested: Attested): Record<string, unknown>;
+}
+
+/** Every product by its subject's kind. */
+export type Products = {
+  readonly [K in Subject["kind"]]: Product<Extract<Subject, { kind: K }>, Extract<Evidence, { kind: K }>>;
+};

@@ -1,0 +1,17 @@
+import { createHash } from "node:crypto";
+import { canonicalJson } from "@attestd/proof/canonical";
+import type { ChainName } from "../chains/chain.ts";
+
+/** What a paid call is about, normalised: the chain inferred, ids in their one spelling, heights as integers. */
+export type Subject = { kind: "transaction"; chain: ChainName; id: string };
+
+/**
+ * The identity of a subject: what a payment is bound to.
+ *
+ * It leaves out route, transport, price and spelling, so that one payment means one thing on every door.
+ *
+ * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
+ */
+export function requestHash(subject: Subject): string {
+  return createHash("sha256").update(canonicalJson(subject)).digest("hex");
+}
