@@ -1,0 +1,44 @@
+import { splitBlock } from "@attestd/proof/algorand/block";
+import { getInteger } from "@attestd/proof/algorand/msgpack";
+import { type BlockTransaction, blockTransactions, type StoredBlock } from "./block.ts";
+
+/** Where a transaction stands: its round and its place in the payset, from 0. */
+export interface Location {
+  round: number;
+  index: number;
+}
+
+/** All blocks of a sandbox, recorded and its own, by round. Rounds are added in rising order and never change. */
+export class BlockStore {
+  readonly #blocks = new Map<number, StoredBlock>();
+  readonly #locations = new Map<string, Location>();
+  /** Rising; rounds without transactions left out. */
+  readonly #paysetRounds: number[] = [];
+
+  add(block: StoredBlock): void {
+    this.#blocks.set(block.round, block);
+    if (block.txids.length > 0) this.#paysetRounds.push(block.round);
+    for (const [index, id] of block.txids.entries()) this.#locations.set(id, { round: block.round, index });
+  }
+
+  block(round: number): StoredBlock | undefined {
+    return this.#blocks.get(round);
+  }
+
+  locate(txid: string): Location | undefined {
+    return this.#locations.get(txid);
+  }
+
+  /** Rounds that have transactions, rising. */
+  paysetRounds(): readonly number[] {
+    return this.#paysetRounds;
+  }
+
+  /** A round's time (seconds since 1970) and transactions; undefined when there is no such block. */
+  payset(round: number): { timestamp: number; transactions: BlockTransaction[] } | undefined {
+    const stored = this.#blocks.get(round);
+    if (stored === undefined) return undefined;
+    const block = splitBlock(stored.bytes);
+    return { timestamp: Number(getInteger(block.header, "ts")), transactions: blockTransactions(block) };
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  makeAssetCreateTxnWithSuggestedParamsFromObject,
+  makeAssetTransferTxnWithSuggestedParamsFromObject,
+  makePaymentTxnWithSuggestedParamsFromObject,
+  type SuggestedParams,
+  type Transaction,
+} from "algosdk";
+import { MAX_TXN_LIFE, MAX_UINT64, MIN_TXN_FEE } from "./consensus.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Role, SandboxAccount } from "./network.ts";
+import { decodeSignedTransactions } from "./transaction.ts";
+
+/** USDC's asset id on MainNet. Stock x402 clients know no other. */
+export const USDC_ID = 31566704;
+
+/** Base units, six decimals: 1,000 USDC. */
+const PAYER_USDC = 1_000_000_000n;
+
+const SAMPLE_NOTE = "attestd sandbox: a first payment, to be attested";
+
+/**
+ * Gives a new ledger its USDC and a payment worth attesting, in two rounds of ordinary signed transactions: nothing
+ * that the ledger holds beyond its genesis came about in another way. The counter of the genesis must be such that the
+ * first transaction creates asset 31566704.
+ * @returns where the payment stands
+ */
+export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>): { txid: string; round: number } {
+  const { dispenser, payer } = accounts;
+  const send = (from: SandboxAccount, transaction: Transaction) =>
+    ledger.submit(decodeSignedTransactions(transaction.signTxn(from.secretKey)));
+
+  const suggestedParams = paramsOf(ledger);
+  send(
+    dispenser,
+    makeAssetCreateTxnWithSuggestedParamsFromObject({
+      sender: dispenser.address,
+      suggestedParams,
+      // As the real one: total, decimals, names, and no clawback.
+      total: MAX_UINT64,
+      decimals: 6,
+      defaultFrozen: false,
+      unitName: "USDC",
+      assetName: "USDC",
+      manager: dispenser.address,
+      reserve: dispenser.address,
+      freeze: dispenser.address,
+    }),
+  );
+  for (const account of [payer, accounts.attestor, accounts.payTo, accounts.feePayer])
+    send(account, transferUsdc(account.address, account.address, 0n, suggestedParams));
+  send(dispenser, transferUsdc(dispenser.address, payer.address, PAYER_USDC, suggestedParams));
+  ledger.advance();
+
+  const payment = makePaymentTxnWithSuggestedParamsFromObject({
+    sender: dispenser.address,
+    receiver: payer.address,
+    amount: 5_000_000n,
+    note: new TextEncoder().encode(SAMPLE_NOTE),
+    suggestedParams: paramsOf(ledger),
+  });
+  send(dispenser, payment);
+  const { round } = ledger.advance();
+  return { txid: payment.txID(), round };
+}
+
+function transferUsdc(sender: string, receiver: string, amount: bigint, suggestedParams: SuggestedParams): Transaction {
+  return makeAssetTransferTxnWithSuggestedParamsFromObject({
+    sender,
+    receiver,
+    amount,
+    assetIndex: USDC_ID,
+    suggestedParams,
+  });
+}
+
+function paramsOf({ genesis, round }: Ledger): SuggestedParams {
+  return {
+    fee: 0n,
+    minFee: MIN_TXN_FEE,
+    firstValid: round,
+    lastValid: round + MAX_TXN_LIFE,
+    genesisID: genesis.id,
+    genesisHash: genesis.hash,
+  };
+}

@@ -1,0 +1,239 @@
+import {
+  getBytes,
+  getInteger,
+  getMap,
+  getString,
+  type MsgpackMap,
+  type MsgpackValue,
+} from "@attestd/proof/algorand/msgpack";
+import { toBase64 } from "@attestd/proof/encoding";
+import { assetParamsJson } from "./assets.ts";
+import type { BlockTransaction } from "./block.ts";
+import type { Json } from "./json.ts";
+import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
+
+type JsonObject = { [name: string]: Json | undefined };
+
+/** Where a transaction stands in its chain. */
+export interface Standing {
+  round: number;
+  /** Place in the payset, from 0. */
+  index: number;
+  /** Seconds since 1970. */
+  timestamp: number;
+}
+
+/**
+ * A transaction as the indexer gives it. Types that the sandbox's own ledger does not have, and which so come from
+ * recorded blocks only, are told in full where that is simple (`keyreg`, `hb`) and else by the members that every type
+ * has: `appl`, `stpf`, and whatever a newer node may add.
+ */
+export function transactionJson({ id, txn, inBlock }: BlockTransaction, standing: Standing): JsonObject {
+  const type = getString(txn, "type") ?? "";
+  return {
+    "auth-addr": getAddress(inBlock, "sgnr"),
+    "close-rewards": getInteger(inBlock, "rc"),
+    "closing-amount": getInteger(inBlock, "ca"),
+    "confirmed-round": standing.round,
+    "created-asset-index": type === "acfg" && !txn.has("caid") ? getInteger(inBlock, "caid") : undefined,
+    fee: getInteger(txn, "fee"),
+    "first-valid": getInteger(txn, "fv"),
+    "genesis-hash": base64(txn, "gh"),
+    "genesis-id": getString(txn, "gen"),
+    group: base64(txn, "grp"),
+    id,
+    "intra-round-offset": standing.index,
+    "last-valid": getInteger(txn, "lv"),
+    lease: base64(txn, "lx"),
+    note: base64(txn, "note"),
+    "receiver-rewards": getInteger(inBlock, "rr"),
+    "rekey-to": getAddress(txn, "rekey"),
+    "round-time": standing.timestamp,
+    sender: getAddress(txn, "snd") ?? ZERO_ADDRESS,
+    "sender-rewards": getInteger(inBlock, "rs"),
+    signature: {
+      logicsig: logicsigJson(getMap(inBlock, "lsig")),
+      multisig: multisigJson(getMap(inBlock, "msig")),
+      sig: base64(inBlock, "sig"),
+    },
+    "tx-type": type,
+    ...typeJson(type, txn, inBlock),
+  };
+}
+
+function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObject {
+  switch (type) {
+    case "pay":
+      return {
+        "payment-transaction": {
+          amount: getInteger(txn, "amt"),
+          "close-amount": getInteger(inBlock, "ca"),
+          "close-remainder-to": getAddress(txn, "close"),
+          receiver: getAddress(txn, "rcv") ?? ZERO_ADDRESS,
+        },
+      };
+    case "axfer":
+      return {
+        "asset-transfer-transaction": {
+          amount: getInteger(txn, "aamt"),
+          "asset-id": getInteger(txn, "xaid"),
+          "close-amount": getInteger(inBlock, "aca"),
+          "close-to": getAddress(txn, "aclose"),
+          receiver: getAddress(txn, "arcv") ?? ZERO_ADDRESS,
+          sender: getAddress(txn, "asnd"),
+        },
+      };
+    case "acfg": {
+      const parameters = getMap(txn, "apar");
+      const creator = getAddress(txn, "snd") ?? ZERO_ADDRESS;
+      return {
+        "asset-config-transaction": {
+          "asset-id": getInteger(txn, "caid"),
+          params: parameters && assetParamsJson(creator, parameters),
+        },
+      };
+    }
+    case "afrz":
+      return {
+        "asset-freeze-transaction": {
+          address: getAddress(txn, "fadd") ?? ZERO_ADDRESS,
+          "asset-id": getInteger(txn, "faid"),
+          "new-freeze-status": txn.get("afrz") === true,
+        },
+      };
+    case "keyreg":
+      return {
+        "keyreg-transaction": {
+          "non-participation": txn.get("nonpart") === true,
+          "selection-participation-key": base64(txn, "selkey"),
+          "state-proof-key": base64(txn, "sprfkey"),
+          "vote-first-valid": getInteger(txn, "votefst"),
+          "vote-key-dilution": getInteger(txn, "votekd"),
+          "vote-last-valid": getInteger(txn, "votelst"),
+          "vote-participation-key": base64(txn, "votekey"),
+        },
+      };
+    case "hb":
+      return { "heartbeat-transaction": heartbeatJson(getMap(txn, "hb") ?? new Map()) };
+    default:
+      return {};
+  }
+}
+
+function heartbeatJson(heartbeat: MsgpackMap): JsonObject {
+  const proof = getMap(heartbeat, "prf") ?? new Map();
+  return {
+    "hb-address": getAddress(heartbeat, "a") ?? ZERO_ADDRESS,
+    "hb-key-dilution": getInteger(heartbeat, "kd"),
+    "hb-proof": {
+      "hb-pk": base64(proof, "p"),
+      "hb-pk1sig": base64(proof, "p1s"),
+      "hb-pk2": base64(proof, "p2"),
+      "hb-pk2sig": base64(proof, "p2s"),
+      "hb-sig": base64(proof, "s"),
+    },
+    "hb-seed": base64(heartbeat, "sd"),
+    "hb-vote-id": base64(heartbeat, "vid"),
+  };
+}
+
+function multisigJson(multisig: MsgpackMap | undefined): Json | undefined {
+  return (
+    multisig && {
+      subsignature: maps(multisig.get("subsig")).map((part) => ({
+        "public-key": base64(part, "pk"),
+        signature: base64(part, "s"),
+      })),
+      threshold: getInteger(multisig, "thr"),
+      version: getInteger(multisig, "v"),
+    }
+  );
+}
+
+function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
+  const args = logicsig?.get("arg");
+  return (
+    logicsig && {
+      args: Array.isArray(args) ? args.map((arg) => (arg instanceof Uint8Array ? toBase64(arg) : "")) : [],
+      logic: base64(logicsig, "l"),
+      "multisig-signature": multisigJson(getMap(logicsig, "msig")),
+      signature: base64(logicsig, "sig"),
+    }
+  );
+}
+
+/** A block's header as the indexer gives it. @param transactions undefined leaves them out */
+export function blockJson(header: MsgpackMap, transactions: Json[] | undefined): JsonObject {
+  const tracking = getMap(header, "spt") ?? new Map<number, MsgpackValue>();
+  return {
+    bonus: optionalInteger(header, "bi"),
+    "fees-collected": optionalInteger(header, "fc"),
+    "genesis-hash": base64(header, "gh"),
+    "genesis-id": getString(header, "gen") ?? "",
+    "participation-updates": {
+      "absent-participation-accounts": addresses(header.get("partupdabs")),
+      "expired-participation-accounts": addresses(header.get("partupdrmv")),
+    },
+    "previous-block-hash": base64(header, "prev") ?? toBase64(new Uint8Array(32)),
+    "previous-block-hash-512": base64(header, "prev512"),
+    proposer: getAddress(header, "prp"),
+    "proposer-payout": optionalInteger(header, "pp"),
+    rewards: {
+      "fee-sink": getAddress(header, "fees") ?? ZERO_ADDRESS,
+      "rewards-calculation-round": getInteger(header, "rwcalr"),
+      "rewards-level": getInteger(header, "earn"),
+      "rewards-pool": getAddress(header, "rwd") ?? ZERO_ADDRESS,
+      "rewards-rate": getInteger(header, "rate"),
+      "rewards-residue": getInteger(header, "frac"),
+    },
+    round: getInteger(header, "rnd"),
+    seed: base64(header, "seed"),
+    "state-proof-tracking": [...tracking].map(([type, data]) => trackingJson(Number(type), data)),
+    timestamp: getInteger(header, "ts"),
+    transactions: transactions ?? [],
+    "transactions-root": base64(header, "txn") ?? toBase64(new Uint8Array(32)),
+    "transactions-root-sha256": base64(header, "txn256") ?? toBase64(new Uint8Array(32)),
+    "transactions-root-sha512": base64(header, "txn512"),
+    "txn-counter": getInteger(header, "tc"),
+    "upgrade-state": {
+      "current-protocol": getString(header, "proto") ?? "",
+      "next-protocol": getString(header, "nextproto"),
+      "next-protocol-approvals": getInteger(header, "nextyes"),
+      "next-protocol-switch-on": getInteger(header, "nextswitch"),
+      "next-protocol-vote-before": getInteger(header, "nextbefore"),
+    },
+    "upgrade-vote": {
+      "upgrade-approve": header.get("upgradeyes") === true,
+      "upgrade-delay": getInteger(header, "upgradedelay"),
+      "upgrade-propose": getString(header, "upgradeprop"),
+    },
+  };
+}
+
+function trackingJson(type: number, data: MsgpackValue): JsonObject {
+  const state = data instanceof Map ? data : new Map();
+  return {
+    "next-round": getInteger(state, "n"),
+    "online-total-weight": getInteger(state, "t"),
+    type,
+    "voters-commitment": base64(state, "v"),
+  };
+}
+
+function base64(map: MsgpackMap, key: string): string | undefined {
+  const bytes = getBytes(map, key);
+  return bytes && toBase64(bytes);
+}
+
+function optionalInteger(map: MsgpackMap, key: string): bigint | undefined {
+  return map.has(key) ? getInteger(map, key) : undefined;
+}
+
+function addresses(value: MsgpackValue | undefined): string[] {
+  const list = Array.isArray(value) ? value : [];
+  return list.map((item) => getAddress(new Map([["", item]]), "") ?? ZERO_ADDRESS);
+}
+
+function maps(value: MsgpackValue | undefined): MsgpackMap[] {
+  return Array.isArray(value) ? value.filter((item) => item instanceof Map) : [];
+}

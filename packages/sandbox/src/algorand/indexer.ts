@@ -1,0 +1,91 @@
+import { splitBlock } from "@attestd/proof/algorand/block";
+import { isAlgorandAddress } from "@attestd/proof/algorand/transaction";
+import { type Context, Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { accountJson, assetJson } from "./accounts.ts";
+import { apiError, json, pathInteger, requireToken } from "./http.ts";
+import { blockJson, transactionJson } from "./indexer-json.ts";
+import type { Json } from "./json.ts";
+import type { Ledger } from "./ledger.ts";
+import { nextToken, parseSearch, type Search, searchTransactions } from "./search.ts";
+import { isEmptyAccount } from "./state.ts";
+
+/**
+ * The indexer's REST API over the ledger and the recordings: one database in which every chain's transactions are
+ * found, never behind the node. Statuses and texts are the indexer's (algorand/indexer, `api`).
+ * @param token asked for in `X-Indexer-API-Token`, where given
+ */
+export function indexerApp(ledger: Ledger, token?: string): Hono {
+  const app = new Hono();
+  app.use("/v2/*", requireToken("X-Indexer-API-Token", token));
+  app.notFound(() => json({ message: "Not Found" }, 404));
+  app.onError((error) =>
+    error instanceof HTTPException ? error.getResponse() : json({ message: error.message }, 500),
+  );
+
+  app.get("/health", () =>
+    json({
+      data: { "migration-required": false, "read-only-mode": true },
+      "db-available": true,
+      "is-migrating": false,
+      message: String(ledger.round),
+      round: ledger.round,
+      version: "3.9.0",
+    }),
+  );
+
+  app.get("/v2/transactions", (c) => json(found(ledger, parseSearch(queryOf(c)))));
+  app.get("/v2/transactions/:txid", (c) => {
+    const id = c.req.param("txid");
+    const search = parseSearch(new URLSearchParams({ txid: id }));
+    const [hit] = searchTransactions(ledger.blocks, search);
+    if (hit === undefined) throw apiError(404, `no transaction found for transaction id: ${id}`);
+    return json({ "current-round": ledger.round, transaction: transactionJson(hit.found, hit.standing) });
+  });
+
+  app.get("/v2/blocks/:round", (c) => {
+    const round = pathInteger("round-number", c.req.param("round"));
+    const block = ledger.blocks.block(round);
+    if (block === undefined) throw apiError(404, `error while looking up block for round '${round}': block not found`);
+    const payset = c.req.query("header-only") === "true" ? undefined : ledger.blocks.payset(round);
+    const transactions = payset?.transactions.map((transaction, index) =>
+      transactionJson(transaction, { round, index, timestamp: payset.timestamp }),
+    );
+    return json(blockJson(splitBlock(block.bytes).header, transactions));
+  });
+
+  app.get("/v2/accounts/:address", (c) => {
+    const address = addressOf(c);
+    if (isEmptyAccount(ledger.state.account(address))) throw apiError(404, `no accounts found for address: ${address}`);
+    const account = { ...accountJson(ledger, address), deleted: false, "total-box-bytes": 0, "total-boxes": 0 };
+    return json({ account, "current-round": ledger.round });
+  });
+  app.get("/v2/accounts/:address/transactions", (c) => json(found(ledger, parseSearch(queryOf(c), addressOf(c)))));
+  app.get("/v2/assets/:asset", (c) => {
+    const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
+    const asset = assetJson(ledger, id);
+    if (asset === undefined) throw apiError(404, `no assets found for asset-id: ${id}`);
+    return json({ asset, "current-round": ledger.round });
+  });
+  return app;
+}
+
+function found(ledger: Ledger, search: Search): Json {
+  const hits = [...searchTransactions(ledger.blocks, search)];
+  const last = hits.at(-1);
+  return {
+    "current-round": ledger.round,
+    "next-token": last && nextToken(last.standing),
+    transactions: hits.map((hit) => transactionJson(hit.found, hit.standing)),
+  };
+}
+
+function queryOf(c: Context): URLSearchParams {
+  return new URL(c.req.url).searchParams;
+}
+
+function addressOf(c: Context): string {
+  const text = c.req.param("address") ?? "";
+  if (!isAlgorandAddress(text)) throw apiError(400, `unable to parse address 'account-id': ${text}`);
+  return text;
+}

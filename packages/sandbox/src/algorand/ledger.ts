@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { splitBlock } from "@attestd/proof/algorand/block";
+import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import type { ApplyData } from "./apply.ts";
+import { inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
+import { BlockStore } from "./block-store.ts";
+import { MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
+import { applyGroup, type RoundContext } from "./evaluate.ts";
+import type { Genesis } from "./genesis.ts";
+import { Rejection } from "./rejection.ts";
+import { LedgerState } from "./state.ts";
+import type { SignedTransaction } from "./transaction.ts";
+import { verifyGroup } from "./verify.ts";
+
+export interface LedgerOptions {
+  genesis: Genesis;
+  /** Transactions that count as applied before the first, which decides the ids of created assets. */
+  counter: number;
+  /** Blocks recorded elsewhere, in rising order; the ledger's own rounds follow the last of them. */
+  recorded: StoredBlock[];
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+interface Pooled {
+  signed: SignedTransaction;
+  applied: ApplyData;
+}
+
+/** What simulating a group found. */
+export interface Simulation {
+  /** What each member did; shorter than the group when it failed. */
+  applied: ApplyData[];
+  failure?: Rejection;
+}
+
+interface Waiter {
+  round: number;
+  resolve: () => void;
+}
+
+/**
+ * An Algorand ledger of one node: a pool, rounds, and blocks that are final as soon as they stand. Time is not its
+ * matter: whoever owns it calls `advance`. Everything here is synchronous, so a submission that returned is visible.
+ */
+export class Ledger {
+  readonly genesis: Genesis;
+  readonly blocks = new BlockStore();
+  readonly #now: () => number;
+  /** After the latest round. */
+  readonly #state: LedgerState;
+  /** After the pool, too; a child of `#state`. */
+  #pending: LedgerState;
+  #pool = new Map<string, Pooled>();
+  #latest: StoredBlock;
+  #latestAt: number;
+  #waiters: Waiter[] = [];
+
+  constructor({ genesis, counter, recorded, now }: LedgerOptions) {
+    this.genesis = genesis;
+    this.#now = now;
+    this.#state = new LedgerState(undefined, counter);
+    for (const [address, balance] of genesis.balances)
+      this.#state.putAccount(address, { balance, authAddress: undefined, holdings: new Map() });
+    this.#pending = this.#state.child();
+    for (const block of recorded) this.blocks.add(block);
+    const firstRound = (recorded.at(-1)?.round ?? -1) + 1;
+    this.#latest = makeBlock(
+      { ...this.#header(), round: firstRound, timestamp: genesis.timestamp, seed: genesis.hash },
+      [],
+    );
+    this.#latestAt = now();
+    this.blocks.add(this.#latest);
+  }
+
+  /** The latest round. */
+  get round(): number {
+    return this.#latest.round;
+  }
+
+  /** Milliseconds since the latest round. */
+  sinceLatest(): number {
+    return this.#now() - this.#latestAt;
+  }
+
+  /** State after the latest round, for reading. */
+  get state(): LedgerState {
+    return this.#state;
+  }
+
+  /**
+   * Takes a group into the pool, after everything that is there.
+   * @throws Rejection; nothing has changed then.
+   */
+  submit(group: SignedTransaction[]): void {
+    verifyGroup(group, this.genesis.special);
+    let applied: ApplyData[];
+    try {
+      applied = applyGroup(this.#pending, group, this.#context());
+    } catch (error) {
+      if (error instanceof Rejection)
+        throw new Rejection(`TransactionPool.Remember: ${error.message}`, error.groupIndex);
+      throw error;
+    }
+    for (const [index, signed] of group.entries())
+      this.#pool.set(signed.txn.id, { signed, applied: applied[index] ?? {} });
+  }
+
+  /**
+   * Tries a group on the state after the latest round; what waits in the pool is not seen, as on a real node.
+   * @throws Rejection when the group as a whole is malformed or a signature is wrong: no result then, but status 400
+   */
+  simulate(group: SignedTransaction[], allowEmptySignatures: boolean): Simulation {
+    try {
+      verifyGroup(group, this.genesis.special, allowEmptySignatures);
+    } catch (error) {
+      if (error instanceof Rejection && error.groupIndex !== undefined) return { applied: [], failure: error };
+      throw error;
+    }
+    try {
+      return { applied: applyGroup(this.#state.child(), group, this.#context()) };
+    } catch (error) {
+      if (error instanceof Rejection) return { applied: [], failure: error };
+      throw error;
+    }
+  }
+
+  /** A transaction that waits in the pool. */
+  pooled(txid: string): SignedTransaction | undefined {
+    return this.#pool.get(txid)?.signed;
+  }
+
+  /** All that wait, in the order in which they came. */
+  pool(): SignedTransaction[] {
+    return [...this.#pool.values()].map(({ signed }) => signed);
+  }
+
+  /** Makes the next block of everything in the pool. */
+  advance(): StoredBlock {
+    const pooled = [...this.#pool.values()];
+    this.#pending.commit();
+    const { header, headerBytes } = splitBlock(this.#latest.bytes);
+    const block = makeBlock(
+      {
+        ...this.#header(),
+        round: this.#latest.round + 1,
+        timestamp: this.#nextTimestamp(header),
+        seed: createHash("sha256")
+          .update(header.get("seed") as Uint8Array)
+          .digest(),
+        feesCollected: pooled.reduce((sum, { signed }) => sum + signed.txn.fee, 0n),
+        previousHeader: headerBytes,
+      },
+      pooled.map(({ signed, applied }) => inBlockMap(signed.map, signed.txn.map, applied)),
+    );
+    this.blocks.add(block);
+    this.#latest = block;
+    this.#latestAt = this.#now();
+    this.#pool = new Map();
+    this.#pending = this.#state.child();
+    this.#wake();
+    return block;
+  }
+
+  /** Waits until the round stands, or the signal aborts; resolves in both cases. */
+  async reached(round: number, signal: AbortSignal): Promise<void> {
+    if (round <= this.round || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const waiter = { round, resolve };
+      this.#waiters.push(waiter);
+      signal.addEventListener("abort", () => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        resolve();
+      });
+    });
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter(({ round }) => round > this.round);
+    for (const { round, resolve } of waiters) if (round <= this.round) resolve();
+  }
+
+  #context(): RoundContext {
+    const { id, hash, special } = this.genesis;
+    return { round: this.round + 1, genesisId: id, genesisHash: hash, special };
+  }
+
+  #header() {
+    const { id, hash, special, proposer } = this.genesis;
+    return {
+      genesisId: id,
+      genesisHash: hash,
+      special,
+      proposer,
+      counter: this.#state.counter,
+      feesCollected: 0n,
+      previousHeader: undefined,
+    };
+  }
+
+  #nextTimestamp(previous: MsgpackMap): number {
+    const before = Number(previous.get("ts"));
+    const seconds = Math.floor(this.#now() / 1000);
+    return Math.min(Math.max(seconds, before), before + MAX_TIMESTAMP_INCREMENT);
+  }
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { toBase64, toBase64Url } from "@attestd/proof/encoding";
+import { type Account, generateAccount, secretKeyToMnemonic } from "algosdk";
+import { type Listening, listen, type RequestObserver } from "../http.ts";
+import { algodApp } from "./algod.ts";
+import { furnish, USDC_ID } from "./furnish.ts";
+import { makeGenesis } from "./genesis.ts";
+import { indexerApp } from "./indexer.ts";
+import { Ledger } from "./ledger.ts";
+import { loadRecordings, type Recordings } from "./recordings.ts";
+
+export interface AlgorandOptions {
+  /** Milliseconds between rounds; 0 leaves them to `ledger.advance()`. */
+  roundMs: number;
+  /** 0, the default, picks a free port. */
+  algodPort?: number | undefined;
+  indexerPort?: number | undefined;
+  /** Asked for by algod (`X-Algo-API-Token`) and the indexer (`X-Indexer-API-Token`), where given. */
+  algodToken?: string | undefined;
+  indexerToken?: string | undefined;
+  /** Holds `algorand/blocks` and `algorand/transactions`, to be played beside the sandbox's own rounds. */
+  replayDir?: string | undefined;
+  onRequest?: RequestObserver | undefined;
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
+}
+
+/** An account whose keys this sandbox made, and which no other network knows. */
+export interface SandboxAccount {
+  address: string;
+  mnemonic: string;
+  /** 64 bytes: seed, then public key. */
+  secretKey: Uint8Array;
+}
+
+export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** microAlgos at the beginning. */
+const ALLOCATION: Record<Role, number> = {
+  dispenser: 1_000_000_000_000_000,
+  payer: 1_000_000_000,
+  attestor: 1_000_000_000,
+  payTo: 10_000_000,
+  feePayer: 1_000_000_000,
+};
+
+export interface AlgorandNetwork {
+  algodUrl: string;
+  indexerUrl: string;
+  /** For tests: state, and rounds by hand. Whoever plays by the rules uses the two URLs. */
+  ledger: Ledger;
+  genesisId: string;
+  /** Base64. */
+  genesisHash: string;
+  caip2: string;
+  accounts: Record<Role, SandboxAccount>;
+  /** A confirmed payment with a note for people. */
+  sample: { txid: string; round: number };
+  /** CAIP-2 of every chain found among the recordings. */
+  recordedChains: string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an Algorand network of one node: a ledger with a genesis and keys of its own, behind algod's and the indexer's
+ * HTTP APIs. The asset 31566704 is there as USDC; every account is funded and has opted in.
+ * @throws Error naming the file when a recording cannot be played
+ */
+export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
+  const { roundMs, replayDir, onRequest, now = Date.now } = options;
+  const accounts = Object.fromEntries(ROLES.map((role) => [role, makeAccount()])) as Record<Role, SandboxAccount>;
+  const genesis = makeGenesis(
+    ROLES.map((role) => ({ address: accounts[role].address, microAlgos: ALLOCATION[role], comment: role })),
+    Math.floor(now() / 1000),
+    randomBytes(32),
+  );
+  const none: Recordings = { blocks: [], genesisHashes: [] };
+  const recordings = replayDir === undefined ? none : await loadRecordings(join(replayDir, "algorand"), genesis);
+  const ledger = new Ledger({ genesis, counter: USDC_ID - 1, recorded: recordings.blocks, now });
+  const sample = furnish(ledger, accounts);
+
+  const servers: Listening[] = [];
+  const close = async () => {
+    clearInterval(rounds);
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  const rounds = roundMs > 0 ? setInterval(() => ledger.advance(), roundMs) : undefined;
+  try {
+    const algod = algodApp(ledger, options.algodToken);
+    servers.push(await listen(algod.fetch, { server: "algod", port: options.algodPort, onRequest }));
+    const indexer = indexerApp(ledger, options.indexerToken);
+    servers.push(await listen(indexer.fetch, { server: "indexer", port: options.indexerPort, onRequest }));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const [algod, indexer] = servers as [Listening, Listening];
+  return {
+    algodUrl: algod.url,
+    indexerUrl: indexer.url,
+    ledger,
+    genesisId: genesis.id,
+    genesisHash: toBase64(genesis.hash),
+    caip2: caip2(genesis.hash),
+    accounts,
+    sample,
+    recordedChains: recordings.genesisHashes.map((hash) => caip2(Buffer.from(hash, "base64"))),
+    close,
+  };
+}
+
+/** CAIP-2 of an Algorand chain: the first 32 characters of its genesis hash in base64url. */
+export function caip2(genesisHash: Uint8Array): string {
+  return `algorand:${toBase64Url(genesisHash).slice(0, 32)}`;
+}
+
+function makeAccount(): SandboxAccount {
+  const { addr, sk }: Account = generateAccount();
+  return { address: addr.toString(), mnemonic: secretKeyToMnemonic(sk), secretKey: sk };
+}

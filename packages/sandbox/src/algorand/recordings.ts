@@ -1,0 +1,181 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type AlgorandBlock, headerDigest, splitBlock } from "@attestd/proof/algorand/block";
+import { treeRoot } from "@attestd/proof/algorand/merkle";
+import {
+  decodeMsgpackMap,
+  getBytes,
+  getInteger,
+  getMap,
+  getString,
+  type MsgpackMap,
+} from "@attestd/proof/algorand/msgpack";
+import { encodeAddress, isCanonicalTransaction, txid } from "@attestd/proof/algorand/transaction";
+import { equalBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
+import type { Genesis } from "./genesis.ts";
+
+/** Real data that a sandbox plays beside its own chain. */
+export interface Recordings {
+  /** In rising order of their rounds. */
+  blocks: StoredBlock[];
+  /** Base64 of every genesis hash found. */
+  genesisHashes: string[];
+}
+
+/** One signed transaction without its block, read from `transactions/*.json` and checked. */
+interface RecordedTransaction {
+  /** File and id, for errors. */
+  name: string;
+  id: string;
+  txn: MsgpackMap;
+  signature: Uint8Array;
+  round: number | undefined;
+  genesisHash: Uint8Array;
+}
+
+/** Ids of the public networks, for recordings none of which names its own: old transactions often left it out. */
+const PUBLIC_GENESIS_IDS: Record<string, string> = {
+  "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=": "mainnet-v1.0",
+  "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=": "testnet-v1.0",
+};
+
+/**
+ * Reads `DIR/blocks/*.msgpack` (`{block, cert?}` as algod gives it, served as they are) and `DIR/transactions/*.json`
+ * (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either
+ * folder may be absent.
+ * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
+ * @throws Error naming the file when a recording contradicts itself, or when two claim one round.
+ */
+export async function loadRecordings(directory: string, genesis: Genesis): Promise<Recordings> {
+  const names = new Map<number, string>();
+  const blocks: StoredBlock[] = [];
+  const add = (block: StoredBlock, name: string) => {
+    const other = names.get(block.round);
+    if (other !== undefined) throw new Error(`two recordings claim round ${block.round}: ${other} and ${name}`);
+    names.set(block.round, name);
+    blocks.push(block);
+  };
+
+  const hashes = new Set<string>();
+  const genesisIds = new Map(Object.entries(PUBLIC_GENESIS_IDS));
+  for (const [name, bytes] of await readFolder(join(directory, "blocks"), ".msgpack")) {
+    const { block, genesisHash, genesisId } = named(name, () => recordedBlock(bytes));
+    hashes.add(genesisHash);
+    if (genesisId !== undefined) genesisIds.set(genesisHash, genesisId);
+    add(block, name);
+  }
+
+  const recorded: RecordedTransaction[] = [];
+  for (const [name, bytes] of await readFolder(join(directory, "transactions"), ".json"))
+    recorded.push(...named(name, () => recordedTransactions(name, bytes)));
+  for (const { txn, genesisHash } of recorded) {
+    hashes.add(toBase64(genesisHash));
+    const genesisId = getString(txn, "gen");
+    if (genesisId !== undefined) genesisIds.set(toBase64(genesisHash), genesisId);
+  }
+  // Those that state their round come first; the others take what is free in their validity.
+  const [placed, unplaced] = [true, false].map((stated) =>
+    recorded.filter(({ round }) => (round !== undefined) === stated),
+  );
+  for (const transaction of [...(placed ?? []), ...(unplaced ?? [])]) {
+    const round = transaction.round ?? freeRound(transaction, names);
+    const genesisId = genesisIds.get(toBase64(transaction.genesisHash));
+    add(blockAround(transaction, round, genesisId, genesis), transaction.name);
+  }
+  return { blocks: blocks.sort((a, b) => a.round - b.round), genesisHashes: [...hashes] };
+}
+
+function recordedBlock(bytes: Uint8Array): { block: StoredBlock; genesisHash: string; genesisId: string | undefined } {
+  const block = splitBlock(bytes);
+  const genesisHash = getBytes(block.header, "gh", 32);
+  if (genesisHash === undefined) throw new Error("the block has no genesis hash");
+  const certified = block.cert && getBytes(getMap(block.cert, "prop") ?? new Map(), "dig", 32);
+  if (certified !== undefined && !equalBytes(certified, headerDigest(block.headerBytes)))
+    throw new Error("the block's hash is not the one that its certificate names");
+  checkPayset(block);
+  return { block: storeBlock(bytes), genesisHash: toBase64(genesisHash), genesisId: getString(block.header, "gen") };
+}
+
+function checkPayset({ header, transactions }: AlgorandBlock): void {
+  for (const tree of ["txn", "txn256", "txn512"] as const) {
+    const root = getBytes(header, tree);
+    if (root !== undefined && !equalBytes(root, treeRoot(tree, paysetLeaves(tree, header, transactions))))
+      throw new Error(`the block's transactions are not those of its ${tree}`);
+  }
+}
+
+function recordedTransactions(name: string, bytes: Uint8Array): RecordedTransaction[] {
+  const list: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  if (!Array.isArray(list)) throw new Error("not a list of transactions");
+  return list.map((item, index) => named(String(item?.txid ?? index), () => recordedTransaction(name, item)));
+}
+
+function recordedTransaction(file: string, item: Record<string, unknown>): RecordedTransaction {
+  const bytes = fromBase64(String(item.txnMsgpackBase64));
+  if (!isCanonicalTransaction(bytes)) throw new Error("txnMsgpackBase64 is not canonical msgpack of a transaction");
+  const id = txid(bytes);
+  if (id !== item.txid) throw new Error(`the bytes are those of ${id}`);
+  const txn = decodeMsgpackMap(bytes);
+  if (getString(txn, "type") !== item.type) throw new Error(`the bytes are of type ${getString(txn, "type")}`);
+  const sender = encodeAddress(getBytes(txn, "snd", 32) ?? new Uint8Array(32));
+  if (sender !== item.sender) throw new Error(`the bytes are sent by ${sender}`);
+  const genesisHash = getBytes(txn, "gh", 32);
+  if (genesisHash === undefined) throw new Error("the transaction has no genesis hash, so its chain is unknown");
+  const signature = fromBase64(String(item.sigBase64));
+  if (signature.length !== 64) throw new Error("sigBase64 is not 64 bytes");
+  const round = item.round === undefined ? undefined : Number(item.round);
+  const [first, last] = [getInteger(txn, "fv"), getInteger(txn, "lv")];
+  if (round !== undefined && !(Number.isSafeInteger(round) && round >= first && round <= last))
+    throw new Error(`round ${item.round} is outside of its validity, ${first} to ${last}`);
+  return { name: `${file}: ${id}`, id, txn, signature, round, genesisHash };
+}
+
+/** The first round of the transaction's validity that no recording has. */
+function freeRound({ name, txn }: RecordedTransaction, taken: Map<number, string>): number {
+  const last = Number(getInteger(txn, "lv"));
+  for (let round = Number(getInteger(txn, "fv")); round <= last; round++) if (!taken.has(round)) return round;
+  throw new Error(`${name}: every round of its validity is taken by another recording`);
+}
+
+/** A block that holds the transaction alone. Nothing is known of the one that it really stood in, save its round. */
+function blockAround(
+  { txn, signature, genesisHash }: RecordedTransaction,
+  round: number,
+  genesisId: string | undefined,
+  genesis: Genesis,
+): StoredBlock {
+  const header = {
+    round,
+    timestamp: genesis.timestamp,
+    genesisId,
+    genesisHash,
+    special: genesis.special,
+    proposer: genesis.proposer,
+    seed: genesis.hash,
+    counter: 1,
+    feesCollected: getInteger(txn, "fee"),
+    previousHeader: undefined,
+  };
+  return makeBlock(header, [inBlockMap(new Map([["sig", signature]]), txn, {})]);
+}
+
+/** The folder's files with the ending, by name; none when there is no folder. */
+async function readFolder(folder: string, ending: string): Promise<[string, Uint8Array][]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const files = names.filter((name) => name.endsWith(ending)).sort();
+  return Promise.all(
+    files.map(async (name) => [join(folder, name), await readFile(join(folder, name))] as [string, Uint8Array]),
+  );
+}
+
+function named<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

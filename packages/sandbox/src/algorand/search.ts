@@ -1,0 +1,192 @@
+import { getBytes, getInteger, getString } from "@attestd/proof/algorand/msgpack";
+import { isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import { DecodeError, equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
+import type { BlockTransaction } from "./block.ts";
+import type { BlockStore, Location } from "./block-store.ts";
+import { apiError } from "./http.ts";
+import type { Standing } from "./indexer-json.ts";
+import { getAddress } from "./transaction.ts";
+
+const DEFAULT_LIMIT = 1000;
+const MAX_LIMIT = 10_000;
+
+const SENDER_MEMBERS = ["snd", "asnd"];
+const RECEIVER_MEMBERS = ["rcv", "arcv"];
+const CLOSE_MEMBERS = ["close", "aclose"];
+
+const PARAMETERS = new Set([
+  "txid",
+  "tx-type",
+  "sig-type",
+  "note-prefix",
+  "min-round",
+  "max-round",
+  "round",
+  "asset-id",
+  "address",
+  "address-role",
+  "exclude-close-to",
+  "group-id",
+  "rekey-to",
+  "limit",
+  "next",
+]);
+
+/** What of a payset an indexer search wants, and how much of it. */
+export interface Search {
+  minRound: number;
+  maxRound: number;
+  /** Newest first; the indexer does so when asked for an address. */
+  newestFirst: boolean;
+  limit: number;
+  /** Only what comes after this, in the search's order. */
+  after: Location | undefined;
+  txid: string | undefined;
+  matches: (found: BlockTransaction) => boolean;
+}
+
+/**
+ * An indexer search from its query. A parameter that is not known here is an error, so that no filter is ignored.
+ * @param address of the path, where the search is of one account
+ * @throws HTTPException 400
+ */
+export function parseSearch(query: URLSearchParams, address = query.get("address") ?? undefined): Search {
+  for (const name of query.keys())
+    if (!PARAMETERS.has(name)) throw apiError(400, `Unknown parameter detected: ${name}`);
+  const txid = query.get("txid") ?? undefined;
+  if (txid !== undefined && !isAlgorandTxId(txid))
+    throw apiError(400, "unable to parse base32 digest data 'txid': not a transaction id");
+  const round = integer(query, "round");
+  const minRound = integer(query, "min-round");
+  const maxRound = integer(query, "max-round");
+  if (round !== undefined && (minRound !== undefined || maxRound !== undefined))
+    throw apiError(400, "cannot specify round and min-round/max-round");
+  if (minRound !== undefined && maxRound !== undefined && minRound > maxRound)
+    throw apiError(400, "min-round must be less than max-round");
+  const after = query.get("next");
+  return {
+    minRound: round ?? minRound ?? 0,
+    maxRound: round ?? maxRound ?? Number.MAX_SAFE_INTEGER,
+    newestFirst: address !== undefined,
+    limit: Math.min(integer(query, "limit") ?? DEFAULT_LIMIT, MAX_LIMIT),
+    after: after === null ? undefined : parseNextToken(after),
+    txid,
+    matches: matcher(query, address),
+  };
+}
+
+/** What a search found, and where it stands. */
+export interface Hit {
+  standing: Standing;
+  found: BlockTransaction;
+}
+
+/** The search's results in its order. */
+export function* searchTransactions(blocks: BlockStore, search: Search): Generator<Hit> {
+  let left = search.limit;
+  for (const round of roundsOf(blocks, search)) {
+    const { timestamp, transactions } = blocks.payset(round) ?? { timestamp: 0, transactions: [] };
+    const payset = [...transactions.entries()];
+    for (const [index, found] of search.newestFirst ? payset.reverse() : payset) {
+      if (left === 0) return;
+      const standing = { round, index, timestamp };
+      if (search.after !== undefined && !comesAfter(standing, search.after, search.newestFirst)) continue;
+      if (search.txid !== undefined && found.id !== search.txid) continue;
+      if (!search.matches(found)) continue;
+      left -= 1;
+      yield { standing, found };
+    }
+  }
+}
+
+/** The indexer's next token: round (8 bytes) and offset (4 bytes), little-endian, base64url. */
+export function nextToken({ round, index }: Location): string {
+  const bytes = Buffer.alloc(12);
+  bytes.writeBigUInt64LE(BigInt(round));
+  bytes.writeUInt32LE(index, 8);
+  return toBase64Url(bytes);
+}
+
+function parseNextToken(token: string): Location {
+  const bytes = Buffer.from(decode(fromBase64Url, token, "unable to parse next token"));
+  if (bytes.length !== 12) throw apiError(400, "unable to parse next token");
+  return { round: Number(bytes.readBigUInt64LE()), index: bytes.readUInt32LE(8) };
+}
+
+function roundsOf(blocks: BlockStore, { txid, minRound, maxRound, newestFirst, after }: Search): number[] {
+  const location = txid === undefined ? undefined : blocks.locate(txid);
+  if (txid !== undefined && location === undefined) return [];
+  const candidates = location === undefined ? blocks.paysetRounds() : [location.round];
+  const least = newestFirst ? minRound : Math.max(minRound, after?.round ?? 0);
+  const most = newestFirst ? Math.min(maxRound, after?.round ?? maxRound) : maxRound;
+  const rounds = candidates.filter((round) => round >= least && round <= most);
+  return newestFirst ? rounds.reverse() : rounds;
+}
+
+function comesAfter(location: Location, other: Location, newestFirst: boolean): boolean {
+  const order = location.round - other.round || location.index - other.index;
+  return newestFirst ? order < 0 : order > 0;
+}
+
+function matcher(query: URLSearchParams, address: string | undefined): (found: BlockTransaction) => boolean {
+  if (address !== undefined && !isAlgorandAddress(address))
+    throw apiError(400, `unable to parse address 'address': ${address}`);
+  const type = query.get("tx-type");
+  const signature = query.get("sig-type");
+  const assetId = integer(query, "asset-id");
+  const prefix = bytesOf(query, "note-prefix");
+  const group = bytesOf(query, "group-id");
+  const rekeys = query.get("rekey-to") === "true";
+  const members = addressMembers(query.get("address-role"), query.get("exclude-close-to") === "true");
+  return ({ txn, inBlock }) =>
+    (type === null || getString(txn, "type") === type) &&
+    (signature === null || inBlock.has(signature)) &&
+    (assetId === undefined ||
+      ["xaid", "caid", "faid"].some((name) => Number(getInteger(txn, name)) === assetId) ||
+      (assetId !== 0 && Number(getInteger(inBlock, "caid")) === assetId)) &&
+    (prefix === undefined || startsWith(getBytes(txn, "note"), prefix)) &&
+    (group === undefined || equalBytes(getBytes(txn, "grp") ?? new Uint8Array(), group)) &&
+    (!rekeys || txn.has("rekey")) &&
+    (address === undefined || members.some((name) => getAddress(txn, name) === address));
+}
+
+function addressMembers(role: string | null, excludeClose: boolean): string[] {
+  const close = excludeClose ? [] : CLOSE_MEMBERS;
+  switch (role) {
+    case null:
+      return [...SENDER_MEMBERS, ...RECEIVER_MEMBERS, ...CLOSE_MEMBERS, "fadd"];
+    case "sender":
+      return SENDER_MEMBERS;
+    case "receiver":
+      return [...RECEIVER_MEMBERS, ...close];
+    case "freeze-target":
+      return ["fadd"];
+    default:
+      throw apiError(400, `unknown address role [valid roles: freeze-target, receiver, sender]: '${role}'`);
+  }
+}
+
+function startsWith(note: Uint8Array | undefined, prefix: Uint8Array): boolean {
+  return note !== undefined && note.length >= prefix.length && equalBytes(note.subarray(0, prefix.length), prefix);
+}
+
+function bytesOf(query: URLSearchParams, name: string): Uint8Array | undefined {
+  const text = query.get(name);
+  return text === null ? undefined : decode(fromBase64, text, `unable to parse base64 data: '${name}'`);
+}
+
+function integer(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw apiError(400, `Invalid format for parameter ${name}: ${text}`);
+  return Number(text);
+}
+
+function decode(decoder: (text: string) => Uint8Array, text: string, message: string): Uint8Array {
+  try {
+    return decoder(text);
+  } catch (error) {
+    if (error instanceof DecodeError) throw apiError(400, message);
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import { decodeMsgpackMap, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand/msgpack";
+import { inBlockMap } from "./block.ts";
+import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
+import { fromAlgodJson, parseJson } from "./json.ts";
+import type { Ledger } from "./ledger.ts";
+import { information } from "./pending.ts";
+import { Rejection } from "./rejection.ts";
+import { type SignedTransaction, signedTransaction } from "./transaction.ts";
+
+const RESULT_VERSION = 2;
+
+/**
+ * Answers `POST /v2/transactions/simulate`. The body is msgpack or JSON, whatever its media type says, as on a real
+ * node. Options about programs are accepted and have nothing to act on.
+ * @throws Rejection where a real node answers 400 instead of a result
+ */
+export function answerSimulate(ledger: Ledger, body: Uint8Array): MsgpackMap {
+  const request = parseRequest(body);
+  const groups = listOf(request.get("txn-groups")).map((group) =>
+    listOf(group instanceof Map ? group.get("txns") : undefined),
+  );
+  for (const { length } of groups) {
+    if (length === 0) throw new Rejection("empty txgroup");
+    if (length > MAX_TX_GROUP_SIZE)
+      throw new Rejection(`transaction group size ${length} exceeds protocol max ${MAX_TX_GROUP_SIZE}`);
+  }
+  const [members] = groups;
+  if (members === undefined || groups.length !== 1)
+    throw new Rejection(`expected 1 transaction group, got ${groups.length}`);
+
+  const allowEmptySignatures = request.get("allow-empty-signatures") === true;
+  const fixSigners = request.get("fix-signers") === true;
+  if (fixSigners && !allowEmptySignatures)
+    throw new Rejection("FixSigners requires AllowEmptySignatures to be enabled");
+  const group = members.map((member) => {
+    const signed = signedTransaction(member);
+    return fixSigners ? withRightfulSigner(ledger, signed) : signed;
+  });
+  const { applied, failure } = ledger.simulate(group, allowEmptySignatures);
+  const results = group.map((signed, index): MsgpackMap => {
+    const effects = inBlockMap(new Map(), signed.txn.map, applied[index] ?? {});
+    return new Map([["txn-result", information(signed.map, undefined, effects)]]);
+  });
+  const outcome = new Map<string, MsgpackValue>([["txn-results", results]]);
+  if (failure !== undefined) outcome.set("failure-message", failure.message);
+  if (failure?.groupIndex !== undefined) outcome.set("failed-at", [failure.groupIndex]);
+  const overrides = structMap({ "allow-empty-signatures": allowEmptySignatures, "fix-signers": fixSigners });
+  const answer = structMap({ "eval-overrides": overrides });
+  return answer.set("last-round", ledger.round).set("txn-groups", [outcome]).set("version", RESULT_VERSION);
+}
+
+function parseRequest(body: Uint8Array): MsgpackMap {
+  try {
+    return decodeMsgpackMap(body);
+  } catch {
+    const request = jsonRequest(body);
+    if (request instanceof Map) return request;
+    throw new Rejection("simulate request is neither msgpack nor JSON");
+  }
+}
+
+function jsonRequest(body: Uint8Array): MsgpackValue | undefined {
+  try {
+    return fromAlgodJson(parseJson(new TextDecoder().decode(body)));
+  } catch {
+    return undefined;
+  }
+}
+
+function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function withRightfulSigner(ledger: Ledger, signed: SignedTransaction): SignedTransaction {
+  const unsigned = !["sig", "msig", "lsig"].some((kind) => signed.map.has(kind));
+  const rightful = ledger.state.account(signed.txn.sender).authAddress ?? signed.txn.sender;
+  return unsigned ? { ...signed, authorizer: rightful } : signed;
+}

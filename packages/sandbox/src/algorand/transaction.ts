@@ -1,0 +1,231 @@
+import {
+  decodeMsgpackSequence,
+  encodeMsgpack,
+  getBytes,
+  getInteger,
+  getMap,
+  getString,
+  type MsgpackMap,
+  type MsgpackValue,
+  RawString,
+} from "@attestd/proof/algorand/msgpack";
+import {
+  decodeAddress,
+  encodeAddress,
+  isCanonicalTransaction,
+  transactionDigest,
+} from "@attestd/proof/algorand/transaction";
+import { concatBytes, DecodeError, equalBytes, toBase32 } from "@attestd/proof/encoding";
+import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
+import { Rejection } from "./rejection.ts";
+
+/** The address of no one: 32 zero bytes, which msgpack leaves out. */
+export const ZERO_ADDRESS = encodeAddress(new Uint8Array(32));
+
+type FieldKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
+
+/** Every member of a transaction in consensus v41, by the type to which it belongs (go-algorand, `data/transactions`). */
+const FIELDS: Record<string, Record<string, FieldKind>> = {
+  header: {
+    type: "text",
+    snd: "address",
+    fee: "uint",
+    fv: "uint",
+    lv: "uint",
+    note: "bytes",
+    gen: "text",
+    gh: "bytes32",
+    grp: "bytes32",
+    lx: "bytes32",
+    rekey: "address",
+  },
+  pay: { amt: "uint", rcv: "address", close: "address" },
+  axfer: { xaid: "uint", aamt: "uint", asnd: "address", arcv: "address", aclose: "address" },
+  acfg: { caid: "uint", apar: "map" },
+  afrz: { fadd: "address", faid: "uint", afrz: "flag" },
+  keyreg: {
+    votekey: "bytes32",
+    selkey: "bytes32",
+    sprfkey: "bytes64",
+    votefst: "uint",
+    votelst: "uint",
+    votekd: "uint",
+    nonpart: "flag",
+  },
+  appl: {
+    apid: "uint",
+    apan: "uint",
+    apat: "list",
+    apap: "bytes",
+    apsu: "bytes",
+    apaa: "list",
+    apfa: "list",
+    apas: "list",
+    apbx: "list",
+    al: "list",
+    apgs: "map",
+    apls: "map",
+    apep: "uint",
+    aprv: "uint",
+  },
+  stpf: { sptype: "uint", sp: "map", spmsg: "map" },
+  hb: { hb: "map" },
+};
+
+const TRANSACTION: Record<string, FieldKind> = Object.assign({}, ...Object.values(FIELDS));
+
+const ASSET_PARAMETERS: Record<string, FieldKind> = {
+  t: "uint",
+  dc: "uint",
+  df: "flag",
+  un: "text",
+  an: "text",
+  au: "text",
+  am: "bytes32",
+  m: "address",
+  r: "address",
+  f: "address",
+  c: "address",
+};
+
+const ENVELOPE: Record<string, FieldKind> = {
+  sig: "bytes64",
+  msig: "map",
+  lsig: "map",
+  sgnr: "address",
+  txn: "map",
+};
+
+/** An unsigned transaction: its exact bytes, and the members that every type has. Addresses are in text form. */
+export interface Transaction {
+  id: string;
+  /** Canonical msgpack. */
+  bytes: Uint8Array;
+  map: MsgpackMap;
+  type: string;
+  sender: string;
+  /** microAlgos. */
+  fee: bigint;
+  firstValid: bigint;
+  lastValid: bigint;
+  group: Uint8Array | undefined;
+  lease: Uint8Array | undefined;
+  rekeyTo: string | undefined;
+}
+
+export interface SignedTransaction {
+  txn: Transaction;
+  /** The envelope: `txn` and one of `sig`, `msig`, `lsig`, and `sgnr` where another key than the sender's signed. */
+  map: MsgpackMap;
+  /** Whose signature the envelope claims to carry: `sgnr`, else the sender. */
+  authorizer: string;
+}
+
+/**
+ * Signed transactions one after the other, as `POST /v2/transactions` takes a group.
+ * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members.
+ */
+export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
+  let values: MsgpackValue[];
+  try {
+    values = decodeMsgpackSequence(body);
+  } catch (error) {
+    throw decodeRejection(error);
+  }
+  if (values.length === 0) throw new Rejection("empty txgroup");
+  if (values.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
+  const group = values.map(signedTransaction);
+  if (!equalBytes(concatBytes(...values.map(encodeMsgpack)), body))
+    throw new Rejection("msgpack decode error: encoding is not canonical");
+  return group;
+}
+
+/** One signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does. */
+export function signedTransaction(value: MsgpackValue): SignedTransaction {
+  try {
+    if (!(value instanceof Map)) throw new DecodeError("a signed transaction is not a map");
+    checkMembers(value, ENVELOPE);
+    const txn = unsignedTransaction(getMap(value, "txn") ?? new Map());
+    return { txn, map: value, authorizer: getAddress(value, "sgnr") ?? txn.sender };
+  } catch (error) {
+    throw decodeRejection(error);
+  }
+}
+
+function unsignedTransaction(map: MsgpackMap): Transaction {
+  checkMembers(map, TRANSACTION);
+  const parameters = getMap(map, "apar");
+  if (parameters !== undefined) checkMembers(parameters, ASSET_PARAMETERS);
+  const type = getString(map, "type") ?? "";
+  const bytes = encodeMsgpack(map);
+  if (type !== "" && !isCanonicalTransaction(bytes)) throw new DecodeError("a zero member is not left out");
+  return {
+    id: toBase32(transactionDigest(bytes)),
+    bytes,
+    map,
+    type,
+    sender: getAddress(map, "snd") ?? ZERO_ADDRESS,
+    fee: getInteger(map, "fee"),
+    firstValid: getInteger(map, "fv"),
+    lastValid: getInteger(map, "lv"),
+    group: getBytes(map, "grp"),
+    lease: getBytes(map, "lx"),
+    rekeyTo: getAddress(map, "rekey"),
+  };
+}
+
+/** The type other than the transaction's own to which one of its members belongs; undefined when there is none. */
+export function strayType(txn: Transaction): string | undefined {
+  return Object.keys(FIELDS).find(
+    (type) =>
+      type !== "header" && type !== txn.type && Object.keys(FIELDS[type] ?? {}).some((name) => txn.map.has(name)),
+  );
+}
+
+/** An address member in text form; undefined when absent. @throws DecodeError when it is not 32 bytes. */
+export function getAddress(map: MsgpackMap, key: string): string | undefined {
+  const bytes = getBytes(map, key, 32);
+  return bytes === undefined ? undefined : encodeAddress(bytes);
+}
+
+/** The 32 bytes of an address, undefined for the zero address, as msgpack wants them. */
+export function addressMember(address: string): Uint8Array | undefined {
+  return address === ZERO_ADDRESS ? undefined : decodeAddress(address);
+}
+
+function checkMembers(map: MsgpackMap, schema: Record<string, FieldKind>): void {
+  for (const [name, value] of map) {
+    const kind = typeof name === "string" && Object.hasOwn(schema, name) ? schema[name] : undefined;
+    if (kind === undefined)
+      throw new DecodeError(`no matching struct field found when decoding stream map with key ${String(name)}`);
+    if (!isOfKind(value, kind)) throw new DecodeError(`${String(name)} is not canonical ${kind}`);
+  }
+}
+
+/** Whether the value is of the kind and not its zero, which canonical msgpack leaves out. */
+function isOfKind(value: MsgpackValue, kind: FieldKind): boolean {
+  switch (kind) {
+    case "address":
+    case "bytes32":
+      return value instanceof Uint8Array && value.length === 32 && value.some((byte) => byte !== 0);
+    case "bytes64":
+      return value instanceof Uint8Array && value.length === 64 && value.some((byte) => byte !== 0);
+    case "bytes":
+      return value instanceof Uint8Array && value.length > 0;
+    case "uint":
+      return (typeof value === "number" || typeof value === "bigint") && value > 0;
+    case "flag":
+      return value === true;
+    case "text":
+      return (typeof value === "string" && value !== "") || value instanceof RawString;
+    case "map":
+      return value instanceof Map && value.size > 0;
+    case "list":
+      return Array.isArray(value) && value.length > 0;
+  }
+}
+
+function decodeRejection(error: unknown): Rejection {
+  if (error instanceof DecodeError) return new Rejection(`msgpack decode error: ${error.message}`);
+  throw error;
+}

@@ -1,0 +1,134 @@
+import { getBytes, getMap, getString, type MsgpackMap, RawString } from "@attestd/proof/algorand/msgpack";
+import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { DecodeError, utf8 } from "@attestd/proof/encoding";
+import {
+  MAX_ASSET_DECIMALS,
+  MAX_ASSET_NAME_BYTES,
+  MAX_ASSET_UNIT_NAME_BYTES,
+  MAX_ASSET_URL_BYTES,
+  MAX_TXN_LIFE,
+  MAX_TXN_NOTE_BYTES,
+  MIN_TXN_FEE,
+} from "./consensus.ts";
+import { Rejection } from "./rejection.ts";
+import { isValidSignature, multisigChecks, type SignatureCheck, signedMessage } from "./signature.ts";
+import { getAddress, type SignedTransaction, strayType, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
+
+/** Accounts that are no one's and may not send. */
+export interface SpecialAddresses {
+  feeSink: string;
+  rewardsPool: string;
+}
+
+/**
+ * What can be said of a group without the ledger: form, fees, signatures, in go-algorand's order
+ * (`data/transactions/verify/txn.go`).
+ * @param allowEmptySignatures simulate's option: what is not signed counts as signed by whom it claims
+ * @throws Rejection with the group index where one transaction is to blame.
+ */
+export function verifyGroup(group: SignedTransaction[], special: SpecialAddresses, allowEmptySignatures = false): void {
+  const checks = group.flatMap((signed, index) => {
+    try {
+      checkForm(signed.txn, special);
+      return signatureChecks(signed, allowEmptySignatures);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      throw new Rejection(`transaction ${signed.txn.id} invalid : ${error.message}`, index);
+    }
+  });
+  const paid = group.reduce((sum, { txn }) => sum + txn.fee, 0n);
+  if (paid < MIN_TXN_FEE * BigInt(group.length))
+    throw new Rejection(`txgroup had ${paid} in fees, which is less than the minimum ${group.length} * ${MIN_TXN_FEE}`);
+  if (!checks.every(isValidSignature)) throw new Rejection("At least one signature didn't pass verification");
+}
+
+/**
+ * Whether the transaction makes sense by itself (go-algorand's `WellFormed`).
+ * @throws DecodeError in its words. Types whose effects this ledger does not have are refused as a consensus version
+ * without them refuses them.
+ */
+function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses): void {
+  switch (txn.type) {
+    case "pay":
+      if (getAddress(txn.map, "close") === txn.sender)
+        throw new DecodeError(`transaction cannot close account to its sender ${txn.sender}`);
+      if (txn.sender === feeSink)
+        throw new DecodeError(
+          `cannot spend from fee sink's address ${feeSink} to non incentive pool address ${getAddress(txn.map, "rcv") ?? ZERO_ADDRESS}`,
+        );
+      break;
+    case "axfer":
+      if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new DecodeError("asset ID cannot be zero");
+      if (txn.map.has("asnd") && txn.map.has("aclose")) throw new DecodeError("cannot close asset by clawback");
+      break;
+    case "acfg":
+      checkAssetParameters(getMap(txn.map, "apar") ?? new Map());
+      break;
+    case "afrz":
+      if (!txn.map.has("faid")) throw new DecodeError("asset ID cannot be zero");
+      if (!txn.map.has("fadd")) throw new DecodeError("freeze account cannot be empty");
+      break;
+    case "appl":
+      throw new DecodeError("application transaction not supported");
+    case "stpf":
+      throw new DecodeError("state proofs not supported");
+    case "hb":
+      throw new DecodeError("heartbeat transaction not supported");
+    default:
+      throw new DecodeError(`unknown tx type ${txn.type}`);
+  }
+  const stray = strayType(txn);
+  if (stray !== undefined)
+    throw new DecodeError(`transaction of type ${txn.type} has non-zero fields for type ${stray}`);
+  const window = `(${txn.firstValid}--${txn.lastValid})`;
+  if (txn.lastValid < txn.firstValid) throw new DecodeError(`transaction invalid range ${window}`);
+  if (txn.lastValid - txn.firstValid > MAX_TXN_LIFE)
+    throw new DecodeError(`transaction window size excessive ${window}`);
+  const noteLength = getBytes(txn.map, "note")?.length ?? 0;
+  if (noteLength > MAX_TXN_NOTE_BYTES)
+    throw new DecodeError(`transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
+  if (txn.sender === rewardsPool) throw new DecodeError("transaction from incentive pool is invalid");
+  if (txn.sender === ZERO_ADDRESS) throw new DecodeError("transaction cannot have zero sender");
+}
+
+function checkAssetParameters(parameters: MsgpackMap): void {
+  const limits = [
+    ["an", "asset name", MAX_ASSET_NAME_BYTES],
+    ["un", "asset unit name", MAX_ASSET_UNIT_NAME_BYTES],
+    ["au", "asset url", MAX_ASSET_URL_BYTES],
+  ] as const;
+  for (const [key, words, limit] of limits) {
+    const length = textLength(parameters, key);
+    if (length > limit) throw new DecodeError(`transaction ${words} too big: ${length} > ${limit}`);
+  }
+  if (Number(parameters.get("dc") ?? 0) > MAX_ASSET_DECIMALS)
+    throw new DecodeError(`transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
+}
+
+function textLength(map: MsgpackMap, key: string): number {
+  const value = map.get(key);
+  return value instanceof RawString ? value.bytes.length : utf8(getString(map, key) ?? "").length;
+}
+
+function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty: boolean): SignatureCheck[] {
+  const kinds = ["sig", "msig", "lsig"].filter((kind) => map.has(kind));
+  if (kinds.length === 0) {
+    if (allowEmpty) return [];
+    throw new DecodeError("signedtxn has no sig");
+  }
+  if (kinds.length > 1) throw new DecodeError("signedtxn should only have one of Sig or Msig or LogicSig");
+  // Programs are not run here.
+  if (map.has("lsig")) throw new DecodeError("LogicSig not enabled");
+  const message = signedMessage(txn.bytes);
+  const multisig = getMap(map, "msig");
+  if (multisig === undefined)
+    return [
+      { publicKey: decodeAddress(authorizer), signature: getBytes(map, "sig", 64) ?? new Uint8Array(64), message },
+    ];
+  try {
+    return multisigChecks(multisig, authorizer, message);
+  } catch (error) {
+    if (error instanceof DecodeError) throw new DecodeError(`multisig validation failed: ${error.message}`);
+    throw error;
+  }
+}
