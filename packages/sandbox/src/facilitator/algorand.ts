@@ -8,7 +8,13 @@ import type { RailRegistration } from "./server.ts";
  * stands in every transaction.
  * @param secretKey of the fee payer, 64 bytes
  */
-export function algorandRail({ algodUrl, secretKey }: { algodUrl: string; secretKey: Uint8Array }): RailRegistration {
+export function registerAlgorand({
+  algodUrl,
+  secretKey,
+}: {
+  algodUrl: string;
+  secretKey: Uint8Array;
+}): RailRegistration {
   const signer = toFacilitatorAvmSigner(Buffer.from(secretKey).toString("base64"), { mainnetUrl: algodUrl });
   return (facilitator) => void facilitator.register(ALGORAND_MAINNET_CAIP2, new ExactAvmScheme(signer));
 }
