@@ -1,0 +1,101 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { BASE_CHAIN_ID } from "./chain.ts";
+
+export interface AnvilOptions {
+  /** Time between blocks, in milliseconds. */
+  blockMs: number;
+  /** Number of the genesis block. */
+  firstBlock: number;
+}
+
+export interface Anvil {
+  /** Its own JSON-RPC URL on the loopback: not the one to give out, see `proxy.ts`. */
+  url: string;
+  /** Settles when the process has gone, with the reason where nobody asked it to. */
+  exited: Promise<string | undefined>;
+  /** Kills the process and waits until it has gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps anvil from outliving the sandbox, however the sandbox ends. Its third descriptor is a pipe of which this
+ * process holds the other end: when that end closes (`close()`, a crash, SIGKILL), `read` returns and anvil is killed.
+ * SIGKILL, because a chain in memory has nothing to save. Whichever of the two ends first, the shell reaps both.
+ */
+const GUARD = `
+"$@" 3<&- & anvil=$!
+{ read -r _ <&3; kill -KILL $anvil; } >/dev/null 2>&1 & guard=$!
+wait $anvil; status=$?
+{ kill $guard; wait $guard; } 2>/dev/null
+exit $status`;
+
+/**
+ * Starts the real anvil (@foundry-rs/anvil) as a child on 127.0.0.1 and a free port: chain id 8453 and OP Stack rules,
+ * so that 0x7e deposits are accepted; `--slots-in-an-epoch 1`, so that `safe` is one block behind `latest` and
+ * `finalized` two; no accounts, because anvil's own come from a mnemonic that everyone knows; and no state on disk.
+ *
+ * @throws {Error} when no binary exists for this platform, or anvil ends before it listens
+ */
+export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise<Anvil> {
+  const child = spawn(
+    "/bin/sh",
+    ["-c", GUARD, "sh", anvilBinary(), ...anvilArguments(blockMs, firstBlock)],
+    // A process group of its own: Ctrl-C reaches the sandbox alone, which then closes its parts in order.
+    { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true, env: {} },
+  );
+  const [, stdout, stderr, lifeline] = child.stdio as unknown as [null, Readable, Readable, Writable];
+  lifeline.on("error", () => {}); // EPIPE after anvil has gone by itself: `exited` tells.
+
+  let closing = false;
+  let lastWords = "";
+  stderr.setEncoding("utf8").on("data", (text: string) => {
+    lastWords = (lastWords + text).slice(-2000);
+  });
+  const exited = once(child, "exit").then(([code]: unknown[]) =>
+    closing ? undefined : `anvil ended with status ${String(code)}: ${lastWords.trim()}`,
+  );
+  const close = async () => {
+    closing = true;
+    lifeline.end();
+    await exited;
+  };
+
+  const url = await Promise.race([listening(stdout), exited]);
+  if (url === undefined || !url.startsWith("http")) throw new Error(url ?? "anvil was closed before it listened");
+  stdout.resume();
+  return { url, exited, close };
+}
+
+function anvilArguments(blockMs: number, firstBlock: number): string[] {
+  return [
+    ...["--host", "127.0.0.1", "--port", "0", "--no-cors"],
+    ...["--chain-id", String(BASE_CHAIN_ID), "--network", "optimism", "--accounts", "0"],
+    ...["--block-time", String(blockMs / 1000), "--slots-in-an-epoch", "1", "--number", String(firstBlock)],
+    // Old states are dropped rather than written to the home directory. Blocks, receipts and logs are all kept.
+    ...["--prune-history", "256"],
+  ];
+}
+
+/** Resolves with the URL once anvil prints where it listens. */
+async function listening(stdout: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stdout })) {
+    const match = /^Listening on (127\.0\.0\.1:\d+)$/.exec(line);
+    if (match) return `http://${match[1]}`;
+  }
+  return new Promise(() => {}); // The stream ended: the race is settled by `exited`.
+}
+
+/** Path of the real binary in its platform package, past the package's wrapper script: one process less to end. */
+function anvilBinary(): string {
+  const wrapper = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");
+  const arch = process.arch === "x64" ? "amd64" : process.arch;
+  try {
+    return createRequire(wrapper).resolve(`@foundry-rs/anvil-${process.platform}-${arch}/bin/anvil`);
+  } catch (cause) {
+    throw new Error(`@foundry-rs/anvil has no binary for ${process.platform} on ${process.arch}`, { cause });
+  }
+}

@@ -1,0 +1,120 @@
+import { createWalletClient, type Hex, http, numberToHex, parseEther, parseUnits, publicActions } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { listen, type RequestObserver } from "../http.ts";
+import { jsonRpcClient, type RpcCall, serveJsonRpc } from "../jsonrpc.ts";
+import { startAnvil } from "./anvil.ts";
+import { baseChain } from "./chain.ts";
+import { baseRpc } from "./proxy.ts";
+import { type RecordedBlock, readRecordings } from "./recordings.ts";
+import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.ts";
+
+export interface BaseOptions {
+  /** Time between blocks, in milliseconds; 1000 unless given. */
+  blockMs?: number | undefined;
+  /** Port of the JSON-RPC server; 0, the default, picks a free one. */
+  port?: number | undefined;
+  /** Folder whose `base/blocks/*.json` are served beside the simulated blocks. */
+  replayDir?: string | undefined;
+  onRequest?: RequestObserver | undefined;
+}
+
+/** An account with its key: `0x` hex of 32 bytes. */
+export interface BaseKey {
+  address: Hex;
+  privateKey: Hex;
+}
+
+/** A running Base network. */
+export interface BaseNetwork {
+  /** JSON-RPC URL, with recordings, safe to ask anything. */
+  rpcUrl: string;
+  /** USDC as an offer names it. */
+  usdc: { address: Hex; name: string; version: string };
+  /** Holds 1 ETH and 1,000 USDC. */
+  payer: BaseKey;
+  /** Receives payments and nothing else. Nobody has its key. */
+  payTo: { address: Hex };
+  /** Holds ETH for the gas of settlements. */
+  facilitator: BaseKey;
+  /** A transfer of 25 USDC between strangers, and the number of its block: `finalized` already. */
+  sample: { hash: Hex; height: number };
+  recordings: readonly RecordedBlock[];
+  /** Settles when anvil has ended: with the reason, or with undefined after `close()`. */
+  exited: Promise<string | undefined>;
+  /** Stops the server and anvil, and waits until both are gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts Base on anvil behind its JSON-RPC proxy, with keys that are random and known to this sandbox alone. Chain id
+ * 8453; `safe` and `finalized` follow `latest` at one and two blocks. Simulated blocks are numbered above every
+ * recorded one.
+ *
+ * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
+ */
+export async function startBase({
+  blockMs = 1000,
+  port,
+  replayDir,
+  onRequest,
+}: BaseOptions = {}): Promise<BaseNetwork> {
+  const recordings = await readRecordings(replayDir);
+  const anvil = await startAnvil({ blockMs, firstBlock: (recordings.blocks.at(-1)?.number ?? 0) + 1 });
+  try {
+    const call = jsonRpcClient(anvil.url);
+    const payer = randomKey();
+    const facilitator = randomKey();
+    const sample = await fund(call, anvil.url, { payer: payer.address, facilitator: facilitator.address });
+    const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", port, onRequest });
+    return {
+      rpcUrl: server.url,
+      usdc: { address: USDC_ADDRESS, ...USDC_DOMAIN },
+      payer,
+      payTo: { address: randomKey().address },
+      facilitator,
+      sample,
+      recordings: recordings.blocks,
+      exited: anvil.exited,
+      close: async () => {
+        await server.close();
+        await anvil.close();
+      },
+    };
+  } catch (error) {
+    await anvil.close();
+    throw error;
+  }
+}
+
+/** Installs the token, funds the accounts and makes the sample; all of it is `finalized` when it returns. */
+async function fund(anvil: RpcCall, url: string, { payer, facilitator }: { payer: Hex; facilitator: Hex }) {
+  const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
+  await installContracts(anvil, treasury.address);
+  const ether = { [treasury.address]: "1", [payer]: "1", [facilitator]: "1000" };
+  for (const [address, amount] of Object.entries(ether)) {
+    await anvil("anvil_setBalance", [address, numberToHex(parseEther(amount))]);
+  }
+
+  const wallet = createWalletClient({ account: treasury, chain: baseChain(url), transport: http() }).extend(
+    publicActions,
+  );
+  const usdc = { address: USDC_ADDRESS, abi: USDC_ABI } as const;
+  await wallet.writeContract({ ...usdc, functionName: "mint", args: [payer, parseUnits("1000", 6)] });
+  await wallet.writeContract({ ...usdc, functionName: "mint", args: [treasury.address, parseUnits("25", 6)] });
+  // Its gas cannot be estimated: the mint that it spends is not in a block yet.
+  const hash = await wallet.writeContract({
+    ...usdc,
+    functionName: "transfer",
+    args: [randomKey().address, parseUnits("25", 6)],
+    gas: 100_000n,
+  });
+  for (let blocks = 0; blocks < 3; blocks++) await anvil("evm_mine", []);
+  const { blockNumber, status } = await wallet.getTransactionReceipt({ hash });
+  if (status !== "success") throw new Error(`the sample transaction ${hash} was reverted`);
+  return { hash, height: Number(blockNumber) };
+}
+
+function randomKey(): BaseKey {
+  const privateKey = generatePrivateKey();
+  return { address: privateKeyToAccount(privateKey).address, privateKey };
+}

@@ -1,0 +1,112 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Hex, keccak256 } from "viem";
+import { headerFromRlp } from "./encoding.ts";
+
+/** One recorded block: real bytes, checked against the hashes they are served under. */
+export interface RecordedBlock {
+  /** The chain it was recorded on. It is played as chain 8453 all the same. */
+  chainId: number;
+  number: number;
+  hash: Hex;
+  /** The header's members in JSON-RPC's form, read from the bytes that `hash` covers. */
+  header: Record<string, unknown>;
+  transactions: RecordedTransaction[];
+}
+
+export interface RecordedTransaction {
+  hash: Hex;
+  /** EIP-2718 bytes. */
+  raw: Hex;
+  index: number;
+}
+
+export interface Recordings {
+  /** By number, ascending. */
+  blocks: RecordedBlock[];
+  byNumber: ReadonlyMap<number, RecordedBlock>;
+  byHash: ReadonlyMap<string, RecordedBlock>;
+  byTransaction: ReadonlyMap<string, { block: RecordedBlock; transaction: RecordedTransaction }>;
+}
+
+/**
+ * Reads `base/blocks/*.json` of a replay directory, `{chainId, number, hash, header, headerRlp, transactions: [{hash,
+ * raw}]}` each; nothing there is no recordings.
+ *
+ * @throws {Error} naming the file, when it is no such JSON, when the header's RLP or a transaction's bytes do not have
+ *   the recorded keccak-256, when `header` or `number` says other than the RLP, or when another file has that number
+ */
+export async function readRecordings(replayDir: string | undefined): Promise<Recordings> {
+  const files = new Map<number, string>();
+  const byNumber = new Map<number, RecordedBlock>();
+  for (const file of replayDir === undefined ? [] : await recordingFiles(join(replayDir, "base", "blocks"))) {
+    const block = await readBlock(file);
+    const other = files.get(block.number);
+    if (other !== undefined) throw new Error(`${other} and ${file} both claim block ${block.number}`);
+    files.set(block.number, file);
+    byNumber.set(block.number, block);
+  }
+  const blocks = [...byNumber.values()].sort((a, b) => a.number - b.number);
+  return {
+    blocks,
+    byNumber,
+    byHash: new Map(blocks.map((block) => [block.hash, block])),
+    byTransaction: new Map(
+      blocks.flatMap((block) => block.transactions.map((transaction) => [transaction.hash, { block, transaction }])),
+    ),
+  };
+}
+
+async function recordingFiles(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .sort()
+      .map((name) => join(folder, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+async function readBlock(file: string): Promise<RecordedBlock> {
+  try {
+    return parseBlock(JSON.parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function parseBlock(recording: Record<string, unknown>): RecordedBlock {
+  const { chainId, number, header: stated, transactions } = recording;
+  const hash = hex(recording.hash, "hash");
+  const headerRlp = hex(recording.headerRlp, "headerRlp");
+  if (!Number.isSafeInteger(chainId)) throw new Error("chainId is not an integer");
+  if (!Array.isArray(transactions)) throw new Error("transactions is not a list");
+
+  if (keccak256(headerRlp) !== hash) throw new Error(`headerRlp does not have the hash ${hash}`);
+  const header = headerFromRlp(headerRlp);
+  if (Number(header.number) !== number) throw new Error(`number is ${number}, but headerRlp says ${header.number}`);
+  for (const name of new Set([...Object.keys(header), ...Object.keys((stated ?? {}) as object)])) {
+    const value = (stated as Record<string, unknown> | undefined)?.[name];
+    if (value !== header[name]) throw new Error(`header.${name} is ${value}, but headerRlp says ${header[name]}`);
+  }
+  return {
+    chainId: chainId as number,
+    number: number as number,
+    hash,
+    header,
+    transactions: transactions.map((transaction: Record<string, unknown>, index) => {
+      const raw = hex(transaction.raw, `transactions[${index}].raw`);
+      const hash = hex(transaction.hash, `transactions[${index}].hash`);
+      if (keccak256(raw) !== hash) throw new Error(`transactions[${index}].raw does not have the hash ${hash}`);
+      return { hash, raw, index };
+    }),
+  };
+}
+
+function hex(value: unknown, name: string): Hex {
+  if (typeof value !== "string" || !/^0x([0-9a-f]{2})+$/.test(value)) throw new Error(`${name} is not lower-case hex`);
+  return value as Hex;
+}

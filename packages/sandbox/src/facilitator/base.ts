@@ -1,0 +1,54 @@
+import { toFacilitatorEvmSigner } from "@x402/evm";
+import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import { createWalletClient, type Hex, http, publicActions, type VerifyTypedDataParameters } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { baseChain } from "../base/chain.ts";
+import type { RailRegistration } from "./server.ts";
+
+export interface BaseRailOptions {
+  /** JSON-RPC URL that payments are checked and settled through. */
+  rpcUrl: string;
+  /** Key of the account that pays the gas of settlements, `0x` hex of 32 bytes. */
+  privateKey: Hex;
+}
+
+/** How long a settlement waits for its receipt: less than the 90 s that @x402/core's HTTP client waits for us. */
+const CONFIRMATION_TIMEOUT_MS = 60_000;
+
+/** The Base rail of a facilitator: @x402/evm's `exact` scheme on `eip155:8453`, x402 version 2 alone. */
+export function registerBase({ rpcUrl, privateKey }: BaseRailOptions): RailRegistration {
+  const client = createWalletClient({
+    account: privateKeyToAccount(privateKey),
+    chain: baseChain(rpcUrl),
+    transport: http(),
+    pollingInterval: 100,
+  }).extend(publicActions);
+  // One send at a time, each with the nonce that the chain says is next. viem's nonceManager takes a nonce before the
+  // gas is estimated: where that fails (an authorization already used), the nonce is lost, and every settlement sent
+  // at the same time waits behind the gap until it times out.
+  const oneAtATime = queue();
+  const signer = toFacilitatorEvmSigner(
+    {
+      ...client,
+      address: client.account.address,
+      readContract: (args) => client.readContract(args),
+      verifyTypedData: (args) => client.verifyTypedData(args as VerifyTypedDataParameters),
+      writeContract: (args) => oneAtATime(() => client.writeContract(args)),
+      sendTransaction: (args) => oneAtATime(() => client.sendTransaction(args)),
+    },
+    { confirmationTimeoutMs: CONFIRMATION_TIMEOUT_MS },
+  );
+  return (facilitator) => {
+    facilitator.register("eip155:8453", new ExactEvmScheme(signer));
+  };
+}
+
+/** Runs tasks in the order given, each after the one before has settled. */
+function queue(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const run = last.then(task);
+    last = run.catch(() => {});
+    return run;
+  };
+}

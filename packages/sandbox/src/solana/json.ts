@@ -1,0 +1,104 @@
+import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
+import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
+import type { AccountState, Execution, InnerInstruction } from "./machine.ts";
+import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM, uiTokenAmount } from "./token.ts";
+
+/** What an account owes no more rent from: every account here is rent-exempt, and a validator shows that as 2^64 - 1. */
+const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
+
+export const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
+export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+
+/** An account as getAccountInfo shows it. `data` is in the encoding that was asked for. */
+export function accountJson({ lamports, owner, executable, data: { length } }: AccountState, data: unknown) {
+  return { lamports, owner, executable, data, rentEpoch: RENT_EXEMPT, space: length };
+}
+
+/**
+ * An account's data in the `jsonParsed` encoding.
+ * @param decimalsOf the decimals of a mint
+ * @returns undefined where no parser knows the data: validators then give base64
+ */
+export function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
+  const token = decodeTokenAccount(owner, data);
+  if (token) {
+    const { mint, amount } = token;
+    const tokenAmount = uiTokenAmount(amount, decimalsOf(mint));
+    const info = { isNative: false, mint, owner: token.owner, state: "initialized", tokenAmount };
+    return { program: "spl-token", parsed: { type: "account", info }, space: data.length };
+  }
+  const mint = decodeMint(owner, data);
+  if (mint) {
+    const { decimals, supply } = mint;
+    const info = { decimals, freezeAuthority: null, isInitialized: true, mintAuthority: null, supply: String(supply) };
+    return { program: "spl-token", parsed: { type: "mint", info }, space: data.length };
+  }
+  return undefined;
+}
+
+/** What getTransaction says of a landed transaction beside its bytes. */
+export function metaJson({ execution, balances, tokenBalances }: LandedTransaction) {
+  const { err, fee, logs, unitsConsumed } = execution;
+  return {
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    fee,
+    preBalances: balances.before,
+    postBalances: balances.after,
+    preTokenBalances: tokenBalances.before.map(tokenBalanceJson),
+    postTokenBalances: tokenBalances.after.map(tokenBalanceJson),
+    innerInstructions: innerInstructionsJson(execution),
+    logMessages: logs,
+    loadedAddresses: { readonly: [], writable: [] },
+    rewards: [],
+    computeUnitsConsumed: unitsConsumed,
+  };
+}
+
+function tokenBalanceJson({ accountIndex, mint, owner, amount, decimals }: TokenBalance) {
+  return { accountIndex, mint, owner, programId: TOKEN_PROGRAM, uiTokenAmount: uiTokenAmount(amount, decimals) };
+}
+
+export function innerInstructionsJson({ innerInstructions }: Execution) {
+  const call = ({ data, ...rest }: InnerInstruction) => ({ ...rest, data: base58(data) });
+  return innerInstructions.map(({ index, instructions }) => ({ index, instructions: instructions.map(call) }));
+}
+
+/** A transaction in the `json` encoding. */
+export function transactionJson({ decoded: { transaction, message } }: LandedTransaction) {
+  const { header, staticAccounts, instructions, lifetimeToken, version } = message;
+  return {
+    signatures: Object.values(transaction.signatures).map((signature) => signature && base58(signature)),
+    message: {
+      accountKeys: staticAccounts,
+      header: {
+        numRequiredSignatures: header.numSignerAccounts,
+        numReadonlySignedAccounts: header.numReadonlySignerAccounts,
+        numReadonlyUnsignedAccounts: header.numReadonlyNonSignerAccounts,
+      },
+      instructions: instructions.map(({ programAddressIndex, accountIndices, data }) => ({
+        programIdIndex: programAddressIndex,
+        accounts: accountIndices ?? [],
+        data: base58(data ?? new Uint8Array()),
+        stackHeight: 1,
+      })),
+      recentBlockhash: lifetimeToken,
+      ...(version === "legacy" ? {} : { addressTableLookups: [] }),
+    },
+  };
+}
+
+/** One line of getSignatureStatuses, as seen from the newest block. */
+export function statusJson(
+  { block, execution: { err } }: LandedTransaction,
+  newest: Block,
+  confirmationStatus: string,
+) {
+  return {
+    slot: block.slot,
+    confirmations: confirmationStatus === "finalized" ? null : newest.slot - block.slot,
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    confirmationStatus,
+  };
+}

@@ -1,0 +1,115 @@
+import type { Address, Transaction } from "@solana/kit";
+import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
+
+/** An account's state. */
+export interface AccountState {
+  lamports: bigint;
+  owner: Address;
+  data: Uint8Array;
+  executable: boolean;
+}
+
+/** What running a transaction gave. */
+export interface Execution {
+  /** Solana's `TransactionError` as RPC answers write it; null for success. */
+  err: unknown;
+  logs: string[];
+  unitsConsumed: bigint;
+  /** Lamports taken from the fee payer, priority fee included. */
+  fee: bigint;
+  /** Per top-level instruction that made any: its index, and the instructions it called. */
+  innerInstructions: { index: number; instructions: InnerInstruction[] }[];
+}
+
+export interface InnerInstruction {
+  programIdIndex: number;
+  accounts: number[];
+  data: Uint8Array;
+  stackHeight: number;
+}
+
+/** The virtual machine under the ledger: accounts and programs, without slots, blockhashes, signatures or history. */
+export interface Machine {
+  account(address: Address): AccountState | undefined;
+  setAccount(address: Address, account: AccountState): void;
+  /** Runs the transaction and keeps its effects; `landed` is false when it could not even pay its fee. */
+  execute(transaction: Transaction): Execution & { landed: boolean };
+  /** Runs the transaction and keeps nothing. */
+  simulate(transaction: Transaction): Execution;
+  /** What programs read from the clock sysvar. */
+  setClock(slot: bigint, unixTimestamp: bigint): void;
+  rentExemption(bytes: bigint): bigint;
+}
+
+/**
+ * litesvm with the SPL programs, its own checks of signatures and blockhashes off: it knows only one valid blockhash
+ * where a validator knows 150, so the ledger does both.
+ */
+export function createMachine(): Machine {
+  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
+  return {
+    account(address) {
+      const account = svm.getAccount(address);
+      if (!account.exists) return undefined;
+      const { lamports, programAddress: owner, data, executable } = account;
+      return { lamports, owner: owner as Address, data: new Uint8Array(data), executable };
+    },
+    setAccount(address, { lamports, owner, data, executable }) {
+      const space = BigInt(data.length);
+      svm.setAccount({ address, lamports: lamports as never, programAddress: owner, data, executable, space });
+    },
+    execute(transaction) {
+      const feePayer = Object.keys(transaction.signatures)[0] as Address;
+      const before = svm.getBalance(feePayer);
+      const execution = readOutcome(svm.sendTransaction(transaction as never));
+      return { ...execution, landed: execution.err === null || svm.getBalance(feePayer) !== before };
+    },
+    simulate(transaction) {
+      const outcome = svm.simulateTransaction(transaction as never);
+      return readOutcome("postAccounts" in outcome ? outcome.meta() : outcome);
+    },
+    setClock(slot, unixTimestamp) {
+      const { epochStartTimestamp, epoch, leaderScheduleEpoch } = svm.getClock();
+      svm.setClock(new Clock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp));
+    },
+    rentExemption: (bytes) => svm.minimumBalanceForRentExemption(bytes),
+  };
+}
+
+function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata): Execution {
+  const failed = "err" in outcome;
+  const meta = failed ? outcome.meta() : outcome;
+  return {
+    err: failed ? transactionError(/err: (.*), meta: TransactionMetadata/s.exec(outcome.toString())?.[1] ?? "") : null,
+    logs: meta.logs(),
+    unitsConsumed: meta.computeUnitsConsumed(),
+    fee: BigInt(/fee: (\d+)/.exec(outcome.toString())?.[1] ?? 0),
+    innerInstructions: meta
+      .innerInstructions()
+      .map((calls, index) => ({
+        index,
+        instructions: calls.map((call) => ({
+          programIdIndex: call.instruction().programIdIndex(),
+          accounts: [...call.instruction().accounts()],
+          data: call.instruction().data(),
+          stackHeight: call.stackHeight(),
+        })),
+      }))
+      .filter(({ instructions }) => instructions.length > 0),
+  };
+}
+
+/**
+ * Solana's JSON for a `TransactionError`, from the text in which Rust prints it. Both name the enum's own variants;
+ * litesvm's JavaScript objects give numbers without names.
+ */
+export function transactionError(debug: string): unknown {
+  const [, name, content] = /^(\w+)(?:\((.*)\)| \{ (?:.*) \})?$/s.exec(debug) ?? [];
+  if (name === undefined) return debug;
+  const field = /^\w+ \{ (\w+): (\d+) \}$/.exec(debug);
+  if (field) return { [name]: { [field[1] as string]: Number(field[2]) } };
+  if (content === undefined) return name;
+  const [, index, inner] = /^(\d+)(?:, (.*))?$/s.exec(content) ?? [];
+  if (index === undefined) return { [name]: content };
+  return { [name]: inner === undefined ? Number(index) : [Number(index), transactionError(inner)] };
+}

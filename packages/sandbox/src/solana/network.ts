@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { type Address, address, getAddressDecoder, getBase58Decoder } from "@solana/kit";
+import { listen, type RequestObserver } from "../http.ts";
+import { serveJsonRpc } from "../jsonrpc.ts";
+import { createLedger } from "./ledger.ts";
+import { createMachine, type Machine } from "./machine.ts";
+import { solanaRpc } from "./rpc.ts";
+import { associatedTokenAddress, encodeMint, encodeTokenAccount, TOKEN_PROGRAM, USDC_MINT } from "./token.ts";
+
+/** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
+const MAINNET_REFERENCE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
+const LAMPORTS_PER_SOL = 1_000_000_000n;
+const MICRO_USDC = 1_000_000n;
+
+export interface SolanaOptions {
+  /** Time between slots, in milliseconds; 400 unless given, as on MainNet. A blockhash lives for 150 of them. */
+  slotMs?: number | undefined;
+  /** Port of the JSON-RPC server; 0, the default, picks a free one. */
+  port?: number | undefined;
+  onRequest?: RequestObserver | undefined;
+}
+
+/** An account with its key: base64 of 64 bytes, the ed25519 seed and then the public key. */
+export interface SolanaKey {
+  address: Address;
+  secretKeyBase64: string;
+}
+
+/** A running Solana network. */
+export interface SolanaNetwork {
+  rpcUrl: string;
+  /** USDC's mint. */
+  usdc: Address;
+  /** Holds 1 SOL and 1,000 USDC. */
+  payer: SolanaKey;
+  /** Receives payments and nothing else; its USDC account exists. Nobody has its key. */
+  payTo: { address: Address };
+  /** Holds SOL for the fees of settlements. */
+  feePayer: SolanaKey;
+  /** Stops the slots and the server. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts Solana on litesvm behind its JSON-RPC, with keys that are random and known to this sandbox alone.
+ *
+ * Its name on the wire is MainNet's, because stock x402 packages know no other, but not its identity: the genesis hash
+ * begins with the 32 characters that CAIP-2 takes, and ends in random ones. What makes a signature worthless elsewhere
+ * is the random blockhash that every transaction names.
+ *
+ * @throws when the port is taken
+ */
+export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptions = {}): Promise<SolanaNetwork> {
+  const machine = createMachine();
+  const ledger = createLedger(machine, unixTime());
+  const payer = randomKey();
+  const feePayer = randomKey();
+  const payTo = { address: randomKey().address };
+  machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
+  await fund(machine, payer.address, { sol: 1n, usdc: 1_000n });
+  await fund(machine, feePayer.address, { sol: 1_000n, usdc: 0n });
+  await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
+
+  const handler = solanaRpc({ machine, ledger, genesisHash: sandboxGenesis(), version: "0.0.0-attestd-sandbox" });
+  const server = await listen(serveJsonRpc(handler), { server: "solana", port, onRequest });
+  const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
+  return {
+    rpcUrl: server.url,
+    usdc: USDC_MINT,
+    payer,
+    payTo,
+    feePayer,
+    close: () => {
+      clearInterval(slots);
+      return server.close();
+    },
+  };
+}
+
+async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigint; usdc: bigint }): Promise<void> {
+  if (sol > 0n) {
+    const lamports = sol * LAMPORTS_PER_SOL;
+    machine.setAccount(owner, { lamports, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false });
+  }
+  const holding = rentExempt(machine, encodeTokenAccount(owner, usdc * MICRO_USDC));
+  machine.setAccount(await associatedTokenAddress(owner), holding);
+}
+
+function rentExempt(machine: Machine, data: Uint8Array) {
+  return { lamports: machine.rentExemption(BigInt(data.length)), owner: TOKEN_PROGRAM, data, executable: false };
+}
+
+/** A genesis hash of this sandbox alone, under MainNet's CAIP-2 name. */
+function sandboxGenesis(): string {
+  return MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12);
+}
+
+function randomKey(): SolanaKey {
+  const { secretKey, publicKey } = ed25519.keygen();
+  return {
+    address: getAddressDecoder().decode(publicKey),
+    secretKeyBase64: Buffer.concat([secretKey, publicKey]).toString("base64"),
+  };
+}
+
+function unixTime(): bigint {
+  return BigInt(Math.floor(Date.now() / 1000));
+}

@@ -1,0 +1,298 @@
+import { type Address, getBase58Encoder, getBase64Encoder, isAddress } from "@solana/kit";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcHandler } from "../jsonrpc.ts";
+import {
+  accountJson,
+  base58,
+  base64,
+  innerInstructionsJson,
+  metaJson,
+  parsedData,
+  statusJson,
+  transactionJson,
+} from "./json.ts";
+import type { Block, Commitment, LandedTransaction, Ledger } from "./ledger.ts";
+import type { AccountState, Execution, Machine } from "./machine.ts";
+import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
+import { type DecodedTransaction, decodeTransaction, hasValidSignatures } from "./transaction.ts";
+
+/** Error codes of Solana's RPC, beyond JSON-RPC's own. */
+const PREFLIGHT_FAILURE = -32002;
+const SIGNATURE_VERIFICATION_FAILURE = -32003;
+const BLOCK_NOT_AVAILABLE = -32004;
+const UNSUPPORTED_TRANSACTION_VERSION = -32015;
+
+/** The longest data that the RPC gives in base58, in bytes. */
+const MAX_BASE58_DATA = 128;
+
+type Config = Record<string, unknown>;
+type Method = (...params: unknown[]) => unknown;
+
+export interface SolanaRpcOptions {
+  machine: Machine;
+  ledger: Ledger;
+  /** What getGenesisHash answers. */
+  genesisHash: string;
+  /** What getVersion answers as `solana-core`. */
+  version: string;
+}
+
+/**
+ * Solana's JSON-RPC over the ledger, for what x402's packages and a service that settles by them ask. Transactions and
+ * statuses follow the commitment asked for (`finalized` unless given, as on a validator); accounts are always the
+ * newest, since the machine keeps no older ones.
+ */
+export function solanaRpc(options: SolanaRpcOptions): RpcHandler {
+  const { machine, ledger } = options;
+  const context = (block: Block) => ({ apiVersion: options.version, slot: block.slot });
+  const methods = new Map<string, Method>(
+    Object.entries({
+      ...accountMethods(machine, (config) => context(blockAt(ledger, config))),
+      ...blockMethods(ledger, context),
+      ...transactionMethods(ledger, context),
+      ...historyMethods(ledger, context),
+      getGenesisHash: () => options.genesisHash,
+      getHealth: () => "ok",
+      getVersion: () => ({ "solana-core": options.version, "feature-set": 0 }),
+      getMinimumBalanceForRentExemption: (bytes: unknown) => machine.rentExemption(BigInt(bytes as number)),
+    } satisfies Record<string, Method>),
+  );
+  return (method, params) => {
+    const answer = methods.get(method);
+    if (!answer) throw new RpcError(METHOD_NOT_FOUND, "Method not found");
+    return answer(...(Array.isArray(params) ? params : []));
+  };
+}
+
+function accountMethods(machine: Machine, contextOf: (config: Config) => object): Record<string, Method> {
+  const decimalsOf = (mint: Address) => {
+    const account = machine.account(mint);
+    return (account && decodeMint(account.owner, account.data)?.decimals) ?? 0;
+  };
+  const show = (account: AccountState | undefined, config: Config) =>
+    account ? accountJson(account, encodeData(account, config, decimalsOf)) : null;
+
+  return {
+    getAccountInfo: (address, config) => ({
+      context: contextOf(configOf(config)),
+      value: show(machine.account(addressOf(address)), configOf(config)),
+    }),
+    getMultipleAccounts: (addresses, config) => ({
+      context: contextOf(configOf(config)),
+      value: listOf(addresses).map((address) => show(machine.account(addressOf(address)), configOf(config))),
+    }),
+    getBalance: (address, config) => ({
+      context: contextOf(configOf(config)),
+      value: machine.account(addressOf(address))?.lamports ?? 0n,
+    }),
+    getTokenAccountBalance: (address, config) => {
+      const account = machine.account(addressOf(address));
+      if (!account) throw new RpcError(INVALID_PARAMS, "Invalid param: could not find account");
+      const holding = decodeTokenAccount(account.owner, account.data);
+      if (!holding) throw new RpcError(INVALID_PARAMS, "Invalid param: not a Token account");
+      const value = uiTokenAmount(holding.amount, decimalsOf(holding.mint));
+      return { context: contextOf(configOf(config)), value };
+    },
+  };
+}
+
+function blockMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
+  return {
+    getSlot: (config) => blockAt(ledger, configOf(config)).slot,
+    getBlockHeight: (config) => blockAt(ledger, configOf(config)).height,
+    getBlockTime: (slot) => {
+      const time = ledger.timeOf(BigInt(slot as number));
+      if (time === undefined) throw new RpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
+      return time;
+    },
+    getLatestBlockhash: (config) => {
+      const block = blockAt(ledger, configOf(config));
+      return { context: context(block), value: blockhashJson(ledger, block) };
+    },
+    isBlockhashValid: (blockhash, config) => ({
+      context: context(blockAt(ledger, configOf(config))),
+      value: ledger.isValid(String(blockhash), commitmentOf(configOf(config))),
+    }),
+  };
+}
+
+function transactionMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
+  return {
+    simulateTransaction: (wire, options) => {
+      const config = configOf(options);
+      const decoded = decodeWire(wire, config);
+      if (config.sigVerify === true && config.replaceRecentBlockhash === true) {
+        throw new RpcError(INVALID_PARAMS, "sigVerify may not be used with replaceRecentBlockhash");
+      }
+      if (config.sigVerify === true) verifySignatures(decoded);
+      const block = blockAt(ledger, config);
+      const replace = config.replaceRecentBlockhash === true;
+      const execution = ledger.simulate(decoded, { anyBlockhash: replace });
+      const value = simulationJson(execution, config.innerInstructions === true);
+      return {
+        context: context(block),
+        value: replace ? { ...value, replacementBlockhash: blockhashJson(ledger, block) } : value,
+      };
+    },
+    sendTransaction: (wire, options) => {
+      const config = configOf(options);
+      const decoded = decodeWire(wire, config);
+      if (config.skipPreflight !== true) {
+        verifySignatures(decoded);
+        const execution = ledger.simulate(decoded);
+        if (execution.err !== null) {
+          const message = `Transaction simulation failed: ${explain(execution.err)}`;
+          throw new RpcError(PREFLIGHT_FAILURE, message, simulationJson(execution, false));
+        }
+      }
+      ledger.send(decoded);
+      return decoded.signature;
+    },
+  };
+}
+
+function historyMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
+  const reached = ({ block }: LandedTransaction, config: Config) => block.slot <= blockAt(ledger, config).slot;
+  const newest = () => ledger.block("processed");
+
+  return {
+    getSignatureStatuses: (signatures, config) => ({
+      context: context(newest()),
+      value: listOf(signatures).map((signature) => {
+        const landed = ledger.transaction(String(signature));
+        if (!landed) return null;
+        // Without a search of the history a validator looks into its status cache, which goes back 150 blocks.
+        const cached = newest().height <= ledger.lastValidHeight(landed.block);
+        if (!cached && configOf(config).searchTransactionHistory !== true) return null;
+        return statusJson(landed, newest(), ledger.commitmentOf(landed.block));
+      }),
+    }),
+    getTransaction: (signature, options) => {
+      const config = typeof options === "string" ? { encoding: options } : configOf(options);
+      const landed = ledger.transaction(String(signature));
+      if (!landed || !reached(landed, config)) return null;
+      const { version } = landed.decoded.message;
+      const supported = config.maxSupportedTransactionVersion;
+      if (version !== "legacy" && !(typeof supported === "number" && supported >= version)) {
+        throw new RpcError(
+          UNSUPPORTED_TRANSACTION_VERSION,
+          `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        );
+      }
+      return {
+        slot: landed.block.slot,
+        blockTime: landed.block.time,
+        transaction: encodeTransaction(landed, config),
+        meta: metaJson(landed),
+        ...(supported === undefined ? {} : { version }),
+      };
+    },
+    getSignaturesForAddress: (address, options) => {
+      const config = configOf(options);
+      const landed = ledger.transactionsOf(addressOf(address)).filter((transaction) => reached(transaction, config));
+      const place = (signature: unknown) => landed.findIndex(({ decoded }) => decoded.signature === signature);
+      const start = config.before === undefined ? 0 : place(config.before) + 1;
+      const until = config.until === undefined ? -1 : place(config.until);
+      const end = Math.min(until < 0 ? landed.length : until, start + Number(config.limit ?? 1000));
+      return landed.slice(start, end).map(({ decoded: { signature }, block, execution: { err } }) => ({
+        signature,
+        slot: block.slot,
+        blockTime: block.time,
+        err,
+        memo: null,
+        confirmationStatus: ledger.commitmentOf(block),
+      }));
+    },
+  };
+}
+
+function encodeData(account: AccountState, config: Config, decimalsOf: (mint: Address) => number): unknown {
+  const { encoding, dataSlice } = config as { encoding?: string; dataSlice?: { offset: number; length: number } };
+  const { data } = account;
+  const part = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
+  if (encoding === "base64") return [base64(part), "base64"];
+  if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
+  if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
+  if (part.length > MAX_BASE58_DATA) {
+    throw new RpcError(
+      INVALID_PARAMS,
+      `Encoded binary (base 58) data should be less than ${MAX_BASE58_DATA} bytes, please use Base64 encoding.`,
+    );
+  }
+  return encoding === undefined ? base58(part) : [base58(part), "base58"];
+}
+
+function encodeTransaction(landed: LandedTransaction, { encoding = "json" }: Config): unknown {
+  if (encoding === "json") return transactionJson(landed);
+  if (encoding === "base64") return [base64(landed.decoded.wire), encoding];
+  if (encoding === "base58") return [base58(landed.decoded.wire), encoding];
+  throw unknownEncoding(encoding);
+}
+
+function blockhashJson(ledger: Ledger, block: Block) {
+  return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
+}
+
+function simulationJson(execution: Execution, innerInstructions: boolean) {
+  const { err, logs, unitsConsumed } = execution;
+  return {
+    err,
+    logs,
+    accounts: null,
+    unitsConsumed,
+    returnData: null,
+    innerInstructions: innerInstructions ? innerInstructionsJson(execution) : null,
+  };
+}
+
+/** A validator's words for the errors that callers tell apart by them; the error's own name for the rest. */
+function explain(err: unknown): string {
+  if (err === "AlreadyProcessed") return "This transaction has already been processed";
+  if (err === "BlockhashNotFound") return "Blockhash not found";
+  const [index, reason] = (err as { InstructionError?: [number, unknown] }).InstructionError ?? [];
+  if (index === undefined) return typeof err === "string" ? err : JSON.stringify(err);
+  const { Custom: code } = reason as { Custom?: number };
+  const words = code === undefined ? String(reason) : `custom program error: 0x${code.toString(16)}`;
+  return `Error processing Instruction ${index}: ${words}`;
+}
+
+function verifySignatures(decoded: DecodedTransaction): void {
+  if (hasValidSignatures(decoded)) return;
+  throw new RpcError(SIGNATURE_VERIFICATION_FAILURE, "Transaction signature verification failure");
+}
+
+function decodeWire(wire: unknown, { encoding = "base58" }: Config): DecodedTransaction {
+  if (encoding !== "base58" && encoding !== "base64") throw unknownEncoding(encoding);
+  try {
+    const encoder = encoding === "base64" ? getBase64Encoder() : getBase58Encoder();
+    return decodeTransaction(new Uint8Array(encoder.encode(String(wire))));
+  } catch (error) {
+    throw new RpcError(INVALID_PARAMS, `invalid transaction: ${(error as Error).message}`);
+  }
+}
+
+function blockAt(ledger: Ledger, config: Config): Block {
+  return ledger.block(commitmentOf(config));
+}
+
+function commitmentOf({ commitment = "finalized" }: Config): Commitment {
+  if (commitment === "processed" || commitment === "confirmed" || commitment === "finalized") return commitment;
+  throw new RpcError(INVALID_PARAMS, `Invalid params: unknown commitment ${String(commitment)}`);
+}
+
+function addressOf(value: unknown): Address {
+  if (typeof value === "string" && isAddress(value)) return value;
+  throw new RpcError(INVALID_PARAMS, "Invalid param: WrongSize");
+}
+
+function configOf(value: unknown): Config {
+  return typeof value === "object" && value !== null ? (value as Config) : {};
+}
+
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new RpcError(INVALID_PARAMS, "Invalid params: a list is wanted");
+}
+
+function unknownEncoding(encoding: unknown): RpcError {
+  return new RpcError(INVALID_PARAMS, `Invalid params: the sandbox does not serve the encoding ${String(encoding)}`);
+}

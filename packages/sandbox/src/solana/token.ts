@@ -1,0 +1,121 @@
+import {
+  type Address,
+  address,
+  fixCodecSize,
+  getAddressCodec,
+  getAddressEncoder,
+  getBooleanCodec,
+  getBytesCodec,
+  getProgramDerivedAddress,
+  getStructCodec,
+  getU8Codec,
+  getU32Codec,
+  getU64Codec,
+} from "@solana/kit";
+
+export const TOKEN_PROGRAM = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
+const ASSOCIATED_TOKEN_PROGRAM = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+
+/** Circle's USDC mint on MainNet: stock x402 clients pay in it, and its accounts are derived from it. */
+export const USDC_MINT = address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+export const USDC_DECIMALS = 6;
+
+const absentAddress = fixCodecSize(getBytesCodec(), 36);
+
+/** SPL Token's `Mint`, 82 bytes, with neither mint nor freeze authority. */
+const mintCodec = getStructCodec([
+  ["mintAuthority", absentAddress],
+  ["supply", getU64Codec()],
+  ["decimals", getU8Codec()],
+  ["isInitialized", getBooleanCodec()],
+  ["freezeAuthority", absentAddress],
+]);
+
+/** SPL Token's `Account`, 165 bytes. */
+const accountCodec = getStructCodec([
+  ["mint", getAddressCodec()],
+  ["owner", getAddressCodec()],
+  ["amount", getU64Codec()],
+  ["delegate", absentAddress],
+  ["state", getU8Codec()],
+  ["isNativeTag", getU32Codec()],
+  ["nativeReserve", getU64Codec()],
+  ["delegatedAmount", getU64Codec()],
+  ["closeAuthority", absentAddress],
+]);
+
+const NOBODY = new Uint8Array(36);
+const INITIALIZED = 1;
+
+/** Bytes of the USDC mint account with that supply, in micro-USDC. */
+export function encodeMint(supply: bigint): Uint8Array {
+  return new Uint8Array(
+    mintCodec.encode({
+      mintAuthority: NOBODY,
+      supply,
+      decimals: USDC_DECIMALS,
+      isInitialized: true,
+      freezeAuthority: NOBODY,
+    }),
+  );
+}
+
+/** Bytes of an account that holds `amount` micro-USDC for `owner`. */
+export function encodeTokenAccount(owner: Address, amount: bigint): Uint8Array {
+  return new Uint8Array(
+    accountCodec.encode({
+      mint: USDC_MINT,
+      owner,
+      amount,
+      delegate: NOBODY,
+      state: INITIALIZED,
+      isNativeTag: 0,
+      nativeReserve: 0n,
+      delegatedAmount: 0n,
+      closeAuthority: NOBODY,
+    }),
+  );
+}
+
+/** The address of `owner`'s associated USDC account. */
+export async function associatedTokenAddress(owner: Address): Promise<Address> {
+  const encoder = getAddressEncoder();
+  const [derived] = await getProgramDerivedAddress({
+    programAddress: ASSOCIATED_TOKEN_PROGRAM,
+    seeds: [encoder.encode(owner), encoder.encode(TOKEN_PROGRAM), encoder.encode(USDC_MINT)],
+  });
+  return derived;
+}
+
+/** What a token account says of a balance. */
+export interface TokenHolding {
+  mint: Address;
+  owner: Address;
+  amount: bigint;
+}
+
+/** Reads an account of the token program; undefined when these bytes are not an initialised one's. */
+export function decodeTokenAccount(programAddress: Address, data: Uint8Array): TokenHolding | undefined {
+  if (programAddress !== TOKEN_PROGRAM || data.length !== 165) return undefined;
+  const { mint, owner, amount, state } = accountCodec.decode(data);
+  return state === INITIALIZED ? { mint, owner, amount } : undefined;
+}
+
+/** Reads a mint of the token program; undefined when these bytes are not an initialised one's. */
+export function decodeMint(
+  programAddress: Address,
+  data: Uint8Array,
+): { supply: bigint; decimals: number } | undefined {
+  if (programAddress !== TOKEN_PROGRAM || data.length !== 82) return undefined;
+  const { supply, decimals, isInitialized } = mintCodec.decode(data);
+  return isInitialized ? { supply, decimals } : undefined;
+}
+
+/** An amount as RPC answers give it: `amount` in the smallest unit, and the same in whole tokens. */
+export function uiTokenAmount(amount: bigint, decimals: number) {
+  const digits = amount.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const uiAmountString = fraction === "" ? whole : `${whole}.${fraction}`;
+  return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
+}

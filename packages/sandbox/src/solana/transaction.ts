@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  getAddressEncoder,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  type Transaction,
+} from "@solana/kit";
+
+/** The longest transaction that fits a packet, in bytes. */
+const MAX_WIRE_BYTES = 1232;
+
+/** A transaction taken apart. */
+export interface DecodedTransaction {
+  wire: Uint8Array;
+  transaction: Transaction;
+  message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
+  /** Hex SHA-256 of the message bytes: what makes two transactions the same, whatever their signatures. */
+  messageHash: string;
+  /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
+  signature: string;
+  accounts: readonly Address[];
+}
+
+/**
+ * Takes a legacy or version 0 transaction apart.
+ * @param wire signatures and message as sent
+ * @throws {Error} when the bytes are no transaction, or more than one, or use address lookup tables, which the sandbox
+ *   has not
+ */
+export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
+  if (wire.length > MAX_WIRE_BYTES) throw new Error(`too large: ${wire.length} bytes (max: ${MAX_WIRE_BYTES})`);
+  const transaction = getTransactionDecoder().decode(wire);
+  if (!Buffer.from(getTransactionEncoder().encode(transaction)).equals(wire)) throw new Error("trailing bytes");
+  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {
+    throw new Error("address lookup tables are not served here");
+  }
+  const [first] = Object.values(transaction.signatures);
+  return {
+    wire,
+    transaction,
+    message,
+    messageHash: messageHash(transaction.messageBytes),
+    signature: getBase58Decoder().decode(first ?? new Uint8Array(64)),
+    accounts: message.staticAccounts,
+  };
+}
+
+/** Whether every account that has to sign has signed these message bytes (ed25519, RFC 8032). */
+export function hasValidSignatures({ transaction }: DecodedTransaction): boolean {
+  return Object.entries(transaction.signatures).every(
+    ([address, signature]) =>
+      signature !== null &&
+      ed25519.verify(
+        new Uint8Array(signature),
+        new Uint8Array(transaction.messageBytes),
+        new Uint8Array(getAddressEncoder().encode(address as Address)),
+        { zip215: false },
+      ),
+  );
+}
+
+function messageHash(bytes: Transaction["messageBytes"]): string {
+  return createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
+}
