@@ -1,5 +1,6 @@
+export type { SandboxAccount } from "./algorand/account.ts";
 export type { Ledger } from "./algorand/ledger.ts";
-export { type AlgorandNetwork, type AlgorandOptions, type SandboxAccount, startAlgorand } from "./algorand/network.ts";
+export { type AlgorandNetwork, type AlgorandOptions, startAlgorand } from "./algorand/network.ts";
 export { registerAlgorand } from "./facilitator/algorand.ts";
 export { type RailRegistration, startFacilitator } from "./facilitator/server.ts";
 export type { RequestObserver, SandboxRequest } from "./http.ts";

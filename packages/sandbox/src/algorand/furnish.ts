@@ -5,9 +5,10 @@ import {
   type SuggestedParams,
   type Transaction,
 } from "algosdk";
+import { type SandboxAccount, signTransaction } from "./account.ts";
 import { MAX_TXN_LIFE, MAX_UINT64, MIN_TXN_FEE } from "./consensus.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Role, SandboxAccount } from "./network.ts";
+import type { Role } from "./network.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
 
 /** USDC's asset id on MainNet. Stock x402 clients know no other. */
@@ -27,7 +28,7 @@ const SAMPLE_NOTE = "attestd sandbox: a first payment, to be attested";
 export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>): { txid: string; round: number } {
   const { dispenser, payer } = accounts;
   const send = (from: SandboxAccount, transaction: Transaction) =>
-    ledger.submit(decodeSignedTransactions(transaction.signTxn(from.secretKey)));
+    ledger.submit(decodeSignedTransactions(signTransaction(from, transaction)));
 
   const suggestedParams = paramsOf(ledger);
   send(

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { toBase64, toBase64Url } from "@attestd/proof/encoding";
-import { type Account, generateAccount, secretKeyToMnemonic } from "algosdk";
 import { type Listening, listen, type RequestObserver } from "../http.ts";
+import { makeAccount, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
 import { makeGenesis } from "./genesis.ts";
@@ -24,14 +24,6 @@ export interface AlgorandOptions {
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
-}
-
-/** An account whose keys this sandbox made, and which no other network knows. */
-export interface SandboxAccount {
-  address: string;
-  mnemonic: string;
-  /** 64 bytes: seed, then public key. */
-  secretKey: Uint8Array;
 }
 
 export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer"] as const;
@@ -114,9 +106,4 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
 /** CAIP-2 of an Algorand chain: the first 32 characters of its genesis hash in base64url. */
 export function caip2(genesisHash: Uint8Array): string {
   return `algorand:${toBase64Url(genesisHash).slice(0, 32)}`;
-}
-
-function makeAccount(): SandboxAccount {
-  const { addr, sk }: Account = generateAccount();
-  return { address: addr.toString(), mnemonic: secretKeyToMnemonic(sk), secretKey: sk };
 }

@@ -1,0 +1,490 @@
+import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { toBase32 } from "@attestd/proof/encoding";
+import algosdk, { type Transaction } from "algosdk";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeAccount, type SandboxAccount, signTransaction } from "./account.ts";
+import { fund, pay, startTestNetwork, submit, type TestNetwork, transfer } from "./testing.ts";
+
+let network: TestNetwork;
+let payer: SandboxAccount;
+
+beforeEach(async () => {
+  network = await startTestNetwork();
+  payer = network.accounts.payer;
+});
+
+afterEach(() => network.close());
+
+const balance = (address: string) => network.ledger.state.account(address).balance;
+const usdc = (address: string) => network.ledger.state.account(address).holdings.get(31566704n)?.amount;
+const send = (transaction: Transaction, by = payer) => submit(network, signTransaction(by, transaction));
+
+/** The envelope with its members changed, and not signed again. */
+function forged(signed: Uint8Array, change: (envelope: MsgpackMap, txn: MsgpackMap) => void): Uint8Array {
+  const envelope = decodeMsgpackMap(signed);
+  change(envelope, envelope.get("txn") as MsgpackMap);
+  return encodeMsgpack(envelope);
+}
+
+describe("a single transaction", () => {
+  test("is answered with its id and applied with the next round", async () => {
+    const { payTo } = network.accounts;
+    const before = { payer: balance(payer.address), payTo: balance(payTo.address) };
+    const payment = await pay(network, payer, { receiver: payTo.address, amount: 5 });
+    expect(await send(payment)).toBe(payment.txID());
+    expect(balance(payTo.address)).toBe(before.payTo);
+    network.ledger.advance();
+    expect(balance(payTo.address)).toBe(before.payTo + 5n);
+    expect(balance(payer.address)).toBe(before.payer - 1005n);
+  });
+
+  test("sent again is already in the ledger, waiting or confirmed", async () => {
+    const payment = await pay(network, payer);
+    const again = `400 TransactionPool.Remember: transaction already in ledger: ${payment.txID()}`;
+    await send(payment);
+    expect(await send(payment)).toBe(again);
+    network.ledger.advance();
+    expect(await send(payment)).toBe(again);
+  });
+
+  test("lives from its first to its last round", async () => {
+    const next = network.ledger.round + 1;
+    const dead = (first: number, last: number) =>
+      `400 TransactionPool.Remember: txn dead: round ${next} outside of ${first}--${last}`;
+    expect(await send(await pay(network, payer, { firstValid: next + 1, lastValid: next + 9 }))).toBe(
+      dead(next + 1, next + 9),
+    );
+    expect(await send(await pay(network, payer, { firstValid: 1, lastValid: next - 1 }))).toBe(dead(1, next - 1));
+    const edge = await pay(network, payer, { firstValid: next, lastValid: next });
+    expect(await send(edge)).toBe(edge.txID());
+  });
+
+  test("may span 1000 rounds and no more, in the right direction", async () => {
+    const wide = await pay(network, payer, { firstValid: 1, lastValid: 1001 });
+    expect(await send(wide)).toBe(wide.txID());
+    const wider = await pay(network, payer, { firstValid: 1, lastValid: 1002 });
+    expect(await send(wider)).toBe(
+      `400 transaction ${wider.txID()} invalid : transaction window size excessive (1--1002)`,
+    );
+    const backward = await pay(network, payer, { firstValid: 5, lastValid: 4 });
+    expect(await send(backward)).toBe(`400 transaction ${backward.txID()} invalid : transaction invalid range (5--4)`);
+  });
+
+  test("pays at least the minimum fee", async () => {
+    expect(await send(await pay(network, payer, { fee: 999 }))).toBe(
+      "400 txgroup had 999 in fees, which is less than the minimum 1 * 1000",
+    );
+  });
+
+  test("carries at most 1024 bytes of note", async () => {
+    const fits = await pay(network, payer, { note: "n".repeat(1024) });
+    expect(await send(fits)).toBe(fits.txID());
+    const over = forged(signTransaction(payer, await pay(network, payer)), (_, txn) =>
+      txn.set("note", new Uint8Array(1025).fill(1)),
+    );
+    expect(await submit(network, over)).toMatch(
+      /^400 transaction [A-Z2-7]{52} invalid : transaction note too big: 1025 > 1024$/,
+    );
+  });
+
+  test("names this genesis, by hash and where it does by id", async () => {
+    const params = await network.algod.getTransactionParams().do();
+    const mainnet = Buffer.from("wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", "base64");
+    const to = (changes: object) =>
+      algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+        sender: payer.address,
+        receiver: payer.address,
+        amount: 0,
+        suggestedParams: { ...params, ...changes },
+      });
+    const { hash } = network.ledger.genesis;
+    expect(await send(to({ genesisHash: new Uint8Array(mainnet) }))).toBe(
+      `400 TransactionPool.Remember: tx.GenesisHash <${toBase32(mainnet)}> does not match expected <${toBase32(hash)}>`,
+    );
+    expect(await send(to({ genesisID: "mainnet-v1.0" }))).toBe(
+      "400 TransactionPool.Remember: tx.GenesisID <mainnet-v1.0> does not match expected <attestd-sandbox-v1>",
+    );
+    const unnamed = to({ genesisID: undefined });
+    expect(await send(unnamed)).toBe(unnamed.txID());
+  });
+
+  test("spends no more than there is, and leaves the minimum", async () => {
+    const poor = makeAccount();
+    await fund(network, poor.address, 300_000);
+    const much = await pay(network, poor, { receiver: payer.address, amount: 300_000 });
+    expect(await send(much, poor)).toBe(
+      `400 TransactionPool.Remember: transaction ${much.txID()}: overspend (account ${poor.address}, data ` +
+        "{AccountBaseData:{Status:Offline MicroAlgos:{Raw:299000} RewardsBase:0 RewardedMicroAlgos:{Raw:0} " +
+        "AuthAddr:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAY5HFKQ IncentiveEligible:false " +
+        "TotalAppSchema:{_struct:{} NumUint:0 NumByteSlice:0} TotalExtraAppPages:0 TotalAppParams:0 " +
+        "TotalAppLocalStates:0 TotalAssetParams:0 TotalAssets:0 TotalBoxes:0 TotalBoxBytes:0 LastProposed:0 " +
+        "LastHeartbeat:0}}, tried to spend {300000})",
+    );
+    const most = await pay(network, poor, { receiver: payer.address, amount: 200_000 });
+    expect(await send(most, poor)).toBe(
+      `400 TransactionPool.Remember: transaction ${most.txID()}: account ${poor.address} balance 99000 below min 100000 (0 assets)`,
+    );
+    const tiny = await pay(network, payer, { receiver: makeAccount().address, amount: 99_999 });
+    expect(await send(tiny)).toContain("balance 99999 below min 100000 (0 assets)");
+  });
+
+  test("of which the pool holds another that spends the same is an overspend", async () => {
+    const poor = makeAccount();
+    await fund(network, poor.address, 1_000_000);
+    const spend = () => pay(network, poor, { receiver: payer.address, amount: 600_000 });
+    const first = await spend();
+    expect(await send(first, poor)).toBe(first.txID());
+    expect(await send(await spend(), poor)).toContain(": overspend (account ");
+  });
+
+  test("closes an account into another", async () => {
+    const closing = makeAccount();
+    await fund(network, closing.address, 700_000);
+    const before = balance(payer.address);
+    await send(await pay(network, closing, { closeRemainderTo: payer.address }), closing);
+    network.ledger.advance();
+    expect(balance(closing.address)).toBe(0n);
+    expect(balance(payer.address)).toBe(before + 699_000n);
+    const [hit] = (await network.indexer.searchForTransactions().address(closing.address).limit(1).do()).transactions;
+    expect(hit?.closingAmount).toBe(699_000n);
+  });
+
+  test("cannot close an account that holds an asset, nor into itself", async () => {
+    const holding = await pay(network, payer, { closeRemainderTo: network.accounts.payTo.address });
+    expect(await send(holding)).toContain("cannot close: 1 outstanding assets");
+    const itself = await pay(network, payer, { closeRemainderTo: payer.address });
+    expect(await send(itself)).toContain(`transaction cannot close account to its sender ${payer.address}`);
+  });
+
+  test("of a type that this ledger does not have is refused as a node without it refuses", async () => {
+    const suggestedParams = await network.algod.getTransactionParams().do();
+    const call = algosdk.makeApplicationNoOpTxnFromObject({ sender: payer.address, appIndex: 1, suggestedParams });
+    expect(await send(call)).toContain("invalid : application transaction not supported");
+    const offline = algosdk.makeKeyRegistrationTxnWithSuggestedParamsFromObject({
+      sender: payer.address,
+      nonParticipation: true,
+      suggestedParams,
+    });
+    expect(await send(offline)).toContain("invalid : unknown tx type keyreg");
+  });
+
+  test("with members of another type is refused", async () => {
+    const payment = signTransaction(payer, await pay(network, payer));
+    expect(
+      await submit(
+        network,
+        forged(payment, (_, txn) => txn.set("xaid", 5)),
+      ),
+    ).toContain("transaction of type pay has non-zero fields for type axfer");
+  });
+});
+
+describe("a signature", () => {
+  const failed = "400 At least one signature didn't pass verification";
+
+  test("must be there, and only one", async () => {
+    const payment = await pay(network, payer);
+    const signed = signTransaction(payer, payment);
+    const without = forged(signed, (envelope) => envelope.delete("sig"));
+    expect(await submit(network, without)).toBe(`400 transaction ${payment.txID()} invalid : signedtxn has no sig`);
+    const twice = forged(signed, (envelope) => envelope.set("lsig", new Map([["l", Uint8Array.of(1)]])));
+    expect(await submit(network, twice)).toContain("signedtxn should only have one of Sig or Msig or LogicSig");
+  });
+
+  test("must be the sender's over these very bytes", async () => {
+    const payment = await pay(network, payer);
+    const signed = signTransaction(payer, payment);
+    expect(
+      await submit(
+        network,
+        forged(signed, (_, txn) => txn.set("fee", 1001)),
+      ),
+    ).toBe(failed);
+    const flipped = forged(signed, (envelope) => {
+      const sig = new Uint8Array(envelope.get("sig") as Uint8Array);
+      sig[9] = (sig[9] ?? 0) ^ 1;
+      envelope.set("sig", sig);
+    });
+    expect(await submit(network, flipped)).toBe(failed);
+    // Bytes that an application may have the same key sign are no transaction.
+    const sig = algosdk.signBytes(algosdk.encodeUnsignedTransaction(payment), payer.secretKey);
+    expect(
+      await submit(
+        network,
+        forged(signed, (envelope) => envelope.set("sig", sig)),
+      ),
+    ).toBe(failed);
+  });
+
+  test("by another key is not that of the account", async () => {
+    const { attestor } = network.accounts;
+    const payment = await pay(network, payer);
+    expect(await send(payment, attestor)).toBe(
+      `400 TransactionPool.Remember: transaction ${payment.txID()}: should have been authorized by ${payer.address} but was actually authorized by ${attestor.address}`,
+    );
+  });
+
+  test("by the key to which the account is rekeyed counts, and its own no longer", async () => {
+    const spare = makeAccount();
+    await send(await pay(network, payer, { rekeyTo: spare.address }));
+    network.ledger.advance();
+    const byOwn = await pay(network, payer);
+    expect(await send(byOwn)).toContain(
+      `should have been authorized by ${spare.address} but was actually authorized by ${payer.address}`,
+    );
+    const bySpare = await pay(network, payer, { rekeyTo: payer.address });
+    expect(await send(bySpare, spare)).toBe(bySpare.txID());
+    network.ledger.advance();
+    const back = await pay(network, payer);
+    expect(await send(back)).toBe(back.txID());
+  });
+
+  test("of a multisignature account needs its threshold", async () => {
+    const keys = [makeAccount(), makeAccount(), makeAccount()];
+    const params = { version: 1, threshold: 2, addrs: keys.map(({ address }) => address) };
+    const shared = { ...makeAccount(), address: algosdk.multisigAddress(params).toString() };
+    await fund(network, shared.address, 1_000_000);
+    const payment = await pay(network, shared);
+    const sign = (count: number) =>
+      algosdk.mergeMultisigTransactions(
+        keys.slice(0, count).map(({ secretKey }) => algosdk.signMultisigTransaction(payment, params, secretKey).blob),
+      );
+    const one = algosdk.signMultisigTransaction(payment, params, (keys[0] as SandboxAccount).secretKey).blob;
+    expect(await submit(network, one)).toContain("multisig validation failed: Invalid number of signatures");
+    expect(await submit(network, sign(2))).toBe(payment.txID());
+  });
+
+  test("by a program is refused: programs are not run here", async () => {
+    const program = new algosdk.LogicSigAccount(Uint8Array.of(1, 32, 1, 1, 34));
+    const sender = { ...payer, address: program.address().toString() };
+    const { blob } = algosdk.signLogicSigTransactionObject(await pay(network, sender), program);
+    expect(await submit(network, blob)).toContain("invalid : LogicSig not enabled");
+  });
+});
+
+describe("the bytes of a submission", () => {
+  test.each([
+    ["nothing", new Uint8Array(), "400 empty txgroup"],
+    ["no msgpack", new TextEncoder().encode("{}"), "400 msgpack decode error: "],
+    ["a truncated map", Uint8Array.of(0x82, 0xa3), "400 msgpack decode error: "],
+    [
+      "a map of other things",
+      encodeMsgpack(new Map([["hello", 1]])),
+      "400 msgpack decode error: no matching struct field",
+    ],
+  ])("%s", async (_, body, answer) => {
+    expect(await submit(network, body)).toContain(answer);
+  });
+
+  test("are canonical: sorted, shortest, without zeros and unknown members", async () => {
+    const signed = signTransaction(payer, await pay(network, payer));
+    const envelope = decodeMsgpackMap(signed);
+    const txn = encodeMsgpack(envelope.get("txn") ?? null);
+    const sig = encodeMsgpack(envelope.get("sig") ?? null);
+    const member = (name: string, value: Uint8Array) => Buffer.concat([encodeMsgpack(name), value]);
+    const unsorted = Buffer.concat([Uint8Array.of(0x82), member("txn", txn), member("sig", sig)]);
+    expect(await submit(network, unsorted)).toBe("400 msgpack decode error: encoding is not canonical");
+    const map16 = Buffer.concat([Uint8Array.of(0xde, 0, 2), signed.subarray(1)]);
+    expect(await submit(network, map16)).toBe("400 msgpack decode error: encoding is not canonical");
+    const zero = forged(signed, (_, map) => map.set("amt", 0));
+    expect(await submit(network, zero)).toBe("400 msgpack decode error: amt is not canonical uint");
+    const noOne = forged(signed, (_, map) => map.set("close", new Uint8Array(32)));
+    expect(await submit(network, noOne)).toBe("400 msgpack decode error: close is not canonical address");
+    const unknown = forged(signed, (_, map) => map.set("extra", 1));
+    expect(await submit(network, unknown)).toContain("no matching struct field found");
+    expect(await submit(network, Buffer.concat([signed, Uint8Array.of(0)]))).toContain("400 msgpack decode error");
+  });
+
+  test("are at most sixteen transactions", async () => {
+    const signed = signTransaction(payer, await pay(network, payer));
+    expect(await submit(network, ...Array.from({ length: 17 }, () => signed))).toBe("400 max group size is 16");
+  });
+});
+
+describe("a lease", () => {
+  const lease = new Uint8Array(32).fill(7);
+  const overlapping = (id: string) =>
+    `400 TransactionPool.Remember: transaction ${id} using an overlapping lease (sender, lease):(${payer.address}, ${algosdk.encodeAddress(lease)})`;
+
+  test("is held until its last round, in the pool and in blocks", async () => {
+    const last = network.ledger.round + 3;
+    const holder = await pay(network, payer, { lease, lastValid: last });
+    await send(holder);
+    const other = await pay(network, payer, { lease });
+    expect(await send(other)).toBe(overlapping(other.txID()));
+    while (network.ledger.round + 1 <= last) {
+      expect(await send(other)).toBe(overlapping(other.txID()));
+      network.ledger.advance();
+    }
+    expect(await send(other)).toBe(other.txID());
+  });
+
+  test("answers before the id does once its holder is confirmed", async () => {
+    const holder = await pay(network, payer, { lease });
+    await send(holder);
+    expect(await send(holder)).toBe(`400 TransactionPool.Remember: transaction already in ledger: ${holder.txID()}`);
+    network.ledger.advance();
+    expect(await send(holder)).toBe(overlapping(holder.txID()));
+  });
+
+  test("is its sender's alone", async () => {
+    await send(await pay(network, payer, { lease }));
+    const { attestor } = network.accounts;
+    const same = await pay(network, attestor, { lease });
+    expect(await send(same, attestor)).toBe(same.txID());
+  });
+});
+
+describe("a group", () => {
+  test("pools its fees and stands or falls as one", async () => {
+    const { payTo, attestor } = network.accounts;
+    const group = algosdk.assignGroupID([
+      await pay(network, attestor, { fee: 2000 }),
+      await pay(network, payer, { fee: 0, receiver: payTo.address, amount: 1 }),
+    ]);
+    const signed = group.map((txn, index) => signTransaction(index === 0 ? attestor : payer, txn));
+    expect(await submit(network, ...signed)).toBe(group[0]?.txID());
+    const { txids } = network.ledger.advance();
+    expect(txids).toEqual(group.map((txn) => txn.txID()));
+  });
+
+  test("is undone whole when one member fails", async () => {
+    const { payTo } = network.accounts;
+    const poor = makeAccount();
+    await fund(network, poor.address, 200_000);
+    const before = balance(payTo.address);
+    const group = algosdk.assignGroupID([
+      await pay(network, payer, { receiver: payTo.address, amount: 7 }),
+      await pay(network, poor, { receiver: payTo.address, amount: 900_000 }),
+    ]);
+    const signed = group.map((txn, index) => signTransaction(index === 0 ? payer : poor, txn));
+    expect(await submit(network, ...signed)).toContain(`transaction ${group[1]?.txID()}: overspend (account`);
+    expect(network.ledger.advance().txids).toEqual([]);
+    expect(balance(payTo.address)).toBe(before);
+    // Neither member has taken its id.
+    const [alone] = [await pay(network, payer, { receiver: payTo.address, amount: 7 })];
+    expect(await send(alone)).toBe(alone.txID());
+  });
+
+  test("needs the fees of all its members", async () => {
+    const group = algosdk.assignGroupID([await pay(network, payer), await pay(network, payer, { fee: 0 })]);
+    expect(await submit(network, ...group.map((txn) => signTransaction(payer, txn)))).toBe(
+      "400 txgroup had 1000 in fees, which is less than the minimum 2 * 1000",
+    );
+  });
+
+  test("names itself in every member, whole and in order", async () => {
+    const sign = (group: Transaction[]) => group.map((txn) => signTransaction(payer, txn));
+    const loose = [await pay(network, payer), await pay(network, payer)];
+    expect(await submit(network, ...sign(loose))).toContain(
+      "400 TransactionPool.Remember: transactionGroup: [0] had zero Group but was submitted in a group of 2",
+    );
+    const [first, second] = sign(algosdk.assignGroupID(loose)) as [Uint8Array, Uint8Array];
+    for (const wrong of [[first], [second, first]])
+      expect(await submit(network, ...wrong)).toContain(
+        "400 TransactionPool.Remember: transactionGroup: incomplete group: ",
+      );
+    const [third] = sign(algosdk.assignGroupID([await pay(network, payer)])) as [Uint8Array];
+    expect(await submit(network, first, third)).toContain(
+      "400 TransactionPool.Remember: transactionGroup: inconsistent group values: ",
+    );
+    expect(await submit(network, first, second)).toHaveLength(52);
+  });
+});
+
+describe("an asset", () => {
+  test("goes to those alone who have opted in", async () => {
+    const guest = makeAccount();
+    await fund(network, guest.address, 1_000_000);
+    const early = await transfer(network, payer, { receiver: guest.address, amount: 5 });
+    expect(await send(early)).toBe(
+      `400 TransactionPool.Remember: transaction ${early.txID()}: receiver error: must optin, asset 31566704 missing from ${guest.address}`,
+    );
+    await send(await transfer(network, guest, {}), guest);
+    await send(await transfer(network, payer, { receiver: guest.address, amount: 5 }));
+    network.ledger.advance();
+    expect(usdc(guest.address)).toBe(5n);
+    await send(await transfer(network, guest, { receiver: payer.address, closeRemainderTo: payer.address }), guest);
+    network.ledger.advance();
+    expect(usdc(guest.address)).toBeUndefined();
+    expect(usdc(payer.address)).toBe(1_000_000_000n);
+  });
+
+  test("is not spent beyond what is held, and its place costs 100,000", async () => {
+    const much = await transfer(network, payer, { receiver: network.accounts.payTo.address, amount: 1_000_000_001 });
+    expect(await send(much)).toContain("underflow on subtracting 1000000001 from sender amount 1000000000");
+    const none = makeAccount();
+    await fund(network, none.address, 201_000);
+    const unheld = await transfer(network, none, { receiver: payer.address, amount: 1 });
+    expect(await send(unheld, none)).toContain(`asset 31566704 missing from ${none.address}`);
+    await fund(network, none.address, 0);
+    const late = await pay(network, none, { receiver: payer.address, amount: 1000 });
+    await send(late, none);
+    network.ledger.advance();
+    const optIn = await transfer(network, none, {});
+    expect(await send(optIn, none)).toContain("balance 198000 below min 200000 (1 assets)");
+  });
+
+  test("that does not exist cannot be opted in to", async () => {
+    expect(await send(await transfer(network, payer, { assetIndex: 5 }))).toContain(
+      "asset 5 does not exist or has been deleted",
+    );
+  });
+
+  test("is created, frozen, clawed back and destroyed by those who may", async () => {
+    const { attestor } = network.accounts;
+    const suggestedParams = await network.algod.getTransactionParams().do();
+    const { address: sender } = payer;
+    const creation = algosdk.makeAssetCreateTxnWithSuggestedParamsFromObject({
+      sender,
+      total: 10,
+      decimals: 0,
+      assetName: "Ten",
+      manager: sender,
+      freeze: sender,
+      clawback: sender,
+      suggestedParams,
+    });
+    await send(creation);
+    network.ledger.advance();
+    const { assetIndex } = await network.algod.pendingTransactionInformation(creation.txID()).do();
+    const asset = Number(assetIndex);
+    expect(asset).toBe(31566711);
+
+    await send(await transfer(network, attestor, { assetIndex: asset }), attestor);
+    await send(await transfer(network, payer, { assetIndex: asset, receiver: attestor.address, amount: 4 }));
+    const freeze = (by: SandboxAccount) =>
+      algosdk.makeAssetFreezeTxnWithSuggestedParamsFromObject({
+        sender: by.address,
+        assetIndex: asset,
+        freezeTarget: attestor.address,
+        frozen: true,
+        suggestedParams,
+      });
+    expect(await send(freeze(attestor), attestor)).toContain("freeze not allowed: sender ");
+    await send(freeze(payer));
+    const back = { assetIndex: asset, receiver: sender, amount: 1 };
+    expect(await send(await transfer(network, attestor, back), attestor)).toContain(`asset ${asset} frozen in `);
+    const stolen = await transfer(network, attestor, { ...back, assetSender: sender });
+    expect(await send(stolen, attestor)).toContain("clawback not allowed: sender ");
+    const destroy = algosdk.makeAssetDestroyTxnWithSuggestedParamsFromObject({
+      sender,
+      assetIndex: asset,
+      suggestedParams,
+    });
+    expect(await send(destroy)).toContain("cannot destroy asset: creator is holding only 6/10");
+    await send(await transfer(network, payer, { ...back, amount: 4, assetSender: attestor.address }));
+    expect(await send(destroy)).toBe(destroy.txID());
+    network.ledger.advance();
+    expect(network.ledger.state.asset(BigInt(asset))).toBeUndefined();
+    expect(network.ledger.state.account(attestor.address).holdings.get(BigInt(asset))).toEqual({
+      amount: 0n,
+      frozen: true,
+    });
+  });
+});
+
+test("the address in an account's key is its own", () => {
+  expect(decodeAddress(payer.address)).toEqual(payer.secretKey.slice(32));
+});
