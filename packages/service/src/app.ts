@@ -4,8 +4,6 @@ import type { Logger } from "pino";
 import type { Admit } from "./calls/admit.ts";
 import type { Readiness } from "./calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "./catalogue.ts";
-import { algorandIds } from "./chains/algorand-ids.ts";
-import { baseIds } from "./chains/base-ids.ts";
 import type { ChainName } from "./chains/chain.ts";
 import type { HttpContext } from "./http/body.ts";
 import { allowedMethods } from "./http/methods.ts";
@@ -38,7 +36,6 @@ type Route = (c: HttpContext) => Response | Promise<Response>;
 /** Every route of the service; what is answered on each is decided by what it calls. */
 export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }> {
   const { admit, offers, origin, sources } = options;
-  const forms = [algorandIds, baseIds];
   const routes: Record<EndpointId, Route> = {
     health: (c) => json(c, 200, '{"status":"pass"}'),
     ready: (c) => {
@@ -47,7 +44,7 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
     },
     attest: paidRoute({
       endpoint: CATALOGUE.attest,
-      subject: (body) => attestSubject(body, forms, sources),
+      subject: (body) => attestSubject(body, sources),
       admit,
       offers,
       origin,

@@ -34,6 +34,7 @@ export async function startService(
 
   // Listens first: with port 0 every link, the first key entry's among them, follows the real port.
   const opening = Promise.withResolvers<ReturnType<typeof getRequestListener>>();
+  opening.promise.catch(() => undefined);
   const server = createServer(
     { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 250, maxHeaderSize: 16_384 },
     (incoming, outgoing) => {

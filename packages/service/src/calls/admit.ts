@@ -1,4 +1,5 @@
-import { canonicalJson } from "@attestd/proof/canonical";
+import { canonicalize } from "@attestd/proof/canonical";
+import type { JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import { type ChainName, SourceError } from "../chains/chain.ts";
@@ -87,7 +88,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     payment: Payment,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const same = canonicalJson(call.payload.payload) === canonicalJson(payment.payload.payload);
+    const same = canonicalize(call.payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
     // A stranger who knows the key but has no signature must learn nothing of the state behind it.
     if (!same && !(await signed(rail, payment, signal)))
       return paymentRequired(subject.chain, "the payer's signature does not fit the payment");

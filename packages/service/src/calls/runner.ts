@@ -32,6 +32,11 @@ export class Runner {
     this.#options = options;
   }
 
+  /** How many calls are being carried now. */
+  get active(): number {
+    return this.#running.size;
+  }
+
   /** Takes up every call that is not final. */
   async resume(): Promise<void> {
     for (const call of await this.#options.store.open()) this.start(call);

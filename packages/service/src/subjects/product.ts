@@ -1,3 +1,4 @@
+import type { UnsignedBundle } from "../attestor/attestor.ts";
 import type { Subject } from "./subject.ts";
 import type { TransactionEvidence } from "./transaction.ts";
 
@@ -14,10 +15,7 @@ export type NoteContext = {
 };
 
 /** Members of a bundle that are the same for every product. */
-export type Attested = {
-  attest: { txnId: string; round: number; note: string };
-  attestor: { algorandAddress: string; pqPublicKey: string };
-};
+export type Attested = Pick<UnsignedBundle, "attest" | "attestor">;
 
 /** One thing that is sold: how its subject is fetched, what its note says, what its bundle holds. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
@@ -32,7 +30,7 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   note(evidence: E, context: NoteContext): string;
 
   /** The bundle but for its signature. */
-  bundle(evidence: E, attested: Attested): Record<string, unknown>;
+  bundle(evidence: E, attested: Attested): UnsignedBundle;
 }
 
 /** Every product by its subject's kind. */

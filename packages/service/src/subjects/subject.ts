@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "@attestd/proof/canonical";
+import { canonicalBytes } from "@attestd/proof/canonical";
 import type { ChainName } from "../chains/chain.ts";
 
 /** What a paid call is about, normalised: the chain inferred, ids in their one spelling, heights as integers. */
@@ -13,5 +13,5 @@ export type Subject = { kind: "transaction"; chain: ChainName; id: string };
  * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
  */
 export function requestHash(subject: Subject): string {
-  return createHash("sha256").update(canonicalJson(subject)).digest("hex");
+  return createHash("sha256").update(canonicalBytes(subject)).digest("hex");
 }

@@ -29,8 +29,6 @@ export type AlgorandRailOptions = {
   /** Base64 of the ledger's genesis hash. */
   genesisHash: string;
   rounds: Rounds;
-  /** The round that holds a transaction, undefined when it is in none by now. Throws ProviderError if unknown. */
-  find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
   /** Whether the ledger would accept the payer's authorization of a group whose fee payer has not signed yet. */
   authorized(group: readonly Uint8Array[], signal: AbortSignal): Promise<boolean>;
   /** How long an authorization may live. */
@@ -111,7 +109,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     },
 
     async spent({ txid: id }, signal) {
-      return (await options.find(id, signal)) !== undefined;
+      return (await rounds.find(id, signal)) !== undefined;
     },
 
     async news(signal) {

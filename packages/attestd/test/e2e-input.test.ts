@@ -1,0 +1,129 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { post, startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const BASE_HASH = `0x${"ab".repeat(32)}`;
+const txid = () => world.sandbox.sampleTransactions.algorand;
+
+describe("bad input to /attest is named and never answered with a price", () => {
+  test.each<[string, () => unknown, number, string, string?]>([
+    ["no JSON", () => "txid=1", 400, "body_not_json"],
+    ["half JSON", () => '{"txid":', 400, "body_not_json"],
+    ["a member twice", () => `{"txid":"${txid()}","txid":"${txid()}"}`, 400, "body_not_json", "/txid"],
+    ["no txid", () => ({ chain: "algorand" }), 400, "body_invalid", "/txid"],
+    ["a list", () => [], 400, "body_invalid", ""],
+    ["51 characters", () => ({ txid: txid().slice(1) }), 400, "body_invalid", "/txid"],
+    ["a number", () => ({ txid: 7 }), 400, "body_invalid", "/txid"],
+    ["an unknown member", () => ({ txid: txid(), note: "hi" }), 400, "body_invalid", "/note"],
+    ["an unknown chain", () => ({ txid: txid(), chain: "solana" }), 400, "body_invalid", "/chain"],
+    ["a Base hash on Algorand", () => ({ txid: BASE_HASH, chain: "algorand" }), 400, "body_invalid", "/chain"],
+    ["an Algorand id on Base", () => ({ txid: txid(), chain: "base" }), 400, "body_invalid", "/chain"],
+    ["deep nesting", () => "[".repeat(1000), 400, "body_not_json"],
+    ["1 MB of brackets", () => "[".repeat(1024 * 1024), 413, "body_too_large"],
+  ])("%s", async (_, body, status, code, pointer) => {
+    const answer = await post(`${world.url}/attest`, body());
+    expect(answer).toMatchObject({ status, json: { code, status } });
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(answer.headers.get("payment-required")).toBeNull();
+    if (pointer !== undefined) expect(answer.json.errors).toMatchObject([{ pointer }]);
+  });
+
+  test("another media type", async () => {
+    const answer = await post(`${world.url}/attest`, { txid: txid() }, { "content-type": "text/plain" });
+    expect(answer).toMatchObject({ status: 415, json: { code: "media_type" } });
+  });
+
+  test.each(["not base64!", "aGVsbG8=", Buffer.from("[]").toString("base64"), Buffer.from('{"x402Version":2}').toString("base64")])(
+    "a PAYMENT-SIGNATURE of %s",
+    async (header) => {
+      const answer = await post(`${world.url}/attest`, { txid: txid() }, { "payment-signature": header });
+      expect(answer).toMatchObject({ status: 400, json: { code: "payment_malformed" } });
+    },
+  );
+
+  test("a payment without a body", async () => {
+    const headers = { "payment-signature": Buffer.from("{}").toString("base64") };
+    const answer = await fetch(`${world.url}/attest`, { method: "POST", headers });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: "payment_without_body" });
+  });
+
+  test("a payment of another scheme gets the offers and the reason", async () => {
+    const payment = { x402Version: 1, accepted: { scheme: "exact", network: "algorand-mainnet" }, payload: {} };
+    const headers = { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
+    const answer = await post(`${world.url}/attest`, { txid: txid() }, headers);
+    expect(answer).toMatchObject({ status: 402, json: { error: "x402Version is not 2", accepts: [{ amount: "1000" }] } });
+  });
+});
+
+describe("routes", () => {
+  test("a probe without a body sees every offer, in x402's terms and in the interface's", async () => {
+    const answer = await fetch(`${world.url}/attest`, { method: "POST" });
+    expect(answer.status).toBe(402);
+    const header = JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString());
+    const { options, ...required } = (await answer.json()) as Record<string, unknown>;
+    expect(header).toEqual(required);
+    expect(required).toMatchObject({ x402Version: 2, resource: { url: `${world.url}/attest` } });
+    expect(options).toEqual([
+      {
+        scheme: "exact",
+        network: "algorand-mainnet",
+        asset: "31566704",
+        payTo: world.sandbox.payTo.algorand,
+        maxAmountRequired: "1000",
+        priceUsdc: "0.001",
+        facilitatorUrl: world.sandbox.facilitatorUrl,
+      },
+    ]);
+  });
+
+  test("a wrong method is told the right one, a wrong path that there is nothing", async () => {
+    const wrong = await fetch(`${world.url}/attest`);
+    expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await wrong.json()).toMatchObject({ code: "method_not_allowed" });
+    const nothing = await fetch(`${world.url}/nothing`);
+    expect(nothing.status).toBe(404);
+    expect(await nothing.json()).toMatchObject({ code: "not_found" });
+  });
+
+  test("health and readiness answer, and every problem's type can be read", async () => {
+    expect((await fetch(`${world.url}/health`)).status).toBe(200);
+    const ready = await fetch(`${world.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: "pass", reasons: [] }]);
+    const { json } = await post(`${world.url}/attest`, "{");
+    const problem = await fetch(json.type as string);
+    expect([problem.status, await problem.json()]).toMatchObject([200, { code: "body_not_json", status: 400 }]);
+  });
+
+  test("the key history names one key of this ledger", async () => {
+    const history = await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json();
+    expect(history).toMatchObject({
+      version: 1,
+      ledger: world.sandbox.ledgerCaip2,
+      keys: [{ type: "attestor-key", algorandAddress: world.sandbox.attestor.address, origin: world.url }],
+    });
+  });
+
+  test("a body longer than its length header says is cut off, not waited for", async () => {
+    const { hostname, port } = new URL(world.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /attest HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`);
+    const chunk = "[".repeat(32 * 1024);
+    for (let i = 0; i < 4; i++) socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+    const answer = await new Promise<string>((resolve, reject) => {
+      let text = "";
+      socket.on("data", (data) => {
+        text += data;
+      });
+      socket.on("error", reject);
+      socket.on("close", () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  });
+});

@@ -1,0 +1,45 @@
+import type { Sandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+
+const USDC = 31566704n;
+
+/** What the sandbox's ledger holds of a service's business, as any outsider can read it. */
+export function outsider({ algodUrl, indexerUrl, payTo, attestor, payers }: Sandbox) {
+  const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+
+  return {
+    /** Transfers of USDC to the payee, oldest first. */
+    async payments() {
+      const { transactions } = await indexer
+        .searchForTransactions()
+        .address(payTo.algorand)
+        .addressRole("receiver")
+        .assetID(USDC)
+        .txType("axfer")
+        .do();
+      return transactions
+        .map(({ id, assetTransferTransaction }) => ({ id, amount: assetTransferTransaction?.amount }))
+        .filter(({ amount }) => amount !== 0n);
+    },
+    /** Payments sent by the attestor, oldest first. */
+    async attestations() {
+      const { transactions } = await indexer
+        .searchForTransactions()
+        .address(attestor.address)
+        .addressRole("sender")
+        .txType("pay")
+        .do();
+      return transactions.map(({ id, note, paymentTransaction }) => ({
+        id,
+        amount: paymentTransaction?.amount,
+        note: Buffer.from(note ?? []).toString("utf8"),
+      }));
+    },
+    /** The payer's balance in micro-USDC. */
+    async balance(): Promise<bigint> {
+      const { assetHolding } = await algod.accountAssetInformation(payers.algorand.address, USDC).do();
+      return assetHolding?.amount ?? 0n;
+    },
+  };
+}

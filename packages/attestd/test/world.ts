@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
+import { type RunningService, startService } from "@attestd/service";
+import { toClientAvmSigner } from "@x402/avm";
+import { ExactAvmScheme } from "@x402/avm/exact/client";
+import { x402Client } from "@x402/core/client";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
+import algosdk from "algosdk";
+import { sandboxFolder } from "../src/sandbox-folder.ts";
+import { newServiceSettings } from "../src/sandbox-settings.ts";
+
+type Settings = Record<string, string | undefined>;
+
+/** A sandbox with a service on it, in this process, wired by the settings that an operator would use. */
+export type World = {
+  sandbox: Sandbox;
+  /** Of the service that runs now. */
+  url: string;
+  /** Stops the service and starts it again on the same journal. */
+  restart(over?: Settings): Promise<void>;
+  /** Stops the service alone. */
+  stopService(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Starts a world. @param over settings that replace the sandbox's own */
+export async function startWorld(options: Partial<SandboxOptions> = {}, over: Settings = {}): Promise<World> {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-world-"));
+  const sandbox = await startSandbox({ roundMs: 200, ...options });
+  const folder = sandboxFolder(dir);
+  await mkdir(folder.data);
+  let settings: Settings = {
+    ...newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 }),
+    LOG_LEVEL: "fatal",
+    ...over,
+  };
+  let service: RunningService = await startService(settings, { sandbox: true });
+  return {
+    sandbox,
+    get url() {
+      return service.url;
+    },
+    async restart(changes = {}) {
+      await service.close();
+      settings = { ...settings, ...changes };
+      service = await startService(settings, { sandbox: true });
+    },
+    stopService: () => service.close(),
+    async close() {
+      await service.close();
+      await sandbox.close();
+      await rm(dir, { recursive: true });
+    },
+  };
+}
+
+/** The sandbox's Algorand payer as a stock x402 client. */
+export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
+  const account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
+  const signer = toClientAvmSigner(Buffer.from(account.sk).toString("base64"));
+  return new x402Client().register("algorand:*", new ExactAvmScheme(signer, { algodUrl }));
+}
+
+export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
+
+/** Posts JSON, or text as it is. */
+export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: text.startsWith("{") ? JSON.parse(text) : {} };
+}
+
+/** Asks for a price and signs it, as a stock client does. */
+export async function sign(url: string, body: unknown, client: x402Client): Promise<PaymentPayload> {
+  const { headers } = await post(url, body);
+  const required: PaymentRequired = decodePaymentRequiredHeader(headers.get("payment-required") as string);
+  return client.createPaymentPayload(required);
+}
+
+/** Sends a signed payment with the request that it is for. */
+export function pay(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
+  return post(url, body, { "payment-signature": encodePaymentSignatureHeader(payment) });
+}

@@ -1,0 +1,48 @@
+import type { KeyEntry, KeyHistory } from "@attestd/proof/trust";
+import type { Signer } from "./signer.ts";
+
+/** Where the key history is kept. */
+export type KeyStore = { keys(): Promise<KeyEntry[]>; appendKey(entry: KeyEntry): Promise<void> };
+
+export type HistoryOptions = {
+  store: KeyStore;
+  signer: Signer;
+  /** CAIP-2. */
+  ledger: string;
+  algorandAddress: string;
+  /** Of the service, as the first entry names it. */
+  origin: string;
+  /** The ledger's round now. */
+  round: number;
+};
+
+/**
+ * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
+ * round and needs no endorsement (format.md, "Keys").
+ *
+ * @throws Error when the current entry is of another key, or another account, than those that we were given
+ */
+export async function openHistory({ store, signer, ledger, algorandAddress, origin, round }: HistoryOptions): Promise<KeyHistory> {
+  const keys = await store.keys();
+  const current = keys.at(-1);
+  if (!current) {
+    const { kid, keySha256, pqPublicKey } = signer;
+    const first: KeyEntry = {
+      type: "attestor-key",
+      version: 1,
+      kid,
+      keySha256,
+      pqPublicKey,
+      algorandAddress,
+      origin,
+      fromRound: round,
+    };
+    await store.appendKey(first);
+    return { version: 1, ledger, keys: [first] };
+  }
+  if (current.kid !== signer.kid)
+    throw new Error(`ATTESTOR_PQ_SEED is of the key ${signer.kid}, but the history's current key is ${current.kid}.`);
+  if (current.algorandAddress !== algorandAddress)
+    throw new Error(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${current.algorandAddress}.`);
+  return { version: 1, ledger, keys };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+const SEED = "0".repeat(64);
+const MNEMONIC = Array.from({ length: 25 }, () => "abandon").join(" ");
+const ADDRESS = "A".repeat(58);
+
+const MAINNET = {
+  DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",
+  ALGOD_URL: "https://algod.example",
+  INDEXER_URL: "https://indexer.example",
+  ATTESTOR_MNEMONIC: MNEMONIC,
+  ATTESTOR_PQ_SEED: SEED,
+  PAY_TO_ALGORAND: ADDRESS,
+  FACILITATOR_URL: "https://facilitator.example",
+};
+const BASE = {
+  BASE_RPC_URL: "https://base.example",
+  PAY_TO_BASE: `0x${"1".repeat(40)}`,
+  BASE_FACILITATOR_URL: "https://facilitator.example",
+};
+
+const sentence = (env: Record<string, string>, sandbox = false) => {
+  try {
+    readConfig(env, { sandbox });
+    return "accepted";
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+};
+
+describe("the settings", () => {
+  test("have the documented defaults", () => {
+    expect(readConfig(MAINNET, { sandbox: false })).toMatchObject({
+      host: "127.0.0.1",
+      port: 4020,
+      trustProxy: false,
+      database: { kind: "sqlite", path: "/var/lib/attestd/journal.sqlite" },
+      price: 1000n,
+      maxTimeoutSeconds: 120,
+      logLevel: "info",
+      rails: { algorand: { payTo: ADDRESS } },
+    });
+    expect(readConfig(MAINNET, { sandbox: false }).base).toBeUndefined();
+    expect(readConfig({ ...MAINNET, ...BASE }, { sandbox: false }).base).toMatchObject({
+      confirmation: "safe",
+      blockConfirmation: "finalized",
+    });
+  });
+
+  test("pair tokens with providers in their order", () => {
+    const env = { ...MAINNET, ALGOD_URL: "https://a.example, https://b.example", ALGOD_TOKEN: "ta,tb" };
+    expect(readConfig(env, { sandbox: false }).algorand.algod).toEqual([
+      { url: "https://a.example", token: "ta" },
+      { url: "https://b.example", token: "tb" },
+    ]);
+    expect(sentence({ ...env, ALGOD_TOKEN: "ta" })).toBe("ALGOD_TOKEN has 1 entries and ALGOD_URL has 2.");
+  });
+
+  test.each([
+    [{ DATABASE_URL: "" }, "DATABASE_URL is not set"],
+    [{ ALGOD_URL: "" }, "ALGOD_URL is not set."],
+    [{ ALGOD_URL: "algod.example" }, "ALGOD_URL must be an http or https URL."],
+    [{ PORT: "http" }, "PORT must be a whole number."],
+    [{ PORT: "70000" }, "PORT must be at most 65535."],
+    [{ PUBLIC_URL: "https://attestd.example/api" }, "PUBLIC_URL must be an origin, without a path."],
+    [{ ATTESTOR_PQ_SEED: "secret" }, "ATTESTOR_PQ_SEED must be 32 bytes in hex."],
+    [{ ATTESTOR_MNEMONIC: "one two" }, "ATTESTOR_MNEMONIC must be 25 words."],
+    [{ ATTESTOR_PQ_SEED_FILE: "/seed" }, "ATTESTOR_PQ_SEED and ATTESTOR_PQ_SEED_FILE are both set: keep one."],
+    [{ ATTESTOR_PQ_SEED: "", ATTESTOR_PQ_SEED_FILE: "/no/such/file" }, "ATTESTOR_PQ_SEED_FILE cannot be read: ENOENT."],
+    [{ PAY_TO_ETHEREUM: "0x" }, "PAY_TO_ETHEREUM is not a setting of attestd."],
+    [{ FACILITATOR_TOKEN: "x" }, "FACILITATOR_TOKEN is not a setting of attestd."],
+    [{ PAY_TO_BASE: BASE.PAY_TO_BASE }, "PAY_TO_BASE is set but BASE_FACILITATOR_URL is not."],
+    [{ ...BASE, BASE_RPC_URL: "" }, "PAY_TO_BASE is set but BASE_RPC_URL is not."],
+    [{ BASE_FACILITATOR_URL: "https://f.example" }, "BASE_FACILITATOR_URL is set but PAY_TO_BASE is not."],
+    [{ ALGORAND_GENESIS_HASH: GENESIS }, "another ledger starts only with --sandbox."],
+    [{ SANDBOX_SOURCE_CHAINS: "algorand:x" }, "SANDBOX_SOURCE_CHAINS needs --sandbox."],
+    [{ PROVIDER_QUORUM: "2" }, "PROVIDER_QUORUM is larger than the number"],
+    [{ BASE_CONFIRMATION: "latest" }, "BASE_CONFIRMATION must be one of included, safe, finalized."],
+  ])("%j is refused in a sentence that names the setting", (over, message) => {
+    expect(sentence({ ...MAINNET, ...over })).toContain(message);
+  });
+
+  test("a sandbox needs its own ledger and a loopback host", () => {
+    expect(sentence(MAINNET, true)).toContain("--sandbox needs ALGORAND_GENESIS_HASH");
+    const sandbox = { ...MAINNET, ALGORAND_GENESIS_HASH: GENESIS };
+    expect(sentence(sandbox, true)).toBe("accepted");
+    expect(sentence({ ...sandbox, HOST: "0.0.0.0" }, true)).toContain("loopback HOST");
+  });
+
+  test("no sentence repeats a secret", () => {
+    const secrets = { ATTESTOR_PQ_SEED: "hunter2hunter2", ATTESTOR_MNEMONIC: "hunter2 hunter2", ALGOD_TOKEN: "hunter2,x" };
+    for (const [name, value] of Object.entries(secrets)) expect(sentence({ ...MAINNET, [name]: value })).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromHex } from "@attestd/proof/encoding";
+import { verifySignature } from "@attestd/proof/signature";
+import { describe, expect, test } from "vitest";
+import { seedSigner } from "./attestor/signer.ts";
+import { nativeCrypto } from "./crypto.ts";
+
+const vectors = process.env.ATTESTD_VECTORS;
+if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
+
+type Case = { tcId: number; msg: string; ctx?: string; sig: string; result: string };
+
+describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
+  const file = join(vectors ?? "", "ml-dsa-65", "mldsa_65_verify_test.json");
+  const { testGroups, numberOfTests } = vectors
+    ? JSON.parse(readFileSync(file, "utf8"))
+    : { testGroups: [], numberOfTests: 0 };
+
+  test("agrees with every Wycheproof case", () => {
+    let seen = 0;
+    for (const { publicKey, tests } of testGroups as { publicKey: string; tests: Case[] }[]) {
+      for (const { tcId, msg, ctx, sig, result } of tests) {
+        const verified = verifySignature(fromHex(publicKey), fromHex(msg), fromHex(sig), nativeCrypto);
+        // Ours has an empty context: a case with another one must not verify.
+        expect(verified, `case ${tcId}`).toBe(result === "valid" && !ctx);
+        seen++;
+      }
+    }
+    expect(seen).toBe(numberOfTests);
+  });
+});
+
+test("a signer's signatures verify under its public key, and are hedged", async () => {
+  const signer = seedSigner(new Uint8Array(32).fill(9));
+  const message = new TextEncoder().encode("message");
+  const [first, second] = [await signer.sign(message), await signer.sign(message)];
+  expect(first).toHaveLength(3309);
+  expect(first).not.toEqual(second);
+  for (const signature of [first, second])
+    expect(verifySignature(signer.publicKey, message, signature, nativeCrypto)).toBe(true);
+  expect(verifySignature(signer.publicKey, new Uint8Array(1), first, nativeCrypto)).toBe(false);
+});

@@ -1,0 +1,152 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import algosdk from "algosdk";
+import { describe, expect, test } from "vitest";
+import type { Rounds } from "../../ledger/ledger.ts";
+import { ALGORAND_USDC, type AlgorandPayment, algorandRail } from "./algorand.ts";
+import { PaymentRefused } from "./rail.ts";
+
+const GENESIS = new Uint8Array(32).fill(7);
+const payer = algosdk.generateAccount();
+const feePayer = algosdk.generateAccount();
+const stranger = algosdk.generateAccount();
+const payTo = algosdk.generateAccount().addr.toString();
+
+const requirement: PaymentRequirements = {
+  scheme: "exact",
+  network: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+  asset: ALGORAND_USDC,
+  amount: "1000",
+  payTo,
+  maxTimeoutSeconds: 120,
+  extra: { feePayer: feePayer.addr.toString() },
+};
+const latest = 100;
+const rail = algorandRail({
+  genesisHash: Buffer.from(GENESIS).toString("base64"),
+  rounds: { latest: () => latest } as Rounds,
+  authorized: async () => true,
+  maxLifeSeconds: 180,
+});
+
+const params = (over: Partial<algosdk.SuggestedParams> = {}): algosdk.SuggestedParams => ({
+  genesisHash: GENESIS,
+  genesisID: "test",
+  firstValid: latest,
+  lastValid: latest + 10,
+  fee: 0,
+  minFee: 1000,
+  flatFee: true,
+  ...over,
+});
+type Transfer = Parameters<typeof algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject>[0];
+const transfer = (over: Partial<Transfer> = {}) =>
+  algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
+    sender: payer.addr,
+    receiver: payTo,
+    amount: 1000,
+    assetIndex: BigInt(ALGORAND_USDC),
+    suggestedParams: params(),
+    ...over,
+  });
+type Pay = Parameters<typeof algosdk.makePaymentTxnWithSuggestedParamsFromObject>[0];
+const fee = (over: Partial<Pay> = {}) =>
+  algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+    sender: feePayer.addr,
+    receiver: feePayer.addr,
+    amount: 0,
+    suggestedParams: params({ fee: 2000 }),
+    ...over,
+  });
+
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+function payload(paymentGroup: string[], paymentIndex: number, over: Partial<PaymentPayload> = {}): PaymentPayload {
+  return { x402Version: 2, accepted: requirement, payload: { paymentGroup, paymentIndex }, ...over };
+}
+/** The group as the stock client sends it: the fee payer's transaction unsigned, the payment signed. */
+function group(payment = transfer(), other = fee(), key = payer.sk): PaymentPayload {
+  algosdk.assignGroupID([other, payment]);
+  return payload([base64(algosdk.encodeUnsignedTransaction(other)), base64(payment.signTxn(key))], 1);
+}
+
+const checked = async (made: PaymentPayload, against = requirement) => {
+  try {
+    const payment = rail.read(made);
+    await rail.check(payment, against);
+    return payment;
+  } catch (error) {
+    expect(error).toBeInstanceOf(PaymentRefused);
+    return (error as Error).message;
+  }
+};
+
+describe("an Algorand payment", () => {
+  test("of the stock shape is read, keyed by its transaction, checked and found well signed", async () => {
+    const payment = transfer();
+    const made = group(payment);
+    const read = (await checked(made)) as AlgorandPayment;
+    const ledger = `algorand:${Buffer.from(GENESIS).toString("base64url")}`;
+    expect(read).toMatchObject({
+      key: `${ledger}/${payment.txID()}`,
+      aliases: [`${ledger}/group/${Buffer.from(payment.group as Uint8Array).toString("base64url")}`],
+      payer: payer.addr.toString(),
+      payTo,
+      amount: 1000n,
+      asset: ALGORAND_USDC,
+      window: { firstValid: 100, lastValid: 110 },
+    });
+    expect(await rail.signature(read)).toBe("valid");
+  });
+
+  test("alone, its fee paid by the payer, is accepted too", async () => {
+    const alone = transfer({ suggestedParams: params({ fee: 1000 }) });
+    expect(await checked(payload([base64(alone.signTxn(payer.sk))], 0))).toMatchObject({ amount: 1000n });
+  });
+
+  test("signed by another key is invalid; by a rekeyed account only the chain can tell", async () => {
+    const payment = transfer();
+    algosdk.assignGroupID([fee(), payment]);
+    const signature = payment.rawSignTxn(stranger.sk);
+    const signed = algosdk.decodeSignedTransaction(payment.signTxn(payer.sk));
+    const bad = algosdk.encodeMsgpack(new algosdk.SignedTransaction({ txn: signed.txn, sig: signature }));
+    expect(await rail.signature(rail.read(payload([base64(bad)], 0)))).toBe("invalid");
+    const rekeyed = payment.signTxn(stranger.sk);
+    expect(await rail.signature(rail.read(payload([base64(rekeyed)], 0)))).toBe("on_chain");
+  });
+
+  const close = { closeRemainderTo: stranger.addr.toString() };
+  const rekey = { rekeyTo: stranger.addr.toString() };
+  test.each<[string, PaymentPayload, string]>([
+    ["another amount", group(transfer({ amount: 999 })), "moves 999, not 1000"],
+    ["another asset", group(transfer({ assetIndex: 1n })), "moves asset 1, not"],
+    ["another payee", group(transfer({ receiver: stranger.addr })), "goes to"],
+    ["a close-to", group(transfer(close)), "has the field aclose"],
+    ["a clawback", group(transfer({ assetSender: stranger.addr })), "has the field asnd"],
+    ["a rekey", group(transfer(rekey)), "has the field rekey"],
+    ["a fee payer that moves money", group(transfer(), fee({ amount: 1 })), "has the field amt"],
+    ["a fee payer that closes", group(transfer(), fee(close)), "has the field close"],
+    ["a fee payer that pays another", group(transfer(), fee({ receiver: stranger.addr })), "does not pay the fee payer itself"],
+    ["a fee payer that was not offered", group(transfer(), fee({ sender: stranger.addr, receiver: stranger.addr })), "not the offered one"],
+    ["a second transfer", group(transfer(), transfer({ note: new Uint8Array([1]) }) as never), "second transaction which is not the fee payer's"],
+    ["an expiry too near", group(transfer({ suggestedParams: params({ lastValid: 102 }) })), "expires in round 102"],
+    ["an expiry passed", group(transfer({ suggestedParams: params({ firstValid: 50, lastValid: 60 }) })), "expires in round 60"],
+    ["a life too long", group(transfer({ suggestedParams: params({ lastValid: 1000 }) })), "stays valid for more than 180 s"],
+    ["a later beginning", group(transfer({ suggestedParams: params({ firstValid: 105 }) })), "not valid before round 105"],
+    ["another ledger", group(transfer({ suggestedParams: params({ genesisHash: new Uint8Array(32).fill(8) }) })), "names another ledger"],
+    ["version 1", { ...group(), x402Version: 1 }, "x402Version is not 2"],
+    ["no group", { ...group(), payload: { authorization: {} } }, "payload.paymentGroup is not a list"],
+    ["an index outside", payload(group().payload.paymentGroup as string[], 2), "payload.paymentIndex is not a place"],
+    ["the fee payer as the payment", payload(group().payload.paymentGroup as string[], 0), "not an asset transfer"],
+    ["bytes that are no transaction", payload(["AAAA"], 0), "payload.paymentGroup[0] is not base64 of canonical msgpack"],
+  ])("with %s is refused with the reason", async (_, made, reason) => {
+    expect(await checked(made)).toContain(reason);
+  });
+
+  test("of a group whose id is of other transactions is refused", async () => {
+    const payment = transfer();
+    algosdk.assignGroupID([fee({ note: new Uint8Array([1]) }), payment]);
+    const other = fee();
+    other.group = payment.group as Uint8Array;
+    const made = payload([base64(algosdk.encodeUnsignedTransaction(other)), base64(payment.signTxn(payer.sk))], 1);
+    expect(await checked(made)).toContain("the group id is not that of");
+  });
+});

@@ -1,0 +1,223 @@
+import { setInterval } from "node:timers/promises";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { fromBase64 } from "@attestd/proof/encoding";
+import algosdk from "algosdk";
+import type { Logger } from "pino";
+import type { AppOptions } from "./app.ts";
+import { createAttestor } from "./attestor/attestor.ts";
+import { openHistory } from "./attestor/history.ts";
+import { seedSigner } from "./attestor/signer.ts";
+import { createAdmission } from "./calls/admit.ts";
+import { createCapacity } from "./calls/capacity.ts";
+import { createEffects } from "./calls/effects.ts";
+import { readiness } from "./calls/readiness.ts";
+import { Runner } from "./calls/runner.ts";
+import type { Store } from "./calls/store.ts";
+import { openSqliteStore } from "./calls/stores/sqlite.ts";
+import { AlgorandSource } from "./chains/algorand.ts";
+import type { ChainName, SourceChain } from "./chains/chain.ts";
+import { type Config, ConfigError } from "./config.ts";
+import { AttestorAccount } from "./ledger/account.ts";
+import { RoundWatcher } from "./ledger/rounds.ts";
+import { httpFacilitator } from "./payment/facilitator.ts";
+import { Offers, type Tender } from "./payment/offers.ts";
+import { algorandRail } from "./payment/rails/algorand.ts";
+import type { Rail, RailName } from "./payment/rails/rail.ts";
+import { Algod, Indexer } from "./providers/algorand.ts";
+import type { AlgorandNodes } from "./providers/algorand-lookup.ts";
+import type { Conflict } from "./providers/quorum.ts";
+import { transactionProduct } from "./subjects/transaction.ts";
+import { createVerifier } from "./verification.ts";
+
+/** The service, open and carrying calls, before anything listens. */
+export type Service = {
+  kid: string;
+  /** What its doors call. */
+  doors: Omit<AppOptions, "origin" | "log">;
+  /** From now on no new call is admitted; those under way go on. */
+  drain(): void;
+  /** Ends every loop and closes the journal. */
+  close(): Promise<void>;
+};
+
+/** One question to a provider, a facilitator, a chain. */
+const DEADLINE_MS = 20_000;
+/** Time that an authorization may live beyond the time-out that we offer, in s. */
+const LIFE_BEYOND_TIMEOUT = 60;
+/** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
+const WAIT_BEYOND_TIMEOUT_MS = 30_000;
+const MOST_IN_FLIGHT = 2_000;
+/** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
+const FEE = 1_000n;
+const RESERVE = 100_000n;
+const REFRESH_MS = 15_000;
+
+/**
+ * Opens everything that the settings name, in the order in which it is needed, and takes up the calls of an earlier run.
+ *
+ * @param origin of the service's links, and of the first key history entry
+ * @throws ConfigError when a setting contradicts the journal, a facilitator or the network; Error when one cannot be used
+ */
+export async function openService(config: Config, origin: string, log: Logger): Promise<Service> {
+  await using opened = new AsyncDisposableStack();
+  const start = AbortSignal.timeout(DEADLINE_MS);
+  const caip2 = algorandCaip2(fromBase64(config.algorand.genesisHash));
+
+  const store = await openStore(config);
+  opened.defer(() => store.close());
+
+  const nodes = algorandNodes(config, log);
+  const rounds = new RoundWatcher({
+    nodes,
+    genesisHash: config.algorand.genesisHash,
+    onError: (err) => log.warn({ err }, "rounds cannot be read"),
+  });
+  rounds.start();
+  opened.defer(() => rounds.stop());
+  const chains = new Map<ChainName, SourceChain>([
+    ["algorand", new AlgorandSource({ nodes, caip2, accept: config.extraSourceChains })],
+  ]);
+  const ledger = new AttestorAccount({
+    nodes,
+    genesisHash: config.algorand.genesisHash,
+    seed: algosdk.seedFromMnemonic(config.attestor.mnemonic),
+    rounds,
+    source: new AlgorandSource({ nodes, caip2 }),
+  });
+  await claim(store, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
+  const round = await rounds.next(start);
+
+  const signer = seedSigner(config.attestor.pqSeed);
+  const history = await openHistory({
+    store,
+    signer,
+    ledger: caip2,
+    algorandAddress: ledger.address,
+    origin,
+    round,
+  });
+
+  const rails: Rail[] = [
+    algorandRail({
+      genesisHash: config.algorand.genesisHash,
+      rounds,
+      authorized: async () => false,
+      maxLifeSeconds: config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT,
+    }),
+  ];
+  const tenders = rails.flatMap((rail) => tenderOf(rail, config));
+  const offers = new Offers({
+    tenders,
+    price: config.price,
+    maxTimeoutSeconds: config.maxTimeoutSeconds,
+    now: Date.now,
+  });
+  await offers.refresh(start);
+  await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
+  const payees = await store.payees();
+
+  const products = { transaction: transactionProduct(chains, { algorand: "finalized", base: "safe" }) };
+  const perform = createEffects({
+    rails: new Map(rails.map((rail) => [rail.name, rail])),
+    facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
+    products,
+    ledger,
+    attestor: createAttestor(signer),
+    log,
+    now: Date.now,
+    deadlineMs: DEADLINE_MS,
+  });
+  const runner = new Runner({ store, perform, log });
+  opened.defer(() => runner.stop());
+  const capacity = createCapacity({
+    ledger,
+    carried: () => runner.active,
+    mostInFlight: MOST_IN_FLIGHT,
+    reserve: RESERVE,
+    fee: FEE,
+  });
+  await capacity.refresh(start);
+  await runner.resume();
+
+  const refreshing = new AbortController();
+  opened.defer(() => refreshing.abort());
+  void keepFresh([capacity, offers], refreshing.signal, log);
+
+  const admit = createAdmission({
+    store,
+    runner,
+    capacity,
+    offers,
+    rails,
+    products,
+    isPayee: (rail, address) => payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
+    log,
+    now: Date.now,
+    waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
+    deadlineMs: DEADLINE_MS,
+  });
+  const closing = opened.move();
+  return {
+    kid: signer.kid,
+    doors: {
+      admit,
+      offers,
+      verifier: createVerifier({ history, chains, ledger, deadlineMs: DEADLINE_MS }),
+      bundle: (id) => store.bundle(id),
+      readiness: () => readiness(rounds, capacity, Date.now()),
+      keyHistory: () => JSON.stringify(history),
+      sources: chains,
+    },
+    drain: () => capacity.stop(),
+    close: () => closing.disposeAsync(),
+  };
+}
+
+async function openStore({ database }: Config): Promise<Store> {
+  if (database.kind === "postgres") throw new ConfigError("DATABASE_URL: PostgreSQL is not supported yet.");
+  return openSqliteStore(database.path);
+}
+
+/** @throws ConfigError when the journal is of another ledger or account */
+async function claim(store: Store, identity: { genesisHash: string; algorandAddress: string }): Promise<void> {
+  const recorded = await store.claim(identity);
+  if (recorded.genesisHash !== identity.genesisHash)
+    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
+  if (recorded.algorandAddress !== identity.algorandAddress)
+    throw new ConfigError(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
+}
+
+function algorandNodes({ algorand, providerQuorum }: Config, log: Logger): AlgorandNodes {
+  return {
+    algods: algorand.algod.map((endpoint) => new Algod(endpoint, algorand.genesisHash)),
+    indexers: algorand.indexer.map((endpoint) => new Indexer(endpoint)),
+    rules: {
+      ...(providerQuorum !== undefined && { quorum: providerQuorum }),
+      onConflict: (conflict: Conflict) => log.error(conflict, "providers contradict one another"),
+    },
+  };
+}
+
+/** A rail with what it needs to be offered, when it is switched on. */
+function tenderOf(rail: Rail, { rails }: Config): Tender[] {
+  const settings = rails[rail.name as RailName];
+  if (!settings) return [];
+  const { payTo, facilitator } = settings;
+  return [{ rail, payTo, facilitator: httpFacilitator(facilitator), facilitatorUrl: facilitator.url }];
+}
+
+/** Reads again what may have changed; a failure leaves what was read before. */
+async function keepFresh(
+  parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
+  stop: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  try {
+    for await (const _ of setInterval(REFRESH_MS, undefined, { signal: stop, ref: false })) {
+      const deadline = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
+      for (const part of parts) await part.refresh(deadline).catch((err: unknown) => log.warn({ err }, "refresh failed"));
+    }
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+}
