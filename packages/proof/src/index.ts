@@ -34,6 +34,21 @@ export {
   txid,
 } from "./algorand/transaction.ts";
 export {
+  type BundleAttest,
+  type BundleAttestor,
+  type BundleSignature,
+  type BundleSource,
+  type BundleType,
+  bundleId,
+  type ProofBundle,
+  parseProofBundle,
+  signingBytes,
+  sourceChain,
+} from "./bundle.ts";
+export { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2, BASE_MAINNET } from "./caip2.ts";
+export { canonicalBytes, canonicalize } from "./canonical.ts";
+export { inferChain, type SourceChain } from "./chains.ts";
+export {
   concatBytes,
   DecodeError,
   equalBytes,
@@ -48,3 +63,41 @@ export {
   toHex,
   utf8,
 } from "./encoding.ts";
+export { FormatError } from "./format.ts";
+export { JsonError, type JsonErrorCode, type JsonLimits, type JsonObject, type JsonValue, parseJson } from "./json.ts";
+export {
+  type BlockNote,
+  encodeNote,
+  type KeyNote,
+  type Level,
+  type Note,
+  parseNote,
+  paymentCommitment,
+  type TransactionNote,
+} from "./note.ts";
+export type { CheckName, CheckResult, Failure, Finding, VerifyReport, Warning } from "./report.ts";
+export { type Crypto, type Keccak256, nobleCrypto, verifySignature } from "./signature.ts";
+export {
+  type AkpJwk,
+  jwk,
+  type KeyEntry,
+  type KeyHistory,
+  type KeyIdentity,
+  type KeyStatus,
+  keyEntryBytes,
+  keyEntryHash,
+  keyId,
+  keyIdentity,
+  type PinnedKeys,
+  parseKeyHistory,
+  type Trust,
+} from "./trust.ts";
+export {
+  type ChainFinding,
+  type ChainFindings,
+  HISTORY_OLD_AFTER,
+  mayAskChain,
+  type VerifyOptions,
+  verify,
+  withChain,
+} from "./verify.ts";

@@ -1,0 +1,88 @@
+import { concatBytes, DecodeError, fromHex, toHex } from "../encoding.ts";
+
+/** Recursive Length Prefix (Ethereum yellow paper, appendix B): byte strings and lists of items. */
+export type RlpItem = Uint8Array | RlpItem[];
+
+/** Deeper than any header, transaction, receipt or trie node. */
+const MAX_DEPTH = 32;
+
+/** The one RLP encoding of an item. */
+export function encodeRlp(item: RlpItem): Uint8Array<ArrayBuffer> {
+  if (!Array.isArray(item)) {
+    const [first = 0x80] = item;
+    return item.length === 1 && first < 0x80 ? item.slice() : concatBytes(lengthPrefix(0x80, item.length), item);
+  }
+  const parts = item.map(encodeRlp);
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return concatBytes(lengthPrefix(0xc0, length), ...parts);
+}
+
+function lengthPrefix(offset: number, length: number): Uint8Array {
+  if (length <= 55) return Uint8Array.of(offset + length);
+  const digits = encodeQuantity(length);
+  return concatBytes(Uint8Array.of(offset + 55 + digits.length), digits);
+}
+
+/**
+ * Decodes exactly one item. Byte strings are views of the input, not copies.
+ * @throws DecodeError on truncation, trailing bytes, a length not in its shortest form, or nesting deeper than 32.
+ */
+export function decodeRlp(bytes: Uint8Array): RlpItem {
+  const { item, end } = decodeAt(bytes, 0, bytes.length, 0);
+  if (end !== bytes.length) throw new DecodeError(`rlp: trailing bytes at offset ${end}`);
+  return item;
+}
+
+/** Decodes exactly one item that must be a list. @throws DecodeError as `decodeRlp` does, and when it is no list. */
+export function decodeRlpList(bytes: Uint8Array): RlpItem[] {
+  const item = decodeRlp(bytes);
+  if (!Array.isArray(item)) throw new DecodeError("rlp: not a list");
+  return item;
+}
+
+function decodeAt(bytes: Uint8Array, start: number, limit: number, depth: number): { item: RlpItem; end: number } {
+  if (depth > MAX_DEPTH) throw new DecodeError(`rlp: nested deeper than ${MAX_DEPTH}`);
+  const prefix = bytes[start];
+  if (prefix === undefined || start >= limit) throw new DecodeError(`rlp: truncated at offset ${start}`);
+  if (prefix < 0x80) return { item: bytes.subarray(start, start + 1), end: start + 1 };
+  const isList = prefix >= 0xc0;
+  const { from, end } = payload(bytes, start, limit, prefix - (isList ? 0xc0 : 0x80));
+  if (!isList) {
+    const [only = 0x80] = bytes.subarray(from, end);
+    if (end - from === 1 && only < 0x80) throw new DecodeError(`rlp: a single byte with a prefix at offset ${start}`);
+    return { item: bytes.subarray(from, end), end };
+  }
+  const items: RlpItem[] = [];
+  for (let offset = from; offset < end; ) {
+    const next = decodeAt(bytes, offset, end, depth + 1);
+    items.push(next.item);
+    offset = next.end;
+  }
+  return { item: items, end };
+}
+
+/** Where the payload of an item lies; `size` is the prefix without its kind. */
+function payload(bytes: Uint8Array, start: number, limit: number, size: number): { from: number; end: number } {
+  if (size <= 55) return within(start + 1, size, limit);
+  const { from, end } = within(start + 1, size - 55, limit);
+  const length = decodeQuantity(bytes.subarray(from, end));
+  if (length <= 55n) throw new DecodeError(`rlp: a length not in its shortest form at offset ${start}`);
+  return within(end, Number(length), limit);
+}
+
+function within(from: number, length: number, limit: number): { from: number; end: number } {
+  if (length > limit - from) throw new DecodeError(`rlp: truncated at offset ${from}`);
+  return { from, end: from + length };
+}
+
+/** A non-negative integer as RLP carries it: big-endian, shortest, zero being no bytes. */
+export function encodeQuantity(value: bigint | number): Uint8Array<ArrayBuffer> {
+  const hex = BigInt(value).toString(16);
+  return hex === "0" ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
+}
+
+/** The integer of a quantity. @throws DecodeError when it begins with a zero byte. */
+export function decodeQuantity(bytes: Uint8Array): bigint {
+  if (bytes[0] === 0) throw new DecodeError("rlp: an integer begins with zero");
+  return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`);
+}

@@ -1,0 +1,161 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { DecodeError, toHex } from "../encoding.ts";
+import type { Keccak256 } from "../signature.ts";
+import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
+
+/** What a field may hold: a quantity, an address, an address or nothing, a 32-byte hash, any bytes, a list. */
+type FieldKind = "quantity" | "address" | "address?" | "hash" | "bytes" | "list";
+
+/**
+ * Fields in their order, by type: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), set code (EIP-7702),
+ * deposit (OP Stack). Every type that is not here is opaque: its bytes have a hash and no more is said of them. 0x79
+ * (EIP-8130) is one of these.
+ */
+const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldKind])[]> = new Map([
+  [
+    0x00,
+    [
+      ["nonce", "quantity"],
+      ["gasPrice", "quantity"],
+      ["gas", "quantity"],
+      ["to", "address?"],
+      ["value", "quantity"],
+      ["data", "bytes"],
+      ["v", "quantity"],
+      ["r", "quantity"],
+      ["s", "quantity"],
+    ],
+  ],
+  [
+    0x01,
+    [
+      ["chainId", "quantity"],
+      ["nonce", "quantity"],
+      ["gasPrice", "quantity"],
+      ["gas", "quantity"],
+      ["to", "address?"],
+      ["value", "quantity"],
+      ["data", "bytes"],
+      ["accessList", "list"],
+      ["yParity", "quantity"],
+      ["r", "quantity"],
+      ["s", "quantity"],
+    ],
+  ],
+  [
+    0x02,
+    [
+      ["chainId", "quantity"],
+      ["nonce", "quantity"],
+      ["maxPriorityFeePerGas", "quantity"],
+      ["maxFeePerGas", "quantity"],
+      ["gas", "quantity"],
+      ["to", "address?"],
+      ["value", "quantity"],
+      ["data", "bytes"],
+      ["accessList", "list"],
+      ["yParity", "quantity"],
+      ["r", "quantity"],
+      ["s", "quantity"],
+    ],
+  ],
+  [
+    0x04,
+    [
+      ["chainId", "quantity"],
+      ["nonce", "quantity"],
+      ["maxPriorityFeePerGas", "quantity"],
+      ["maxFeePerGas", "quantity"],
+      ["gas", "quantity"],
+      ["to", "address"],
+      ["value", "quantity"],
+      ["data", "bytes"],
+      ["accessList", "list"],
+      ["authorizationList", "list"],
+      ["yParity", "quantity"],
+      ["r", "quantity"],
+      ["s", "quantity"],
+    ],
+  ],
+  [
+    0x7e,
+    [
+      ["sourceHash", "hash"],
+      ["from", "address"],
+      ["to", "address?"],
+      ["mint", "quantity"],
+      ["value", "quantity"],
+      ["gas", "quantity"],
+      ["isSystemTx", "quantity"],
+      ["data", "bytes"],
+    ],
+  ],
+]);
+
+/** A transaction taken apart as far as its type is known. */
+export interface BaseTransaction {
+  /** EIP-2718 type; 0 for legacy. */
+  type: number;
+  /** Fields by the names of the EIPs, still as RLP has them; undefined for a type that is opaque here. */
+  fields: ReadonlyMap<string, RlpItem> | undefined;
+}
+
+/** A transaction's hash, its id: `0x` and 64 lower-case hex digits. `bytes`: EIP-2718, as the block's trie has them. */
+export function baseTxHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_256): string {
+  return `0x${toHex(keccak256(bytes))}`;
+}
+
+/** Whether the text is a 32-byte hash in this project's spelling: `0x` and 64 lower-case hex digits. */
+export function isBaseTxHash(text: string): boolean {
+  return /^0x[0-9a-f]{64}$/.test(text);
+}
+
+/**
+ * Takes EIP-2718 bytes apart.
+ * @throws DecodeError when they are no transaction, or one of a known type that is malformed.
+ */
+export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
+  const [first] = bytes;
+  // EIP-2718: 0xc0 and above begin a legacy transaction's list, 0x80 to 0xbf nothing.
+  if (first === undefined || (first > 0x7f && first < 0xc0)) throw new DecodeError("not a transaction");
+  const type = first >= 0xc0 ? 0 : first;
+  if (first === 0) throw new DecodeError("a legacy transaction has no type byte");
+  const kinds = FIELDS.get(type);
+  if (kinds === undefined) return { type, fields: undefined };
+  const items = decodeRlpList(type === 0 ? bytes : bytes.subarray(1));
+  if (items.length !== kinds.length) throw new DecodeError(`transaction type ${type}: ${items.length} fields`);
+  const fields = kinds.map(([name, kind], index) => {
+    const item = items[index];
+    if (item === undefined || !isOfKind(item, kind)) throw new DecodeError(`transaction type ${type}: bad ${name}`);
+    return [name, item] as const;
+  });
+  return { type, fields: new Map(fields) };
+}
+
+function isOfKind(item: RlpItem, kind: FieldKind): boolean {
+  if (Array.isArray(item)) return kind === "list";
+  switch (kind) {
+    case "quantity":
+      return item.length <= 32 && item[0] !== 0;
+    case "address":
+      return item.length === 20;
+    case "address?":
+      return item.length === 20 || item.length === 0;
+    case "hash":
+      return item.length === 32;
+    default:
+      return kind === "bytes";
+  }
+}
+
+/**
+ * The EIP-155 chain id that a transaction's signature covers; undefined where it covers none: a deposit, a legacy
+ * transaction from before EIP-155, an opaque type.
+ */
+export function transactionChainId({ type, fields }: BaseTransaction): bigint | undefined {
+  const item = fields?.get(type === 0 ? "v" : "chainId");
+  if (!(item instanceof Uint8Array)) return undefined;
+  const value = decodeQuantity(item);
+  if (type !== 0) return value;
+  return value >= 35n ? (value - 35n) / 2n : undefined;
+}

@@ -1,0 +1,29 @@
+import { utf8 } from "./encoding.ts";
+import type { JsonValue } from "./json.ts";
+
+/**
+ * JSON Canonicalization Scheme (RFC 8785): no white space, members sorted by UTF-16 units, ECMAScript's own spelling of
+ * strings and numbers.
+ * @throws TypeError on what has no canonical form: a lone surrogate, a number that is not finite, undefined.
+ */
+export function canonicalize(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalize).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.keys(value).sort();
+    return `{${members.map((name) => `${scalar(name)}:${canonicalize(value[name] as JsonValue)}`).join(",")}}`;
+  }
+  return scalar(value);
+}
+
+/** UTF-8 of the canonical JSON: what is signed and hashed. */
+export function canonicalBytes(value: JsonValue): Uint8Array<ArrayBuffer> {
+  return utf8(canonicalize(value));
+}
+
+function scalar(value: string | number | boolean | null): string {
+  if (typeof value === "string" ? !value.isWellFormed() : typeof value === "number" && !Number.isFinite(value))
+    throw new TypeError("no canonical JSON: a lone surrogate or a number that is not finite");
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`no canonical JSON: ${typeof value}`);
+  return text;
+}

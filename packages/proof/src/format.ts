@@ -1,0 +1,75 @@
+import { fromBase64 } from "./encoding.ts";
+import { childPointer } from "./json.ts";
+
+/** A value that does not have the form it should; `pointer` (RFC 6901) is where. */
+export class FormatError extends Error {
+  override readonly name = "FormatError";
+  readonly pointer: string;
+
+  constructor(pointer: string, message: string) {
+    super(message);
+    this.pointer = pointer;
+  }
+}
+
+/**
+ * The members of an object that has all of `required`, any of `optional` and no other.
+ * @throws FormatError pointing at the object, or at the first member that is missing or unknown.
+ */
+export function readMembers<const R extends string, const O extends string = never>(
+  value: unknown,
+  pointer: string,
+  required: readonly R[],
+  optional: readonly O[] = [],
+): Record<R, unknown> & Partial<Record<O, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new FormatError(pointer, "must be an object");
+  const known: readonly string[] = [...required, ...optional];
+  const foreign = Object.keys(value).find((name) => !known.includes(name));
+  if (foreign !== undefined) throw new FormatError(childPointer(pointer, foreign), "unknown member");
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) throw new FormatError(childPointer(pointer, missing), "missing");
+  return value as Record<R, unknown> & Partial<Record<O, unknown>>;
+}
+
+/** The value, which must be this constant. @throws FormatError */
+export function readConstant<const C extends string | number>(value: unknown, pointer: string, constant: C): C {
+  if (value !== constant) throw new FormatError(pointer, `must be ${JSON.stringify(constant)}`);
+  return constant;
+}
+
+/** A string that `accepts`; `what` completes "must be …". @throws FormatError */
+export function readString(
+  value: unknown,
+  pointer: string,
+  what: string,
+  accepts: RegExp | ((text: string) => boolean),
+): string {
+  if (typeof value === "string" && (accepts instanceof RegExp ? accepts.test(value) : accepts(value))) return value;
+  throw new FormatError(pointer, `must be ${what}`);
+}
+
+/** An integer from `min` to 2^53 - 1. @throws FormatError */
+export function readInteger(value: unknown, pointer: string, min: number): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
+  throw new FormatError(pointer, `must be an integer of at least ${min}`);
+}
+
+/** Canonical standard base64 of exactly `length` bytes, or of at least one. Returns the text. @throws FormatError */
+export function readBase64(value: unknown, pointer: string, length?: number): string {
+  const what = `canonical base64 of ${length === undefined ? "at least one byte" : `${length} bytes`}`;
+  return readString(value, pointer, what, (text) => {
+    try {
+      const bytes = fromBase64(text);
+      return length === undefined ? bytes.length > 0 : bytes.length === length;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export const HEX_32_BYTES = /^[0-9a-f]{64}$/;
+/** 43 characters hold 258 bits: the last has two unused ones, which are zero. */
+export const BASE64URL_32_BYTES = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+export const BASE64URL_16_BYTES = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+export const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;

@@ -1,0 +1,221 @@
+import { fromUtf8 } from "./encoding.ts";
+
+/** What JSON can carry. Objects are plain, and never have a member named `__proto__`. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+export type JsonObject = { [member: string]: JsonValue };
+
+export type JsonErrorCode =
+  | "syntax"
+  | "encoding"
+  | "too_large"
+  | "too_deep"
+  | "duplicate_member"
+  | "forbidden_member"
+  | "lone_surrogate"
+  | "unsafe_integer";
+
+/** Why a text was refused, and where. The message is for people and begins with the line. */
+export class JsonError extends Error {
+  override readonly name = "JsonError";
+  readonly code: JsonErrorCode;
+  /** Counted from 1; 1 where the text as a whole is refused. */
+  readonly line: number;
+  /** JSON pointer (RFC 6901) of the value or member at fault, as far as it had been read. */
+  readonly pointer: string;
+  /** Whether the text is JSON all the same, such as other parsers would take, each in its own way. */
+  readonly isAmbiguous: boolean;
+
+  constructor(code: JsonErrorCode, reason: string, line: number, pointer: string) {
+    super(`line ${line}: ${reason}`);
+    this.code = code;
+    this.line = line;
+    this.pointer = pointer;
+    this.isAmbiguous = code !== "syntax" && code !== "encoding" && code !== "too_large";
+  }
+}
+
+export interface JsonLimits {
+  /** Bytes, or UTF-16 units of a text, which are never more. Default 2 MiB. */
+  maxSize?: number;
+  /** Objects and arrays within each other; the outermost is 1. Default 16. */
+  maxDepth?: number;
+}
+
+/**
+ * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
+ * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, and
+ * numbers that are integers beyond ±(2^53 - 1).
+ * @throws JsonError
+ */
+export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
+  const { maxSize = 2 ** 21, maxDepth = 16 } = limits;
+  if (input.length > maxSize) throw new JsonError("too_large", `larger than ${maxSize} bytes`, 1, "");
+  return new Parser(typeof input === "string" ? input : decode(input), maxDepth).document();
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return fromUtf8(bytes);
+  } catch {
+    throw new JsonError("encoding", "not UTF-8", 1, "");
+  }
+}
+
+/** A JSON pointer one step deeper (RFC 6901). */
+export function childPointer(pointer: string, member: string | number): string {
+  return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a JSON string may not hold unescaped.
+const NEEDS_UNESCAPING = /[\\\u0000-\u001f]/;
+
+class Parser {
+  readonly #text: string;
+  readonly #maxDepth: number;
+  readonly #path: (string | number)[] = [];
+  #offset = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
+
+  document(): JsonValue {
+    const value = this.#value();
+    this.#skipSpace();
+    if (this.#offset < this.#text.length) throw this.#unexpected();
+    return value;
+  }
+
+  #value(): JsonValue {
+    this.#skipSpace();
+    switch (this.#text[this.#offset]) {
+      case "{":
+        return this.#object();
+      case "[":
+        return this.#array();
+      case '"':
+        return this.#string();
+      case "t":
+        return this.#literal("true", true);
+      case "f":
+        return this.#literal("false", false);
+      case "n":
+        return this.#literal("null", null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(): JsonObject {
+    this.#enter();
+    const object: JsonObject = {};
+    if (this.#consume("}")) return object;
+    do {
+      this.#skipSpace();
+      if (this.#text[this.#offset] !== '"') throw this.#unexpected();
+      const name = this.#string();
+      this.#path.push(name);
+      if (Object.hasOwn(object, name)) throw this.#error("duplicate_member", `${JSON.stringify(name)} appears twice`);
+      if (name === "__proto__") throw this.#error("forbidden_member", '"__proto__" is not allowed');
+      if (!this.#consume(":")) throw this.#unexpected();
+      object[name] = this.#value();
+      this.#path.pop();
+    } while (this.#consume(","));
+    if (!this.#consume("}")) throw this.#unexpected();
+    return object;
+  }
+
+  #array(): JsonValue[] {
+    this.#enter();
+    const array: JsonValue[] = [];
+    if (this.#consume("]")) return array;
+    do {
+      this.#path.push(array.length);
+      array.push(this.#value());
+      this.#path.pop();
+    } while (this.#consume(","));
+    if (!this.#consume("]")) throw this.#unexpected();
+    return array;
+  }
+
+  /** Steps over the bracket. The path has one element per container around this one. */
+  #enter(): void {
+    if (this.#path.length >= this.#maxDepth) throw this.#error("too_deep", `nested deeper than ${this.#maxDepth}`);
+    this.#offset++;
+  }
+
+  #string(): string {
+    const start = this.#offset + 1;
+    let end = this.#text.indexOf('"', start);
+    while (end !== -1 && this.#isEscaped(end, start)) end = this.#text.indexOf('"', end + 1);
+    if (end === -1) throw this.#error("syntax", "a string has no end");
+    let string = this.#text.slice(start, end);
+    if (NEEDS_UNESCAPING.test(string)) string = this.#unescape(string);
+    if (!string.isWellFormed()) throw this.#error("lone_surrogate", "a string has half a surrogate pair");
+    this.#offset = end + 1;
+    return string;
+  }
+
+  /** Whether the character is behind an odd number of backslashes. */
+  #isEscaped(at: number, start: number): boolean {
+    let before = at;
+    while (before > start && this.#text[before - 1] === "\\") before--;
+    return (at - before) % 2 === 1;
+  }
+
+  #unescape(string: string): string {
+    try {
+      return JSON.parse(`"${string}"`);
+    } catch {
+      throw this.#error("syntax", "a string has a bad escape or a control character");
+    }
+  }
+
+  #number(): number {
+    NUMBER.lastIndex = this.#offset;
+    const digits = NUMBER.exec(this.#text)?.[0];
+    if (digits === undefined) throw this.#unexpected();
+    const number = Number(digits);
+    // Every number of 2^53 and more, infinity included, is an integer to some readers and another to others.
+    if (Math.abs(number) > Number.MAX_SAFE_INTEGER) throw this.#error("unsafe_integer", `${digits} is too large`);
+    this.#offset = NUMBER.lastIndex;
+    return number;
+  }
+
+  #literal<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#offset)) throw this.#unexpected();
+    this.#offset += word.length;
+    return value;
+  }
+
+  #consume(character: string): boolean {
+    this.#skipSpace();
+    if (this.#text[this.#offset] !== character) return false;
+    this.#offset++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    for (; ; this.#offset++) {
+      const character = this.#text.charCodeAt(this.#offset);
+      if (character !== 0x20 && character !== 0x0a && character !== 0x0d && character !== 0x09) return;
+    }
+  }
+
+  #unexpected(): JsonError {
+    const found = this.#text.codePointAt(this.#offset);
+    return this.#error(
+      "syntax",
+      found === undefined
+        ? "the text ends too early"
+        : `${JSON.stringify(String.fromCodePoint(found))} is out of place`,
+    );
+  }
+
+  #error(code: JsonErrorCode, reason: string): JsonError {
+    const line = this.#text.slice(0, this.#offset).split("\n").length;
+    return new JsonError(code, reason, line, this.#path.reduce<string>(childPointer, ""));
+  }
+}

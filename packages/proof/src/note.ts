@@ -1,0 +1,130 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { canonicalize } from "./canonical.ts";
+import { toBase64Url, utf8 } from "./encoding.ts";
+import {
+  BASE64URL_16_BYTES,
+  BASE64URL_32_BYTES,
+  CAIP2,
+  FormatError,
+  HEX_32_BYTES,
+  readInteger,
+  readMembers,
+  readString,
+} from "./format.ts";
+import { type JsonValue, parseJson } from "./json.ts";
+
+/** How sure the source chain was of what it showed. Algorand's blocks are final at once. */
+export type Level = "included" | "safe" | "finalized";
+
+type SubjectNote = {
+  /** Attestor: base64url SHA-256 of the raw ML-DSA-65 public key. */
+  a: string;
+  /** Source chain, CAIP-2. */
+  c: string;
+  /** Ledger on which the note stands, CAIP-2. */
+  g: string;
+  /** Hex SHA-256 of the source's bytes: the transaction's, or the block header's. */
+  h: string;
+  l: Level;
+  /** Payment: see `paymentCommitment`. */
+  p: string;
+};
+
+export type TransactionNote = SubjectNote & {
+  /** Transaction id. */
+  t: string;
+};
+
+/** Of a block, and of the block in which an inclusion is proven. */
+export type BlockNote = SubjectNote & {
+  /** Block hash. */
+  b: string;
+  /** Height. */
+  n: number;
+};
+
+/** Announces an attestor's next key. */
+export type KeyNote = {
+  /** Ledger on which the note stands, CAIP-2. */
+  g: string;
+  /** Hex SHA-256 of the key entry's endorsed bytes: see `keyEntryBytes`. */
+  k: string;
+};
+
+export type Note = TransactionNote | BlockNote | KeyNote;
+
+/** ARC-2: `<dapp name>:<format><data>`, the format `j` being JSON. */
+const PREFIX = "attestd/v1:j";
+/** The ledger's own limit on a transaction's note, in bytes. */
+export const MAX_NOTE_LENGTH = 1024;
+
+/** The text of a note: ARC-2, canonical JSON. Its UTF-8 is the transaction's note field. */
+export function encodeNote(note: Note): string {
+  return PREFIX + canonicalize(note);
+}
+
+/**
+ * Reads a note and requires the one spelling that `encodeNote` gives.
+ * @throws FormatError whose pointer leads into the note's JSON; `""` where the note as a whole is at fault.
+ */
+export function parseNote(text: string): Note {
+  if (utf8(text).length > MAX_NOTE_LENGTH) throw new FormatError("", `longer than ${MAX_NOTE_LENGTH} bytes`);
+  if (!text.startsWith(PREFIX)) throw new FormatError("", `does not begin with ${PREFIX}`);
+  const note = readNote(parseNoteJson(text.slice(PREFIX.length)));
+  if (encodeNote(note) !== text) throw new FormatError("", "not canonical: members sorted, no white space");
+  return note;
+}
+
+function parseNoteJson(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw new FormatError("", `not JSON: ${(cause as Error).message}`);
+  }
+}
+
+function readNote(value: JsonValue): Note {
+  const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
+  if (has("k")) {
+    const { g, k } = readMembers(value, "", ["g", "k"]);
+    return { g: readChain(g, "/g"), k: readString(k, "/k", "hex of 32 bytes", HEX_32_BYTES) };
+  }
+  if (has("t")) {
+    const members = readMembers(value, "", ["a", "c", "g", "h", "l", "p", "t"]);
+    return { ...readSubject(members), t: readString(members.t, "/t", "a transaction id", ID) };
+  }
+  const members = readMembers(value, "", ["a", "b", "c", "g", "h", "l", "n", "p"]);
+  return {
+    ...readSubject(members),
+    b: readString(members.b, "/b", "a block hash", ID),
+    n: readInteger(members.n, "/n", 0),
+  };
+}
+
+function readSubject(members: Record<keyof SubjectNote, unknown>): SubjectNote {
+  return {
+    a: readString(members.a, "/a", "base64url of 32 bytes", BASE64URL_32_BYTES),
+    c: readChain(members.c, "/c"),
+    g: readChain(members.g, "/g"),
+    h: readString(members.h, "/h", "hex of 32 bytes", HEX_32_BYTES),
+    l: readString(members.l, "/l", "included, safe or finalized", LEVEL) as Level,
+    p: readString(members.p, "/p", "base64url of 16 bytes", BASE64URL_16_BYTES),
+  };
+}
+
+function readChain(value: unknown, pointer: string): string {
+  return readString(value, pointer, "CAIP-2", CAIP2);
+}
+
+const LEVEL = /^(?:included|safe|finalized)$/;
+/** Which spelling an id must have is up to its chain; here it only has to be an id. */
+const ID = /^[0-9A-Za-z]{1,100}$/;
+
+/**
+ * The note's `p`: base64url of the first 16 bytes of the payment key's SHA-256. It binds a note to one payment without
+ * naming the payer.
+ * @param paymentKey the payment's identity, ASCII
+ */
+export function paymentCommitment(paymentKey: string): string {
+  return toBase64Url(sha256(utf8(paymentKey)).subarray(0, 16));
+}

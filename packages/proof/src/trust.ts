@@ -1,0 +1,233 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { readAddress } from "./bundle.ts";
+import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./caip2.ts";
+import { canonicalBytes } from "./canonical.ts";
+import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
+import {
+  BASE64URL_32_BYTES,
+  FormatError,
+  readBase64,
+  readConstant,
+  readInteger,
+  readMembers,
+  readString,
+} from "./format.ts";
+import { childPointer } from "./json.ts";
+import type { Finding } from "./report.ts";
+import {
+  type Crypto,
+  ML_DSA_65_PUBLIC_KEY_LENGTH,
+  ML_DSA_65_SIGNATURE_LENGTH,
+  nobleCrypto,
+  verifySignature,
+} from "./signature.ts";
+
+/** One key of an attestor, and the rounds for which it speaks. */
+export type KeyEntry = {
+  type: "attestor-key";
+  version: 1;
+  kid: string;
+  /** base64url SHA-256 of the raw public key: the `a` of notes. */
+  keySha256: string;
+  /** Raw ML-DSA-65 public key, 1952 bytes, base64. */
+  pqPublicKey: string;
+  /** The account that sends the attestation transactions of this key. */
+  algorandAddress: string;
+  /** Origin of the service whose key it is, such as `https://attestd.example`. */
+  origin: string;
+  /** First round of the key. */
+  fromRound: number;
+  /** First round that is no longer the key's: the `fromRound` of its successor. */
+  untilRound?: number;
+  /** From this round on nothing by this key counts; before it, only what the ledger itself shows. */
+  revokedRound?: number;
+  /** ML-DSA-65 by the key before it over `keyEntryBytes`, base64. The first key has none. */
+  endorsement?: string;
+};
+
+/** An attestor's keys, oldest first, as `/.well-known/attestor-keys.json` gives them. */
+export type KeyHistory = {
+  version: 1;
+  /** CAIP-2 of the ledger on which the attestor's notes stand. */
+  ledger: string;
+  keys: KeyEntry[];
+};
+
+/** Keys that a verifier knows by their thumbprints alone. */
+export type PinnedKeys = {
+  kids: string[];
+  /** CAIP-2; Algorand MainNet unless given. */
+  ledger?: string;
+};
+
+/** In whom a verifier believes. */
+export type Trust = KeyHistory | PinnedKeys;
+
+/** A key's standing: `retired` once a successor has replaced it, `unknown` where the verifier trusts no such key. */
+export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
+
+/** Public key as a JSON Web Key of type AKP (RFC 9964), named by its RFC 7638 thumbprint. */
+export type AkpJwk = { kty: "AKP"; alg: "ML-DSA-65"; pub: string; kid: string };
+
+/** The names by which a key is known. */
+export type KeyIdentity = Pick<KeyEntry, "kid" | "keySha256">;
+
+/** @param publicKey raw, 1952 bytes */
+export function jwk(publicKey: Uint8Array): AkpJwk {
+  return { kty: "AKP", alg: "ML-DSA-65", pub: toBase64Url(publicKey), kid: keyId(publicKey) };
+}
+
+/**
+ * The `kid`: RFC 7638 thumbprint of the AKP key, base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`.
+ * @param publicKey raw, 1952 bytes
+ */
+export function keyId(publicKey: Uint8Array): string {
+  return toBase64Url(sha256(canonicalBytes({ alg: "ML-DSA-65", kty: "AKP", pub: toBase64Url(publicKey) })));
+}
+
+/** Both names of a key. @param publicKey raw, 1952 bytes */
+export function keyIdentity(publicKey: Uint8Array): KeyIdentity {
+  return { kid: keyId(publicKey), keySha256: toBase64Url(sha256(publicKey)) };
+}
+
+/** CAIP-2 of the ledger on which a verifier expects notes to stand. */
+export function trustedLedger(trust: Trust | undefined): string {
+  return trust?.ledger ?? ALGORAND_MAINNET;
+}
+
+/** Whether a key may have signed what it did, and what speaks against it: nothing, where it may. */
+export type KeyJudgement = { status: KeyStatus; findings: Finding[] };
+
+/**
+ * Judges a bundle's key.
+ * @param kid of the key in the bundle
+ * @param claim the bundle's own `attest.round` and `attestor.algorandAddress`
+ */
+export function judgeKey(trust: Trust, kid: string, claim: { round: number; algorandAddress: string }): KeyJudgement {
+  const unknown: KeyJudgement = { status: "unknown", findings: [{ pointer: KEY_POINTER, stated: kid }] };
+  if ("kids" in trust) return trust.kids.includes(kid) ? { status: "current", findings: [] } : unknown;
+  const entry = trust.keys.find((candidate) => candidate.kid === kid);
+  if (entry === undefined) return unknown;
+
+  const { fromRound, untilRound = Number.POSITIVE_INFINITY, revokedRound = Number.POSITIVE_INFINITY } = entry;
+  const endRound = Math.min(untilRound, revokedRound);
+  const findings: Finding[] = [];
+  // Its holder can write any round into a bundle, so that a revoked key proves nothing by itself: see `withChain`.
+  if (entry.revokedRound !== undefined)
+    findings.push({ pointer: KEY_POINTER, stated: kid, computed: `revoked in round ${revokedRound}` });
+  if (claim.round < fromRound || claim.round >= endRound) {
+    const span =
+      endRound === Number.POSITIVE_INFINITY ? `from ${fromRound}` : `from ${fromRound} to before ${endRound}`;
+    findings.push({ pointer: "/attest/round", stated: String(claim.round), computed: span });
+  }
+  if (claim.algorandAddress !== entry.algorandAddress)
+    findings.push({
+      pointer: "/attestor/algorandAddress",
+      stated: claim.algorandAddress,
+      computed: entry.algorandAddress,
+    });
+  return { status: statusOf(entry), findings };
+}
+
+const KEY_POINTER = "/attestor/pqPublicKey";
+
+function statusOf(entry: KeyEntry): KeyStatus {
+  if (entry.revokedRound !== undefined) return "revoked";
+  return entry.untilRound !== undefined ? "retired" : "current";
+}
+
+/** Whether the revocation is all that speaks against a key, so that the ledger's own word on the round can clear it. */
+export function failsByRevocationAlone(status: KeyStatus, findings: Finding[]): boolean {
+  return status === "revoked" && findings.length === 1 && findings[0]?.pointer === KEY_POINTER;
+}
+
+/** What an endorsement signs, and whose SHA-256 in hex is the key note's `k`: RFC 8785 of the entry at its beginning. */
+export function keyEntryBytes(entry: KeyEntry): Uint8Array<ArrayBuffer> {
+  const { endorsement: _endorsement, untilRound: _untilRound, revokedRound: _revokedRound, ...endorsed } = entry;
+  return canonicalBytes(endorsed);
+}
+
+/** The key note's `k`. */
+export function keyEntryHash(entry: KeyEntry): string {
+  return toHex(sha256(keyEntryBytes(entry)));
+}
+
+/**
+ * Reads a key history and holds its keys against each other: every key's two names are its own, every key but the first
+ * is endorsed by the one before, and spans follow one another without gap or overlap, so that an entry altered, removed
+ * or put in between is found. An entry cut off at the end is found by the open span that a history must end with; a
+ * revocation left out is not.
+ * @param value as `parseJson` gives it
+ * @throws FormatError
+ */
+export function parseKeyHistory(value: unknown, crypto: Pick<Crypto, "mldsa65"> = nobleCrypto): KeyHistory {
+  const { version, ledger, keys } = readMembers(value, "", ["version", "ledger", "keys"]);
+  if (!Array.isArray(keys) || keys.length === 0) throw new FormatError("/keys", "must be an array of keys");
+  const history: KeyHistory = {
+    version: readConstant(version, "/version", 1),
+    ledger: readString(ledger, "/ledger", "CAIP-2 of an Algorand network", isAlgorandCaip2),
+    keys: keys.map((entry, index) => readKeyEntry(entry, childPointer("/keys", index))),
+  };
+  history.keys.forEach((entry, index) => {
+    checkSuccession(entry, history.keys[index - 1], history.keys[index + 1], childPointer("/keys", index), crypto);
+  });
+  const repeated = history.keys.findIndex((entry, index) => history.keys.findIndex((k) => k.kid === entry.kid) < index);
+  if (repeated !== -1) throw new FormatError(`/keys/${repeated}/kid`, "is in the history already");
+  return history;
+}
+
+function readKeyEntry(value: unknown, pointer: string): KeyEntry {
+  const at = (member: string) => childPointer(pointer, member);
+  const members = readMembers(
+    value,
+    pointer,
+    ["type", "version", "kid", "keySha256", "pqPublicKey", "algorandAddress", "origin", "fromRound"],
+    ["untilRound", "revokedRound", "endorsement"],
+  );
+  const { untilRound, revokedRound, endorsement } = members;
+  const entry: KeyEntry = {
+    type: readConstant(members.type, at("type"), "attestor-key"),
+    version: readConstant(members.version, at("version"), 1),
+    kid: readString(members.kid, at("kid"), "base64url of 32 bytes", BASE64URL_32_BYTES),
+    keySha256: readString(members.keySha256, at("keySha256"), "base64url of 32 bytes", BASE64URL_32_BYTES),
+    pqPublicKey: readBase64(members.pqPublicKey, at("pqPublicKey"), ML_DSA_65_PUBLIC_KEY_LENGTH),
+    algorandAddress: readAddress(members.algorandAddress, at("algorandAddress")),
+    origin: readString(members.origin, at("origin"), "an origin", isOrigin),
+    fromRound: readInteger(members.fromRound, at("fromRound"), 0),
+    ...(untilRound !== undefined && { untilRound: readInteger(untilRound, at("untilRound"), 1) }),
+    ...(revokedRound !== undefined && { revokedRound: readInteger(revokedRound, at("revokedRound"), 0) }),
+    ...(endorsement !== undefined && {
+      endorsement: readBase64(endorsement, at("endorsement"), ML_DSA_65_SIGNATURE_LENGTH),
+    }),
+  };
+  const own = keyIdentity(fromBase64(entry.pqPublicKey));
+  if (entry.kid !== own.kid) throw new FormatError(at("kid"), "is not the key's thumbprint");
+  if (entry.keySha256 !== own.keySha256) throw new FormatError(at("keySha256"), "is not the key's SHA-256");
+  return entry;
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^\s/?#]+$/.test(text) && text.isWellFormed();
+}
+
+function checkSuccession(
+  entry: KeyEntry,
+  previous: KeyEntry | undefined,
+  next: KeyEntry | undefined,
+  pointer: string,
+  crypto: Pick<Crypto, "mldsa65">,
+): void {
+  if (entry.untilRound !== next?.fromRound)
+    throw new FormatError(`${pointer}/untilRound`, next ? "must be where the next key begins" : "no key follows");
+  if (entry.untilRound !== undefined && entry.untilRound <= entry.fromRound)
+    throw new FormatError(`${pointer}/untilRound`, "must be after fromRound");
+  if (previous === undefined) {
+    if (entry.endorsement !== undefined) throw new FormatError(`${pointer}/endorsement`, "the first key has none");
+  } else if (entry.endorsement === undefined) {
+    throw new FormatError(`${pointer}/endorsement`, "missing");
+  } else if (
+    !verifySignature(fromBase64(previous.pqPublicKey), keyEntryBytes(entry), fromBase64(entry.endorsement), crypto)
+  ) {
+    throw new FormatError(`${pointer}/endorsement`, "is not by the key before");
+  }
+}
