@@ -89,3 +89,15 @@ export async function submit(network: TestNetwork, ...signed: Uint8Array[]): Pro
   const body = (await answer.json()) as { txId?: string; message?: string };
   return answer.status === 200 ? String(body.txId) : `${answer.status} ${body.message}`;
 }
+
+/** What a server says, as JSON of the form that the caller expects. */
+export async function askJson<T>(url: string, init?: RequestInit): Promise<{ status: number; body: T }> {
+  const answer = await fetch(url, init);
+  return { status: answer.status, body: (await answer.json()) as T };
+}
+
+/** Status and message of an error. */
+export async function askError(url: string): Promise<string> {
+  const { status, body } = await askJson<{ message: string }>(url);
+  return `${status} ${body.message}`;
+}
