@@ -1,0 +1,355 @@
+import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/proof/testing";
+import { describe, expect, test } from "vitest";
+import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../test/fake-service.ts";
+import { type AttestOptions, attest } from "./attest.ts";
+import type { Clock } from "./clock.ts";
+import type { Progress } from "./pay.ts";
+import { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
+import type { Wallet } from "./wallet.ts";
+
+const bundle = testBundle();
+const bytes = new TextEncoder().encode(JSON.stringify(bundle));
+const TXID = bundle.source.txnId;
+
+/** Signs with the numbers 1, 2, 3, … */
+function countingWallet(): Wallet & { signed: number } {
+  const wallet = {
+    signed: 0,
+    payer: () => "PAYER",
+    sign: async (_: unknown, offer: typeof ALGORAND_OFFER) => {
+      wallet.signed++;
+      return { x402Version: 2, accepted: offer, payload: { signature: wallet.signed } };
+    },
+  };
+  return wallet;
+}
+
+/** Which signature a header carries. */
+function signatureOf(header: string | undefined): number | undefined {
+  return header && JSON.parse(Buffer.from(header, "base64").toString()).payload.signature;
+}
+
+/** Time that passes only by waiting. */
+function manualClock(): Clock & { waits: number[] } {
+  const clock = {
+    waits: [] as number[],
+    now: () => clock.waits.reduce((sum, ms) => sum + ms, 0),
+    wait: async (ms: number, signal: AbortSignal) => {
+      signal.throwIfAborted();
+      clock.waits.push(ms);
+    },
+  };
+  return clock;
+}
+
+function purchase(service: { url: string }, more: Partial<AttestOptions> = {}) {
+  const wallet = countingWallet();
+  const clock = manualClock();
+  const vault = memoryVault();
+  const progress: Progress[] = [];
+  const options: AttestOptions = {
+    service: service.url,
+    txid: TXID,
+    wallet,
+    maxPrice: "0.01",
+    trust: testHistory(),
+    vault,
+    clock,
+    onProgress: (event) => progress.push(event),
+    ...more,
+  };
+  const stored = () => options.vault.get(paymentId(service.url, { txid: TXID }));
+  return { wallet, clock, progress, stored, run: () => attest(options) };
+}
+
+const failing = (code: string, more: object = {}) => expect.objectContaining({ name: "AttestError", code, ...more });
+
+describe("attest buys", () => {
+  test("one bundle, for one payment, and verifies it", async () => {
+    await using service = await fakeService(paymentRequired([BASE_OFFER, ALGORAND_OFFER]), delivery(bytes));
+    const { run, wallet, progress, stored } = purchase(service);
+    const attestation = await run();
+
+    expect(attestation.bundle).toEqual(bundle);
+    expect(attestation.bundleBytes).toEqual(bytes);
+    expect(attestation.report.verified).toBe(true);
+    expect(attestation.receipt?.transaction).toBe("SETTLEMENT");
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1]);
+    expect(service.requests.map(({ body }) => body)).toEqual([{ txid: TXID }, { txid: TXID }]);
+    expect(wallet.signed).toBe(1);
+    expect(progress.map(({ step }) => step)).toEqual(["offered", "signed"]);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test("with its payment stored before it is sent", async () => {
+    const vault = memoryVault();
+    const id = (url: string) => paymentId(url, { txid: TXID });
+    let storedWhenSent: StoredPayment | undefined;
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), async ({ header }) => {
+      storedWhenSent = await vault.get(id(service.url));
+      expect(storedWhenSent?.header).toBe(header);
+      return delivery(bytes);
+    });
+    await purchase(service, { vault }).run();
+    expect(storedWhenSent).toBeDefined();
+  });
+
+  test("with the payment kept until the bundle is saved", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(bytes), delivery(bytes));
+    let diskIsFull = true;
+    const saved: Uint8Array[] = [];
+    const { run, wallet, stored } = purchase(service, {
+      save: async ({ bundleBytes }) => {
+        expect(await stored()).toBeDefined();
+        if (diskIsFull) throw new Error("disk full");
+        saved.push(bundleBytes);
+      },
+    });
+    await expect(run()).rejects.toEqual(failing("save_failed", { paymentStored: true }));
+    diskIsFull = false;
+    await run();
+    expect(saved).toEqual([bytes]);
+    expect(wallet.signed).toBe(1);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test("and lets the caller keep a bundle of a signer that it does not believe", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(bytes));
+    const saved: boolean[] = [];
+    const { report } = await purchase(service, {
+      trust: testHistory([{ attestor: testAttestor("someone else"), fromRound: 1 }]),
+      save: async (attestation) => void saved.push(attestation.report.verified),
+    }).run();
+    expect(report).toMatchObject({ verified: false, attestor: { status: "unknown" } });
+    expect(saved).toEqual([false]);
+  });
+
+  test("a Base hash under its one spelling", async () => {
+    await using service = await fakeService(problem(404, "source_not_found"));
+    await expect(purchase(service, { txid: `0x${"AB".repeat(32)}`, chain: "base" }).run()).rejects.toThrow();
+    expect(service.requests[0]?.body).toEqual({ txid: `0x${"ab".repeat(32)}`, chain: "base" });
+  });
+});
+
+describe("a payment that was sent is sent again, never another", () => {
+  test.each([
+    ["no answer", "hang up" as const],
+    ["an answer cut short", "cut short" as const],
+    ["503", problem(503, "attestation_pending", { sameHeader: true })],
+    ["500", problem(500, "internal")],
+    ["a proxy's 502", { status: 502, body: "<html>" }],
+    ["429", problem(429, "too_many_requests")],
+    ["409 source_not_final", problem(409, "source_not_final")],
+  ])("after %s", async (_, reply) => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), reply, reply, delivery(bytes));
+    const { run, wallet, progress } = purchase(service);
+    await run();
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1]);
+    expect(new Set(service.requests.slice(1).map(({ header }) => header)).size).toBe(1);
+    expect(wallet.signed).toBe(1);
+    expect(progress.map(({ step }) => step)).toEqual(["offered", "signed", "waiting", "waiting"]);
+  });
+
+  test("when the service says: Retry-After, else ever later", async () => {
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      problem(503, "settlement_pending", { sameHeader: true, retryAfter: 7 }),
+      "hang up",
+      "hang up",
+      problem(503, "attestation_pending", { sameHeader: true, retryAfter: 0 }),
+      delivery(bytes),
+    );
+    const { run, clock } = purchase(service);
+    await run();
+    expect(clock.waits).toEqual([7000, 2000, 4000, 250]);
+  });
+
+  test("until the time is over; the next call takes it up, also with another wallet and price", async () => {
+    const pending = problem(503, "attestation_pending", { sameHeader: true, retryAfter: 60 });
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      ...Array(4).fill(pending),
+      delivery(bytes),
+    );
+    const vault = memoryVault();
+    const first = purchase(service, { vault, maxWaitMs: 200_000 });
+    await expect(first.run()).rejects.toEqual(
+      failing("paid_unfinished", {
+        paymentStored: true,
+        problem: expect.objectContaining({ code: "attestation_pending" }),
+      }),
+    );
+    expect(first.clock.now()).toBe(180_000);
+
+    const second = purchase(service, { vault, maxPrice: "0" });
+    expect((await second.run()).bundle).toEqual(bundle);
+    expect(second.wallet.signed).toBe(0);
+    expect(second.progress.map(({ step }) => step)).toEqual(["resumed"]);
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 1, 1, 1]);
+    expect(await second.stored()).toBeUndefined();
+  });
+
+  test("also when the service is gone at the end", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), "hang up");
+    const { run, stored } = purchase(service, { maxWaitMs: 500 });
+    await expect(run()).rejects.toEqual(failing("paid_unfinished", { paymentStored: true, problem: undefined }));
+    expect(await stored()).toBeDefined();
+  });
+
+  test("and a refusal that charged nothing is told as that", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(503, "providers_unavailable"));
+    await expect(purchase(service, { maxWaitMs: 500 }).run()).rejects.toEqual(
+      failing("refused", { paymentStored: true }),
+    );
+  });
+
+  test("by two callers at once: the first one's payment serves both", async () => {
+    const vault = memoryVault();
+    const required = paymentRequired([ALGORAND_OFFER]);
+    await using service = await fakeService(required, required, delivery(bytes), delivery(bytes));
+    const callers = [purchase(service, { vault }), purchase(service, { vault })];
+    await Promise.all(callers.map(({ run }) => run()));
+    const sent = service.requests.map(({ header }) => header).filter((header) => header !== undefined);
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent).size).toBe(1);
+  });
+});
+
+describe("a payment that is void", () => {
+  test("when it was fresh, is not followed by another: the reason is told", async () => {
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      paymentRequired([ALGORAND_OFFER], "insufficient_funds"),
+    );
+    const { run, wallet, stored } = purchase(service);
+    await expect(run()).rejects.toEqual(failing("not_paid", { message: "insufficient_funds", paymentStored: false }));
+    expect(wallet.signed).toBe(1);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test.each([
+    ["after waiting", [problem(503, "settlement_pending", { sameHeader: true })]],
+    ["after being not final", [problem(409, "source_not_final")]],
+  ])("%s, is replaced by one new one", async (_, replies) => {
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      ...replies,
+      paymentRequired([ALGORAND_OFFER], "expired"),
+      delivery(bytes),
+    );
+    const { run } = purchase(service);
+    await run();
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 2]);
+  });
+
+  test("when an earlier call left it, is replaced by one new one, and by no third", async () => {
+    const vault = memoryVault();
+    const expired = paymentRequired([ALGORAND_OFFER], "expired");
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), "hang up", expired, expired);
+    await expect(purchase(service, { vault, maxWaitMs: 1 }).run()).rejects.toEqual(failing("paid_unfinished"));
+    const { run, wallet } = purchase(service, { vault });
+    await expect(run()).rejects.toEqual(failing("not_paid", { message: "expired" }));
+    expect(wallet.signed).toBe(1);
+    expect(service.requests).toHaveLength(4);
+  });
+
+  test("a new one is asked the price again", async () => {
+    await using service = await fakeService(
+      paymentRequired([ALGORAND_OFFER]),
+      "hang up",
+      paymentRequired([{ ...ALGORAND_OFFER, amount: "20000" }], "expired"),
+    );
+    const { run, wallet } = purchase(service);
+    await expect(run()).rejects.toEqual(failing("price_too_high", { price: 20_000n }));
+    expect(wallet.signed).toBe(1);
+  });
+
+  test("because it was refunded, is forgotten", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(410, "payment_refunded"));
+    const { run, stored } = purchase(service);
+    await expect(run()).rejects.toEqual(failing("refused", { paymentStored: false }));
+    expect(await stored()).toBeUndefined();
+  });
+});
+
+describe("nothing is signed", () => {
+  test("above the price allowed", async () => {
+    await using service = await fakeService(paymentRequired([{ ...ALGORAND_OFFER, amount: "10001" }]));
+    const { run, wallet } = purchase(service);
+    await expect(run()).rejects.toEqual(failing("price_too_high", { price: 10_001n }));
+    expect(wallet.signed).toBe(0);
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test.each([
+    ["an unknown transaction", problem(404, "source_not_found"), "refused"],
+    ["a service that is stopping", problem(503, "stopping"), "unreachable"],
+    ["no answer", "hang up" as const, "unreachable"],
+    ["200", { status: 200, body: "{}" }, "unexpected_answer"],
+    ["402 without offers", { status: 402 }, "unexpected_answer"],
+    ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" } }, "unexpected_answer"],
+  ])("on %s", async (_, reply, code) => {
+    await using service = await fakeService(reply);
+    const { run, wallet } = purchase(service);
+    await expect(run()).rejects.toEqual(failing(code, { paymentStored: false }));
+    expect(wallet.signed).toBe(0);
+  });
+
+  test("nor sent when the vault fails", async () => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]));
+    const full: Vault = { ...memoryVault(), put: () => Promise.reject(new Error("disk full")) };
+    await expect(purchase(service, { vault: full }).run()).rejects.toEqual(failing("vault_failed"));
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test("nor asked, with options that make no sense", async () => {
+    const service = { url: "http://127.0.0.1:1" };
+    for (const more of [{ service: "ftp://x" }, { service: "nonsense" }, { maxPrice: "lots" }]) {
+      await expect(purchase(service, more).run()).rejects.toEqual(failing("invalid_option"));
+    }
+  });
+});
+
+describe("what is delivered", () => {
+  test.each([
+    ["no bundle", new TextEncoder().encode('{"hello":"world"}'), "not a bundle"],
+    ["no JSON", new TextEncoder().encode("<html>"), "not a bundle"],
+    [
+      "a bundle of another transaction",
+      new TextEncoder().encode(JSON.stringify(testBundle({ source: { txnBytes: testPayment("another") } }))),
+      "another transaction",
+    ],
+    ["endless", new Uint8Array(5 * 1024 * 1024), "larger than any bundle"],
+  ])("is not taken when it is %s; the payment stays", async (_, delivered, message) => {
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(delivered));
+    const { run, stored } = purchase(service);
+    await expect(run()).rejects.toEqual(
+      failing("paid_unfinished", { message: expect.stringContaining(message), paymentStored: true }),
+    );
+    expect(await stored()).toBeDefined();
+  });
+});
+
+describe("an interrupted call", () => {
+  test("says that a payment is left to take up", async () => {
+    const interrupt = new AbortController();
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), () => {
+      interrupt.abort();
+      return "hang up";
+    });
+    const { run, stored } = purchase(service, { signal: interrupt.signal });
+    await expect(run()).rejects.toEqual(failing("interrupted", { paymentStored: true }));
+    expect(await stored()).toBeDefined();
+  });
+
+  test("before it signed leaves nothing", async () => {
+    const interrupt = new AbortController();
+    await using service = await fakeService(() => {
+      interrupt.abort();
+      return paymentRequired([ALGORAND_OFFER]);
+    });
+    const { run, stored } = purchase(service, { signal: interrupt.signal });
+    await expect(run()).rejects.toEqual(failing("interrupted", { paymentStored: false }));
+    expect(await stored()).toBeUndefined();
+  });
+});

@@ -1,0 +1,110 @@
+import type { Trust } from "@attestd/proof";
+import type { SettleResponse } from "@x402/core/types";
+import { type Clock, systemClock } from "./clock.ts";
+import { AttestError } from "./errors.ts";
+import { type Examined, examine } from "./examine.ts";
+import { type Call, obtainBundle, type Progress } from "./pay.ts";
+import type { AttestRequest } from "./request.ts";
+import { parseUsdc } from "./usdc.ts";
+import { paymentId, type Vault } from "./vault.ts";
+import type { Wallet } from "./wallet.ts";
+
+export type AttestOptions = {
+  /** Base URL of the service, e.g. `https://attestd.example`. */
+  service: string;
+  /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
+  txid: string;
+  /** The chain of `txid`; the service tells it from the id when it is absent. */
+  chain?: "algorand" | "base";
+  wallet: Wallet;
+  /** The most that may be paid, in USDC, e.g. `"0.01"`. */
+  maxPrice: string;
+  /** Whose attestations are believed; without it the report's signer is `unknown`. */
+  trust?: Trust;
+  /** Where the signed payment waits for its bundle. One that survives the process makes `attest` resumable. */
+  vault: Vault;
+  /**
+   * Stores the bundle durably. The payment leaves the vault only after this resolved, so a bundle that could not be
+   * stored is delivered again by the next call.
+   */
+  save?: (attestation: Attestation) => Promise<void>;
+  onProgress?: (progress: Progress) => void;
+  /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
+  maxWaitMs?: number;
+  signal?: AbortSignal;
+  fetch?: typeof globalThis.fetch;
+  clock?: Clock;
+};
+
+export type Attestation = Examined & {
+  /** The bundle exactly as the service sent it: JSON in UTF-8. */
+  bundleBytes: Uint8Array;
+  /** The facilitator's receipt, where the service gave one. Stated by the service; checked by no one here. */
+  receipt: SettleResponse | undefined;
+};
+
+const DEFAULT_MAX_WAIT_MS = 300_000;
+
+/**
+ * Buys one attestation, or takes up the purchase that an earlier call with this vault, service and transaction began.
+ *
+ * The signed payment is in the vault before it is sent, and only that payment is sent until the service either gives
+ * the bundle or answers it with 402: nothing here pays twice for one call.
+ *
+ * @returns the bundle and what our own verification says of it; look at `report.verified`
+ * @throws AttestError
+ */
+export async function attest(options: AttestOptions): Promise<Attestation> {
+  const call = openCall(options);
+  try {
+    const { payment, bytes, receipt } = await obtainBundle(call);
+    const attestation = { bundleBytes: bytes, receipt, ...examine(bytes, call.request, options.trust) };
+    await options.save?.(attestation).catch((cause: unknown) => {
+      throw new AttestError("save_failed", "The bundle could not be saved.", { paymentStored: true, cause });
+    });
+    await call.vault.remove(call.id, payment).catch(() => undefined); // It would only deliver the same bundle again.
+    return attestation;
+  } catch (error) {
+    if (!call.signal.aborted) throw error;
+    const paymentStored = (await call.vault.get(call.id).catch(() => undefined)) !== undefined;
+    throw new AttestError("interrupted", "Interrupted.", { paymentStored, cause: error });
+  }
+}
+
+function openCall(options: AttestOptions): Call {
+  const service = serviceUrl(options.service);
+  const request: AttestRequest = {
+    txid: options.txid.startsWith("0x") ? options.txid.toLowerCase() : options.txid,
+    ...(options.chain && { chain: options.chain }),
+  };
+  const clock = options.clock ?? systemClock;
+  return {
+    service,
+    request,
+    id: paymentId(service, request),
+    wallet: options.wallet,
+    maxPrice: readPrice(options.maxPrice),
+    vault: options.vault,
+    onProgress: options.onProgress ?? (() => undefined),
+    deadline: clock.now() + (options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS),
+    signal: options.signal ?? new AbortController().signal,
+    fetch: options.fetch ?? globalThis.fetch,
+    clock,
+  };
+}
+
+function serviceUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.search || url.hash || url.username) {
+    throw new AttestError("invalid_option", `${JSON.stringify(text)} is not the http(s) URL of a service.`);
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function readPrice(text: string): bigint {
+  try {
+    return parseUsdc(text);
+  } catch (cause) {
+    throw new AttestError("invalid_option", `maxPrice: ${(cause as Error).message}`, { cause });
+  }
+}

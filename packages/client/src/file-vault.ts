@@ -1,0 +1,87 @@
+import { createHash, randomBytes } from "node:crypto";
+import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { StoredPayment, Vault } from "./vault.ts";
+
+/** A vault of files, and where it keeps each payment. */
+export interface FileVault extends Vault {
+  /** The file of an id, whether it stands or not. */
+  path(id: string): string;
+}
+
+/**
+ * Keeps each payment in a file of its own, mode 0600, in a folder of mode 0700 that is made when first needed. Several
+ * processes may share the folder.
+ *
+ * @param folder absolute path
+ */
+export function fileVault(folder: string): FileVault {
+  const path = (id: string) => join(folder, `${createHash("sha256").update(id).digest("hex").slice(0, 32)}.json`);
+
+  const get = async (id: string): Promise<StoredPayment | undefined> => {
+    const text = await readFile(path(id), "utf8").catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return undefined;
+      throw error;
+    });
+    return text === undefined ? undefined : readPayment(text, path(id));
+  };
+
+  return {
+    path,
+    get,
+    async put(id, payment) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const draft = `${path(id)}.${randomBytes(6).toString("hex")}`;
+      await writeDurably(draft, JSON.stringify(payment));
+      try {
+        // A hard link is made whole or not at all, and never over another file: the first of several callers wins.
+        await link(draft, path(id));
+        await syncFolder(folder);
+        return payment;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        return (await get(id)) ?? this.put(id, payment);
+      } finally {
+        await unlink(draft);
+      }
+    },
+    async remove(id, payment) {
+      const stored = await get(id);
+      if (stored?.header === payment.header) await unlink(path(id));
+    },
+  };
+}
+
+/** @throws when the text is not a payment: it was not written here, and nothing may be signed in its place */
+function readPayment(text: string, path: string): StoredPayment {
+  let value: Partial<StoredPayment> | null;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${path} is not JSON.`, { cause });
+  }
+  if (value?.version !== 1 || typeof value.header !== "string" || !value.request || !value.offer) {
+    throw new Error(`${path} is not a stored payment.`);
+  }
+  return value as StoredPayment;
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes a new name in a folder survive a power cut: fsync of the file alone does not (fsync(2)). */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,195 @@
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import type { Clock } from "./clock.ts";
+import { AttestError, type Problem } from "./errors.ts";
+import { chooseOffer } from "./offers.ts";
+import { type Answer, type AttestRequest, NoAnswer, postAttest } from "./request.ts";
+import type { StoredPayment, Vault } from "./vault.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** One purchase: its options checked, its defaults filled in. */
+export type Call = {
+  service: string;
+  request: AttestRequest;
+  /** Its name in the vault. */
+  id: string;
+  wallet: Wallet;
+  /** micro-USDC. */
+  maxPrice: bigint;
+  vault: Vault;
+  onProgress: (progress: Progress) => void;
+  /** When to stop asking, in the clock's ms. */
+  deadline: number;
+  signal: AbortSignal;
+  fetch: typeof globalThis.fetch;
+  clock: Clock;
+};
+
+type Offer = StoredPayment["offer"];
+
+export type Progress =
+  /** The vault held a payment for this call: it is sent again, none is signed. */
+  | { step: "resumed"; offer: Offer }
+  /** This is what will be signed. */
+  | { step: "offered"; offer: Offer }
+  /** Signed and in the vault, not yet sent. */
+  | { step: "signed"; offer: Offer }
+  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came at all. */
+  | { step: "waiting"; code?: string; retryInMs: number };
+
+type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
+
+const OFFERS_TIMEOUT_MS = 30_000;
+/** The service answers within the offer's `maxTimeoutSeconds` + 30 s; after as long again the line counts as dead. */
+const GRACE_SECONDS = 60;
+const SHORTEST_WAIT_MS = 250;
+const LONGEST_BACKOFF_MS = 15_000;
+/** Not finished, or not now: the payment sent stays good. Everything else below 500 is final. */
+const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
+
+/**
+ * Gets the bytes of a bundle: takes up the payment in the vault, or signs one.
+ *
+ * A 402 is the service's word that the payment it answers is void and that a new one is safe. When a fresh payment is
+ * refused so, the payer is told why; when it came after waiting, the payment ran out meanwhile, and one new one is signed.
+ */
+export async function obtainBundle(call: Call): Promise<Delivered> {
+  let payment = await storedPayment(call);
+  let mayHaveRunOut = payment !== undefined;
+  if (payment) call.onProgress({ step: "resumed", offer: payment.offer });
+  else payment = await signAndStore(call, await askOffers(call));
+
+  for (let renewed = false; ; renewed = true) {
+    const answer = await sendUntilAnswered(call, payment);
+    if (answer.kind === "bundle") return { payment, bytes: answer.bytes, receipt: answer.receipt };
+    await forget(call, payment);
+    mayHaveRunOut ||= answer.sendings > 1;
+    if (renewed || !mayHaveRunOut) throw notPaid(answer.paymentRequired);
+    payment = await signAndStore(call, answer.paymentRequired);
+  }
+}
+
+async function askOffers(call: Call): Promise<PaymentRequired> {
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OFFERS_TIMEOUT_MS)]);
+  const answer = await postAttest(call.fetch, call.service, call.request, { signal }).catch((error: unknown) => {
+    if (!(error instanceof NoAnswer)) throw error;
+    throw new AttestError("unreachable", `No answer from ${call.service}.`, { cause: error.cause });
+  });
+  if (answer.kind === "payment_required") return answer.paymentRequired;
+  if (answer.kind === "bundle") {
+    throw new AttestError("unexpected_answer", `${call.service} answered 200 before any payment.`);
+  }
+  const { problem } = answer;
+  if (problem.status >= 500 || problem.status === 429) {
+    throw new AttestError("unreachable", `${call.service} cannot sell now.`, { problem });
+  }
+  if (problem.status < 400) {
+    throw new AttestError("unexpected_answer", `${call.service} answered ${problem.status}.`, { problem });
+  }
+  throw new AttestError("refused", problem.detail ?? `${call.service} refused the request.`, { problem });
+}
+
+async function signAndStore(call: Call, required: PaymentRequired): Promise<StoredPayment> {
+  const chosen = chooseOffer(required.accepts, call.wallet, call.maxPrice);
+  const offer = describe(chosen, call.wallet);
+  call.onProgress({ step: "offered", offer });
+  const payload = await call.wallet.sign(required, chosen).catch((cause: unknown) => {
+    throw new AttestError("signing_failed", `The payment could not be signed: ${messageOf(cause)}`, { cause });
+  });
+  call.signal.throwIfAborted();
+  const signed: StoredPayment = {
+    version: 1,
+    service: call.service,
+    request: call.request,
+    header: encodePaymentSignatureHeader(payload),
+    offer,
+  };
+  // What the vault holds now is what is sent: another process may have been first, and then its payment serves both.
+  const stored = await call.vault.put(call.id, signed).catch(vaultFailed);
+  call.onProgress(
+    stored.header === signed.header ? { step: "signed", offer } : { step: "resumed", offer: stored.offer },
+  );
+  return stored;
+}
+
+/** Sends one payment, the same bytes each time, until the service has decided about it or the time is over. */
+async function sendUntilAnswered(call: Call, payment: StoredPayment) {
+  for (let sendings = 1; ; sendings++) {
+    const answer = await send(call, payment);
+    if (answer?.kind === "bundle") return answer;
+    if (answer?.kind === "payment_required") return { ...answer, sendings };
+    const problem = answer?.problem;
+    if (problem && !isWorthSendingAgain(problem)) throw await refused(call, payment, problem);
+    const retryInMs = waitBefore(sendings, problem);
+    if (call.clock.now() + retryInMs > call.deadline) {
+      throw problem && isUncharged(problem) ? await refused(call, payment, problem) : unfinished(problem);
+    }
+    call.onProgress({ step: "waiting", retryInMs, ...(problem && { code: problem.code }) });
+    await call.clock.wait(retryInMs, call.signal);
+  }
+}
+
+/** @returns undefined when no whole answer came: the payment may have been settled or not */
+async function send(call: Call, { request, header, offer }: StoredPayment): Promise<Answer | undefined> {
+  const timeout = AbortSignal.timeout((offer.maxTimeoutSeconds + GRACE_SECONDS) * 1000);
+  const signal = AbortSignal.any([call.signal, timeout]);
+  try {
+    return await postAttest(call.fetch, call.service, request, { header, signal });
+  } catch (error) {
+    call.signal.throwIfAborted();
+    if (error instanceof NoAnswer) return undefined;
+    throw new AttestError("paid_unfinished", messageOf(error), { paymentStored: true, cause: error });
+  }
+}
+
+function isWorthSendingAgain({ status, code }: Problem): boolean {
+  return status >= 500 || WORTH_SENDING_AGAIN.has(status) || code === "source_not_final";
+}
+
+/** The service names every case in which money may have moved; an answer that is not its own names nothing. */
+function isUncharged({ status, code, sameHeader }: Problem): boolean {
+  return !sameHeader && status !== 500 && !/^(http|payment)_/.test(code);
+}
+
+function waitBefore(sendings: number, problem: Problem | undefined): number {
+  const backoff = Math.min(1000 * 2 ** (sendings - 1), LONGEST_BACKOFF_MS);
+  return Math.max(problem?.retryAfterMs ?? backoff, SHORTEST_WAIT_MS);
+}
+
+async function storedPayment(call: Call): Promise<StoredPayment | undefined> {
+  return call.vault.get(call.id).catch(vaultFailed);
+}
+
+async function forget(call: Call, payment: StoredPayment): Promise<void> {
+  await call.vault.remove(call.id, payment).catch(vaultFailed);
+}
+
+function vaultFailed(cause: unknown): never {
+  throw new AttestError("vault_failed", `The vault failed: ${messageOf(cause)}`, { cause });
+}
+
+function notPaid({ error }: PaymentRequired): AttestError {
+  return new AttestError("not_paid", error ?? "The service refused the payment.");
+}
+
+function unfinished(problem: Problem | undefined): AttestError {
+  const message = problem?.detail ?? "The payment was sent, and no answer came.";
+  return new AttestError("paid_unfinished", message, { paymentStored: true, ...(problem && { problem }) });
+}
+
+/** A refund ends a payment as a 402 does. After any other refusal the payment may still buy what it was signed for. */
+async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
+  const refunded = problem.code === "payment_refunded";
+  if (refunded) await forget(call, payment);
+  const message = problem.detail ?? `${call.service} refused the request.`;
+  return new AttestError("refused", message, { problem, paymentStored: !refunded });
+}
+
+function describe(chosen: PaymentRequirements, wallet: Wallet): Offer {
+  const { network, amount, payTo, maxTimeoutSeconds } = chosen;
+  return { network, amount, payTo, maxTimeoutSeconds, payer: wallet.payer(network) ?? "" };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

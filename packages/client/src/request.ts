@@ -1,0 +1,129 @@
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
+import { isPaymentRequiredV2 } from "@x402/core/schemas";
+import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { AttestError, type Problem } from "./errors.ts";
+
+/** Body of POST /attest. */
+export type AttestRequest = { txid: string; chain?: "algorand" | "base" };
+
+export type Answer =
+  | { kind: "bundle"; bytes: Uint8Array; receipt: SettleResponse | undefined }
+  | { kind: "payment_required"; paymentRequired: PaymentRequired }
+  | { kind: "problem"; problem: Problem };
+
+/** No whole answer came: the request may have been carried out or not. */
+export class NoAnswer extends Error {
+  constructor(cause: unknown) {
+    super("no answer", { cause });
+    this.name = "NoAnswer";
+  }
+}
+
+/** Above the largest bundle that the service makes (2 MiB), so that an endless answer ends. */
+const LARGEST_ANSWER = 4 * 1024 * 1024;
+
+/**
+ * Sends one POST /attest.
+ *
+ * @param header value of PAYMENT-SIGNATURE; without it the service tells what it asks
+ * @param signal ends the request
+ * @throws NoAnswer when no whole answer came
+ * @throws AttestError `unexpected_answer` when the answer is none that the service gives
+ */
+export async function postAttest(
+  fetch: typeof globalThis.fetch,
+  service: string,
+  request: AttestRequest,
+  { header, signal }: { header?: string; signal: AbortSignal },
+): Promise<Answer> {
+  let response: Response;
+  let body: Uint8Array;
+  try {
+    response = await fetch(`${service}/attest`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(header && { "payment-signature": header }) },
+      body: JSON.stringify(request),
+      // A redirect would carry the payment to a host that nobody named.
+      redirect: "manual",
+      signal,
+    });
+    body = await readBody(response);
+  } catch (error) {
+    throw error instanceof AttestError ? error : new NoAnswer(error);
+  }
+  if (response.status === 200) return { kind: "bundle", bytes: body, receipt: readReceipt(response.headers) };
+  if (response.status === 402) return { kind: "payment_required", paymentRequired: readOffers(response.headers) };
+  return { kind: "problem", problem: readProblem(response, body) };
+}
+
+async function readBody(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > LARGEST_ANSWER) throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
+    chunks.push(chunk);
+  }
+  const body = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+function readOffers(headers: Headers): PaymentRequired {
+  const decoded = decoded64(headers.get("payment-required"), decodePaymentRequiredHeader);
+  if (!isPaymentRequiredV2(decoded)) {
+    throw new AttestError(
+      "unexpected_answer",
+      "The answer is 402 without a PAYMENT-REQUIRED header of x402 version 2.",
+    );
+  }
+  return decoded;
+}
+
+/** The receipt is a courtesy: a bundle without one, or with one that cannot be read, is as good. */
+function readReceipt(headers: Headers): SettleResponse | undefined {
+  const decoded = decoded64(headers.get("payment-response"), decodePaymentResponseHeader);
+  return typeof decoded?.transaction === "string" ? decoded : undefined;
+}
+
+function decoded64<T>(value: string | null, decode: (value: string) => T): T | undefined {
+  try {
+    return value === null ? undefined : decode(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function readProblem(response: Response, body: Uint8Array): Problem {
+  const json = parseObject(body);
+  const retryAfterMs = readRetryAfter(response.headers.get("retry-after"));
+  const retry = json.retry as { sameHeader?: unknown } | null | undefined;
+  return {
+    status: response.status,
+    code: typeof json.code === "string" ? json.code : `http_${response.status}`,
+    ...(typeof json.detail === "string" && { detail: json.detail }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    sameHeader: retry?.sameHeader === true,
+  };
+}
+
+function parseObject(body: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** RFC 9110, 10.2.3: whole seconds, or a date. */
+function readRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d{1,7}$/.test(value)) return Number(value) * 1000;
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now());
+}

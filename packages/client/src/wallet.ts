@@ -1,0 +1,124 @@
+import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { type Rail, railOf } from "./rails.ts";
+
+/** Signs payments. It never sends them. */
+export interface Wallet {
+  /** The address that would pay on a network (CAIP-2), undefined where this wallet has none. */
+  payer(network: string): string | undefined;
+
+  /**
+   * Signs one payment of one offer.
+   *
+   * @param offer one of `required.accepts`, its terms already accepted by the caller
+   * @returns x402's PaymentPayload, version 2
+   */
+  sign(required: PaymentRequired, offer: PaymentRequirements): Promise<PaymentPayload>;
+}
+
+/** Keys of a payer, for as many rails as it has; the sandbox gives them in this form. */
+export type WalletKeys = {
+  /** `mnemonic`: 25 words. */
+  algorand?: { address: string; mnemonic: string };
+  /** `privateKey`: 0x and 64 hex characters. */
+  base?: { address: string; privateKey: string };
+  /** `secretKeyBase64`: 64 bytes, the seed and then the public key. */
+  solana?: { address: string; secretKeyBase64: string };
+};
+
+/** Nodes that signing asks; each a public MainNet node unless given. Base asks none. */
+export type WalletNodes = {
+  /** Gives the genesis hash and round that an Algorand payment is valid for, so it decides on which ledger it is. */
+  algodUrl?: string;
+  algodToken?: string;
+  /** Gives the recent blockhash of a Solana payment. */
+  solanaRpcUrl?: string;
+};
+
+/**
+ * A wallet of keys held by this process, on the stock x402 clients. Each rail's packages are loaded when it first pays.
+ *
+ * @throws at the first signature when a key does not give its address
+ */
+export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
+  const inTurn = oneAMillisecond();
+  return {
+    payer(network) {
+      const rail = railOf(network)?.rail;
+      return rail && keys[rail]?.address;
+    },
+    async sign(required, offer) {
+      const rail = railOf(offer.network)?.rail;
+      if (!rail) throw new Error(`The network ${offer.network} is not known.`);
+      const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), SCHEMES[rail](keys, nodes)]);
+      const client = new x402Client()
+        .register(offer.network, scheme)
+        // The stock client's own ceiling, set to the amount that was accepted: it signs that or throws.
+        .setSpendControls({
+          allowedAssets: [{ network: offer.network, asset: offer.asset, maxAmountPerPayment: offer.amount }],
+        });
+      const sign = () => client.createPaymentPayload({ ...required, accepts: [offer] });
+      return rail === "algorand" ? inTurn(sign) : sign();
+    },
+  };
+}
+
+const SCHEMES = {
+  async algorand({ algorand }: WalletKeys, { algodUrl, algodToken }: WalletNodes) {
+    const key = present(algorand, "Algorand");
+    const [{ default: algosdk }, { toClientAvmSigner }, { ExactAvmScheme }] = await Promise.all([
+      import("algosdk"),
+      import("@x402/avm"),
+      import("@x402/avm/exact/client"),
+    ]);
+    const signer = toClientAvmSigner(algosdk.mnemonicToSecretKey(key.mnemonic).sk.toBase64());
+    matching(signer.address, key.address);
+    return new ExactAvmScheme(signer, { ...(algodUrl && { algodUrl }), ...(algodToken && { algodToken }) });
+  },
+  async base({ base }: WalletKeys) {
+    const key = present(base, "Base");
+    const [{ privateKeyToAccount }, { ExactEvmScheme }] = await Promise.all([
+      import("viem/accounts"),
+      import("@x402/evm/exact/client"),
+    ]);
+    const account = privateKeyToAccount(key.privateKey as `0x${string}`);
+    matching(account.address.toLowerCase(), key.address.toLowerCase());
+    return new ExactEvmScheme(account);
+  },
+  async solana({ solana }: WalletKeys, { solanaRpcUrl }: WalletNodes) {
+    const key = present(solana, "Solana");
+    const [{ createKeyPairSignerFromBytes }, { ExactSvmScheme }] = await Promise.all([
+      import("@solana/kit"),
+      import("@x402/svm/exact/client"),
+    ]);
+    const signer = await createKeyPairSignerFromBytes(Uint8Array.fromBase64(key.secretKeyBase64));
+    matching(signer.address, key.address);
+    return new ExactSvmScheme(signer, solanaRpcUrl ? { rpcUrl: solanaRpcUrl } : undefined);
+  },
+} satisfies Record<Rail, unknown>;
+
+function present<K>(key: K | undefined, label: string): K {
+  if (!key) throw new Error(`The wallet has no key for ${label}.`);
+  return key;
+}
+
+function matching(address: string, stated: string): void {
+  if (address !== stated) throw new Error(`The wallet's key is that of ${address}, not of ${stated}.`);
+}
+
+/**
+ * Runs actions one after another, each in milliseconds of its own: all that tells one stock Algorand payment from the
+ * next is a time stamp in its note, and two signed in the same millisecond would be one payment for two calls.
+ */
+function oneAMillisecond(): <T>(action: () => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const result = turn.then(action);
+    turn = result.catch(() => undefined).then(nextMillisecond);
+    return result;
+  };
+}
+
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { PaymentRequirements } from "@x402/core/types";
+
+/** What the service got: the payment header as sent, and the body. */
+export type Seen = { header: string | undefined; body: unknown };
+
+/** How one request is answered: a whole answer, an answer cut short, or none. */
+export type Reply =
+  | { status: number; headers?: Record<string, string>; body?: string | Uint8Array }
+  | "hang up"
+  | "cut short";
+
+export interface FakeService extends AsyncDisposable {
+  url: string;
+  requests: Seen[];
+}
+
+/**
+ * A service on real HTTP that answers each POST /attest with the next reply of a script.
+ *
+ * @param script a function sees the request first, so that a test can look at what stands elsewhere at that moment
+ */
+export async function fakeService(
+  ...script: (Reply | ((seen: Seen) => Reply | Promise<Reply>))[]
+): Promise<FakeService> {
+  const requests: Seen[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const seen = {
+      header: incoming.headers["payment-signature"] as string | undefined,
+      body: await readJson(incoming),
+    };
+    requests.push(seen);
+    const step = script[requests.length - 1];
+    if (incoming.method !== "POST" || incoming.url !== "/attest" || step === undefined) {
+      outgoing.writeHead(599).end();
+      return;
+    }
+    answer(outgoing, typeof step === "function" ? await step(seen) : step);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readJson(incoming: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+function answer(outgoing: ServerResponse, reply: Reply): void {
+  if (reply === "hang up") {
+    outgoing.destroy();
+  } else if (reply === "cut short") {
+    outgoing.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    outgoing.write('{"version":', () => outgoing.destroy());
+  } else {
+    outgoing.writeHead(reply.status, reply.headers).end(reply.body);
+  }
+}
+
+export const ALGORAND_OFFER: PaymentRequirements = {
+  scheme: "exact",
+  network: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+  amount: "1000",
+  asset: "31566704",
+  payTo: "PAYTOALGORAND",
+  maxTimeoutSeconds: 120,
+  extra: { feePayer: "FEEPAYER" },
+};
+
+export const BASE_OFFER: PaymentRequirements = {
+  scheme: "exact",
+  network: "eip155:8453",
+  amount: "1000",
+  asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  payTo: "0x1111111111111111111111111111111111111111",
+  maxTimeoutSeconds: 120,
+  extra: { name: "USD Coin (attestd sandbox)", version: "2" },
+};
+
+/** 402 with offers, as the service gives it. */
+export function paymentRequired(accepts: PaymentRequirements[], error?: string): Reply {
+  const required = { x402Version: 2, ...(error && { error }), resource: { url: "http://service/attest" }, accepts };
+  return { status: 402, headers: { "payment-required": toHeader(required) }, body: JSON.stringify(required) };
+}
+
+/** problem+json. */
+export function problem(
+  status: number,
+  code: string,
+  { retryAfter, sameHeader }: { retryAfter?: number; sameHeader?: boolean } = {},
+): Reply {
+  return {
+    status,
+    headers: {
+      "content-type": "application/problem+json",
+      ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+    },
+    body: JSON.stringify({ status, code, detail: `detail of ${code}`, ...(sameHeader && { retry: { sameHeader } }) }),
+  };
+}
+
+/** 200 with a bundle and a receipt. */
+export function delivery(bundle: Uint8Array): Reply {
+  const receipt = { success: true, transaction: "SETTLEMENT", network: ALGORAND_OFFER.network, payer: "PAYER" };
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "payment-response": toHeader(receipt) },
+    body: bundle,
+  };
+}
+
+function toHeader(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64");
+}
