@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { BASE_CHAIN_ID } from "./chain.ts";
 
 export interface AnvilOptions {
@@ -45,7 +46,7 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
     "/bin/sh",
     ["-c", GUARD, "sh", anvilBinary(), ...anvilArguments(blockMs, firstBlock)],
     // A process group of its own: Ctrl-C reaches the sandbox alone, which then closes its parts in order.
-    { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true, env: {} },
+    { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true, env: { RUST_BACKTRACE: "0" } },
   );
   const [, stdout, stderr, lifeline] = child.stdio as unknown as [null, Readable, Readable, Writable];
   lifeline.on("error", () => {}); // EPIPE after anvil has gone by itself: `exited` tells.
@@ -55,8 +56,8 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
   stderr.setEncoding("utf8").on("data", (text: string) => {
     lastWords = (lastWords + text).slice(-2000);
   });
-  const exited = once(child, "exit").then(([code]: unknown[]) =>
-    closing ? undefined : `anvil ended with status ${String(code)}: ${lastWords.trim()}`,
+  const exited = Promise.all([once(child, "exit"), once(stderr, "close")]).then(([[status]]) =>
+    closing ? undefined : `anvil ended with status ${status}: ${stripVTControlCharacters(lastWords).trim()}`,
   );
   const close = async () => {
     closing = true;

@@ -7,8 +7,8 @@ import {
   getAddressEncoder,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
-  getTransactionEncoder,
   type Transaction,
 } from "@solana/kit";
 
@@ -36,8 +36,10 @@ export interface DecodedTransaction {
 export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
   if (wire.length > MAX_WIRE_BYTES) throw new Error(`too large: ${wire.length} bytes (max: ${MAX_WIRE_BYTES})`);
   const transaction = getTransactionDecoder().decode(wire);
-  if (!Buffer.from(getTransactionEncoder().encode(transaction)).equals(wire)) throw new Error("trailing bytes");
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  // The decoders stop where the transaction ends; what they read has to be all there is.
+  const read = getCompiledTransactionMessageEncoder().encode(message);
+  if (!Buffer.from(read).equals(new Uint8Array(transaction.messageBytes))) throw new Error("trailing bytes");
   if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {
     throw new Error("address lookup tables are not served here");
   }

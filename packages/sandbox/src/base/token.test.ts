@@ -1,0 +1,249 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import {
+  type Address,
+  createWalletClient,
+  type Hex,
+  hashTypedData,
+  hexToSignature,
+  http,
+  keccak256,
+  parseAbi,
+  publicActions,
+  recoverTypedDataAddress,
+  toHex,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CONTRACTS, compile, serialize } from "../../token/compile.ts";
+import { baseChain } from "./chain.ts";
+import { type BaseNetwork, startBase } from "./network.ts";
+import { USDC_DOMAIN } from "./token.ts";
+
+const ABI = parseAbi([
+  "function name() view returns (string)",
+  "function version() view returns (string)",
+  "function symbol() view returns (string)",
+  "function decimals() view returns (uint8)",
+  "function DOMAIN_SEPARATOR() view returns (bytes32)",
+  "function balanceOf(address) view returns (uint256)",
+  "function mint(address to, uint256 value)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function receiveWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+]);
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+  CancelAuthorization: [
+    { name: "authorizer", type: "address" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
+let base: BaseNetwork;
+
+beforeAll(async () => {
+  base = await startBase({ blockMs: 100 });
+});
+afterAll(() => base.close());
+
+const domain = () => ({ ...USDC_DOMAIN, chainId: 8453, verifyingContract: base.usdc.address });
+const relay = () =>
+  createWalletClient({
+    account: privateKeyToAccount(base.facilitator.privateKey),
+    chain: baseChain(base.rpcUrl),
+    transport: http(),
+    pollingInterval: 20,
+  }).extend(publicActions);
+const token = () => ({ address: base.usdc.address, abi: ABI }) as const;
+
+interface Authorization {
+  from: Address;
+  to: Address;
+  value: bigint;
+  validAfter: bigint;
+  validBefore: bigint;
+  nonce: Hex;
+}
+
+function authorization(change: Partial<Authorization> = {}): Authorization {
+  const nonce = toHex(randomBytes(32));
+  return {
+    from: base.payer.address,
+    to: base.payTo.address,
+    value: 1000n,
+    validAfter: 0n,
+    validBefore: 2n ** 40n,
+    nonce,
+    ...change,
+  };
+}
+
+const sign = (message: Authorization) =>
+  privateKeyToAccount(base.payer.privateKey).signTypedData({
+    domain: domain(),
+    types: TYPES,
+    primaryType: "TransferWithAuthorization",
+    message,
+  });
+
+const fields = ({ from, to, value, validAfter, validBefore, nonce }: Authorization) =>
+  [from, to, value, validAfter, validBefore, nonce] as const;
+
+async function transfer(message: Authorization, signature: Hex) {
+  const args = [...fields(message), signature] as const;
+  const hash = await relay().writeContract({ ...token(), functionName: "transferWithAuthorization", args });
+  return relay().waitForTransactionReceipt({ hash });
+}
+
+test("says of itself what an offer and its EIP-712 domain say", async () => {
+  const read = (functionName: "name" | "version" | "symbol" | "decimals" | "DOMAIN_SEPARATOR") =>
+    relay().readContract({ ...token(), functionName });
+  expect(await read("name")).toBe("USD Coin (attestd sandbox)");
+  expect(await read("version")).toBe("2");
+  expect(await read("symbol")).toBe("USDC");
+  expect(await read("decimals")).toBe(6);
+  expect(await read("DOMAIN_SEPARATOR")).toBe(separator(domain()));
+});
+
+/** EIP-712's domain separator: the hash of the domain as a struct. */
+function separator(domain: { name: string; version: string; chainId: number; verifyingContract: Address }): Hex {
+  const type = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)";
+  const word = (value: Hex) => value.slice(2).padStart(64, "0");
+  const parts = [
+    keccak256(toHex(type)),
+    keccak256(toHex(domain.name)),
+    keccak256(toHex(domain.version)),
+    toHex(domain.chainId),
+    domain.verifyingContract.toLowerCase() as Hex,
+  ];
+  return keccak256(`0x${parts.map(word).join("")}`);
+}
+
+test("moves value once by an authorization, in either form of signature, and tells so in two events", async () => {
+  const message = authorization();
+  const used = () =>
+    relay().readContract({ ...token(), functionName: "authorizationState", args: [message.from, message.nonce] });
+  expect(await used()).toBe(false);
+  const receipt = await transfer(message, await sign(message));
+  expect(await used()).toBe(true);
+  const logs = await relay().getContractEvents({ ...token(), blockHash: receipt.blockHash });
+  expect(logs.map(({ eventName, args }) => ({ eventName, args }))).toEqual([
+    { eventName: "AuthorizationUsed", args: { authorizer: message.from, nonce: message.nonce } },
+    { eventName: "Transfer", args: { from: message.from, to: message.to, value: 1000n } },
+  ]);
+
+  const other = authorization();
+  const { r, s, v } = hexToSignature(await sign(other));
+  const args = [...fields(other), Number(v), r, s] as const;
+  await relay().simulateContract({ ...token(), functionName: "transferWithAuthorization", args });
+});
+
+describe("refuses in Circle's words", () => {
+  const refusal = async (message: Authorization, signature: Hex) => {
+    const args = [...fields(message), signature] as const;
+    const simulation = relay().simulateContract({ ...token(), functionName: "transferWithAuthorization", args });
+    return simulation.then(
+      () => "accepted",
+      (error) => error.walk((cause: unknown) => (cause as { reason?: string }).reason !== undefined)?.reason,
+    );
+  };
+  const refused = async (change: Partial<Authorization>) => {
+    const message = authorization(change);
+    return refusal(message, await sign(message));
+  };
+
+  test("an authorization that is expired, not yet valid, used, canceled or too large", async () => {
+    expect(await refused({ validBefore: 1n })).toBe("FiatTokenV2: authorization is expired");
+    expect(await refused({ validAfter: 2n ** 39n })).toBe("FiatTokenV2: authorization is not yet valid");
+    expect(await refused({ value: 10n ** 12n })).toBe("ERC20: transfer amount exceeds balance");
+
+    const used = authorization();
+    await transfer(used, await sign(used));
+    expect(await refusal(used, await sign(used))).toBe("FiatTokenV2: authorization is used or canceled");
+
+    const canceled = authorization();
+    const receipt = await cancel(canceled);
+    const [log] = await relay().getContractEvents({ ...token(), blockHash: receipt.blockHash });
+    expect(log).toMatchObject({ eventName: "AuthorizationCanceled", args: { nonce: canceled.nonce } });
+    expect(await refusal(canceled, await sign(canceled))).toBe("FiatTokenV2: authorization is used or canceled");
+  });
+
+  test("a stranger's signature, and one over other fields", async () => {
+    const message = authorization();
+    const stranger = privateKeyToAccount(generatePrivateKey());
+    const typed = { domain: domain(), types: TYPES, primaryType: "TransferWithAuthorization", message } as const;
+    expect(await refusal(message, await stranger.signTypedData(typed))).toBe("FiatTokenV2: invalid signature");
+    const signature = await sign(message);
+    expect(await refusal({ ...message, value: 1001n }, signature)).toBe("FiatTokenV2: invalid signature");
+    expect(await refusal(message, signature)).toBe("accepted");
+  });
+
+  test("a receiver who is not the payee, and a minter who is none", async () => {
+    const message = authorization();
+    const args = [...fields(message), await sign(message)] as const;
+    await expect(
+      relay().simulateContract({ ...token(), functionName: "receiveWithAuthorization", args }),
+    ).rejects.toThrow("FiatTokenV2: caller must be the payee");
+    await expect(
+      relay().simulateContract({ ...token(), functionName: "mint", args: [base.payer.address, 1n] }),
+    ).rejects.toThrow("FiatToken: caller is not a minter");
+  });
+});
+
+async function cancel({ from, nonce }: Authorization) {
+  const message = { authorizer: from, nonce };
+  const account = privateKeyToAccount(base.payer.privateKey);
+  const typed = { domain: domain(), types: TYPES, primaryType: "CancelAuthorization", message } as const;
+  const { r, s, v } = hexToSignature(await account.signTypedData(typed));
+  const args = [from, nonce, Number(v), r, s] as const;
+  const hash = await relay().writeContract({ ...token(), functionName: "cancelAuthorization", args });
+  return relay().waitForTransactionReceipt({ hash });
+}
+
+test("an authorization signed here is not one under real Base USDC's domain", async () => {
+  const message = authorization();
+  const signature = await sign(message);
+  const under = (name: string) => ({
+    domain: { ...domain(), name },
+    types: TYPES,
+    primaryType: "TransferWithAuthorization" as const,
+    message,
+  });
+  expect(await recoverTypedDataAddress({ ...under(USDC_DOMAIN.name), signature })).toBe(base.payer.address);
+  expect(await recoverTypedDataAddress({ ...under("USD Coin"), signature })).not.toBe(base.payer.address);
+  expect(hashTypedData(under("USD Coin"))).not.toBe(hashTypedData(under(USDC_DOMAIN.name)));
+});
+
+const solc = installed("solc") && installed("@openzeppelin/contracts/package.json");
+if (!solc) console.log("token.test.ts: solc is not installed, the contracts are not compiled again");
+test.skipIf(!solc)("the committed code is what the committed source compiles to", () => {
+  const compiled = compile();
+  for (const name of CONTRACTS) {
+    const committed = readFileSync(new URL(`../../token/${name}.compiled.json`, import.meta.url), "utf8");
+    expect(committed, name).toBe(serialize(compiled[name]));
+  }
+});
+
+function installed(module: string): boolean {
+  try {
+    createRequire(import.meta.url).resolve(module);
+    return true;
+  } catch {
+    return false;
+  }
+}
