@@ -1,75 +1,162 @@
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
-import { registerAlgorand } from "./facilitator/algorand.ts";
-import { startFacilitator } from "./facilitator/server.ts";
-import type { RequestObserver } from "./http.ts";
+import type { BaseNetwork } from "./base/network.ts";
+import { type RailRegistration, startFacilitator } from "./facilitator/server.ts";
+import type { Listening, RequestObserver } from "./http.ts";
+import type { SolanaNetwork } from "./solana/network.ts";
+
+/** Networks beside Algorand's, which is always there: it is the ledger. */
+export type OptionalNetwork = "base" | "solana";
 
 export interface SandboxOptions {
-  /** Milliseconds between Algorand's rounds; 1000 unless given, 0 leaves them to `algorand.ledger.advance()`. */
+  /** Milliseconds between Algorand's rounds and between Base's blocks; 1000 unless given. 0 leaves Algorand's rounds to
+   * `algorand.ledger.advance()`, and Base at 1000. */
   roundMs?: number;
   /** Each 0, a free port, unless given. */
-  ports?: { algod?: number; indexer?: number; facilitator?: number };
+  ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
+  /** Both unless given. */
+  networks?: OptionalNetwork[];
   /** Recorded real data to be played beside the simulated. */
   replayDir?: string | undefined;
   /** Sees every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
 }
 
-/** What `attestd sandbox` writes down, and what its service is set up with. A member of a network not built is absent. */
+/** What `attestd sandbox` writes down, and what its service is set up with. A member of an absent network is absent. */
 export interface Sandbox {
   algodUrl: string;
   indexerUrl: string;
+  baseRpcUrl?: string;
+  solanaRpcUrl?: string;
+  /** One facilitator for every rail. */
   facilitatorUrl: string;
   genesisId: string;
   /** Base64. */
   genesisHash: string;
   ledgerCaip2: string;
-  payers: { algorand: { address: string; mnemonic: string } };
+  payers: {
+    algorand: { address: string; mnemonic: string };
+    base?: { address: string; privateKey: string };
+    /** Base64 of 64 bytes, seed and then public key. */
+    solana?: { address: string; secretKeyBase64: string };
+  };
   attestor: { address: string; mnemonic: string };
-  payTo: { algorand: string };
-  sampleTransactions: { algorand: string; algorandHeight: number };
-  /** CAIP-2 of every chain found in the replay: what the service has to accept as a source beside its ledger. */
+  payTo: { algorand: string; base?: string; solana?: string };
+  /** Confirmed and final, for blocks and proofs too. */
+  sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
+  /** CAIP-2 of every Algorand chain found in the replay: sources to be accepted beside the ledger's own chain. */
   sourceChains: string[];
   /** For tests; whoever plays by the rules uses the URLs. */
   algorand: AlgorandNetwork;
+  /** Stops everything; nothing is left, no child process either. */
   close(): Promise<void>;
 }
 
 /**
- * Starts every network of the sandbox and the facilitator for all of them. Its keys and genesis are random: nothing
- * signed here is valid anywhere else, nor in another sandbox.
- * @throws Error naming the file when a recording cannot be played
+ * Starts the networks of a sandbox side by side, and a facilitator for all of them. Keys, and the genesis of the
+ * ledger, are random: nothing signed here is valid anywhere else, nor in another sandbox.
+ * @throws Error naming the file when a recording cannot be played, or what it was that could not be started; whatever
+ * had been started is stopped again.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { roundMs = 1000, ports = {}, replayDir, onRequest } = options;
-  const algorand = await startAlgorand({
-    roundMs,
-    algodPort: ports.algod,
-    indexerPort: ports.indexer,
-    replayDir,
-    onRequest,
-  });
-  const { payer, attestor, payTo, feePayer } = algorand.accounts;
-  const facilitator = await startFacilitator({
-    rails: [registerAlgorand({ algodUrl: algorand.algodUrl, secretKey: feePayer.secretKey })],
-    port: ports.facilitator,
-    onRequest,
-  });
+  const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
+  const started: { close(): Promise<void> }[] = [];
+  const keep = <T extends Listening | AlgorandNetwork | BaseNetwork | SolanaNetwork>(running: Promise<T>): Promise<T> =>
+    running.then((one) => {
+      started.push(one);
+      return one;
+    });
+  const close = async () => {
+    // The facilitator, which came last, stops before the networks that it asks.
+    for (const one of started.splice(0).reverse()) await one.close();
+  };
+  try {
+    const all = [
+      keep(runAlgorand(options)),
+      networks.includes("base") ? keep(runBase(options)) : undefined,
+      networks.includes("solana") ? keep(runSolana(options)) : undefined,
+    ] as const;
+    // Each has come up or failed before any is stopped, so that none comes up after.
+    await Promise.allSettled(all);
+    const [algorand, base, solana] = await Promise.all(all);
+    const rails = await Promise.all([
+      algorandRail(algorand),
+      ...(base === undefined ? [] : [baseRail(base)]),
+      ...(solana === undefined ? [] : [solanaRail(solana)]),
+    ]);
+    const facilitator = await keep(startFacilitator({ rails, port: ports.facilitator, onRequest }));
+    return toSandbox(algorand, base, solana, facilitator.url, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function runAlgorand({ roundMs = 1000, ports, replayDir, onRequest }: SandboxOptions): Promise<AlgorandNetwork> {
+  return startAlgorand({ roundMs, algodPort: ports?.algod, indexerPort: ports?.indexer, replayDir, onRequest });
+}
+
+// What follows is imported when it is wanted: half a second each, which a sandbox without the network does not wait.
+
+async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions): Promise<BaseNetwork> {
+  const { startBase } = await import("./base/network.ts");
+  return startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
+}
+
+async function runSolana({ ports, onRequest }: SandboxOptions): Promise<SolanaNetwork> {
+  const { startSolana } = await import("./solana/network.ts");
+  return startSolana({ port: ports?.solana, onRequest });
+}
+
+async function algorandRail({ algodUrl, accounts }: AlgorandNetwork): Promise<RailRegistration> {
+  const { registerAlgorand } = await import("./facilitator/algorand.ts");
+  return registerAlgorand({ algodUrl, secretKey: accounts.feePayer.secretKey });
+}
+
+async function baseRail({ rpcUrl, facilitator }: BaseNetwork): Promise<RailRegistration> {
+  const { registerBase } = await import("./facilitator/base.ts");
+  return registerBase({ rpcUrl, privateKey: facilitator.privateKey });
+}
+
+async function solanaRail({ rpcUrl, feePayer }: SolanaNetwork): Promise<RailRegistration> {
+  const { registerSolana } = await import("./facilitator/solana.ts");
+  return registerSolana({ rpcUrl, secretKeyBase64: feePayer.secretKeyBase64 });
+}
+
+function toSandbox(
+  algorand: AlgorandNetwork,
+  base: BaseNetwork | undefined,
+  solana: SolanaNetwork | undefined,
+  facilitatorUrl: string,
+  close: () => Promise<void>,
+): Sandbox {
+  const { payer, attestor, payTo } = algorand.accounts;
   return {
     algodUrl: algorand.algodUrl,
     indexerUrl: algorand.indexerUrl,
-    facilitatorUrl: facilitator.url,
+    ...(base && { baseRpcUrl: base.rpcUrl }),
+    ...(solana && { solanaRpcUrl: solana.rpcUrl }),
+    facilitatorUrl,
     genesisId: algorand.genesisId,
     genesisHash: algorand.genesisHash,
     ledgerCaip2: algorand.caip2,
-    payers: { algorand: { address: payer.address, mnemonic: payer.mnemonic } },
+    payers: {
+      algorand: { address: payer.address, mnemonic: payer.mnemonic },
+      ...(base && { base: base.payer }),
+      ...(solana && { solana: solana.payer }),
+    },
     attestor: { address: attestor.address, mnemonic: attestor.mnemonic },
-    payTo: { algorand: payTo.address },
-    sampleTransactions: { algorand: algorand.sample.txid, algorandHeight: algorand.sample.round },
+    payTo: {
+      algorand: payTo.address,
+      ...(base && { base: base.payTo.address }),
+      ...(solana && { solana: solana.payTo.address }),
+    },
+    sampleTransactions: {
+      algorand: algorand.sample.txid,
+      algorandHeight: algorand.sample.round,
+      ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
+    },
     sourceChains: algorand.recordedChains,
     algorand,
-    close: async () => {
-      await facilitator.close();
-      await algorand.close();
-    },
+    close,
   };
 }

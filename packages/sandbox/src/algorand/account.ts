@@ -19,14 +19,13 @@ export function makeAccount(): SandboxAccount {
   return { address: encodeAddress(publicKey), mnemonic: secretKeyToMnemonic(secretKey), secretKey };
 }
 
+/** The account's ed25519 signature of the bytes, 64 bytes. */
+export function signBytes({ secretKey }: SandboxAccount, bytes: Uint8Array): Uint8Array {
+  const [d, x] = [toBase64Url(secretKey.subarray(0, 32)), toBase64Url(secretKey.subarray(32))];
+  return sign(null, bytes, createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", d, x }, format: "jwk" }));
+}
+
 /** The transaction with the account's signature, in canonical msgpack. */
-export function signTransaction({ address, secretKey }: SandboxAccount, transaction: Transaction): Uint8Array {
-  const jwk = {
-    kty: "OKP",
-    crv: "Ed25519",
-    d: toBase64Url(secretKey.subarray(0, 32)),
-    x: toBase64Url(secretKey.subarray(32)),
-  };
-  const key = createPrivateKey({ key: jwk, format: "jwk" });
-  return transaction.attachSignature(address, sign(null, transaction.bytesToSign(), key));
+export function signTransaction(account: SandboxAccount, transaction: Transaction): Uint8Array {
+  return transaction.attachSignature(account.address, signBytes(account, transaction.bytesToSign()));
 }
