@@ -16,7 +16,7 @@ let resource: Listening;
 const settled: { payload: PaymentPayload; requirements: PaymentRequirements; transaction: string }[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ roundMs: 50 });
+  sandbox = await startSandbox({ roundMs: 50, networks: [] });
   const facilitator = new HTTPFacilitatorClient({ url: sandbox.facilitatorUrl });
   const { kinds } = await facilitator.getSupported();
   const requirements: PaymentRequirements = {
