@@ -7,12 +7,15 @@ import type { JsonValue } from "./json.ts";
  * @throws TypeError on what has no canonical form: a lone surrogate, a number that is not finite, undefined.
  */
 export function canonicalize(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalize).join(",")}]`;
-  if (typeof value === "object" && value !== null) {
-    const members = Object.keys(value).sort();
-    return `{${members.map((name) => `${scalar(name)}:${canonicalize(value[name] as JsonValue)}`).join(",")}}`;
+  if (typeof value !== "object" || value === null) return scalar(value);
+  let text = "";
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text && ","}${canonicalize(item)}`;
+    return `[${text}]`;
   }
-  return scalar(value);
+  for (const name of Object.keys(value).sort())
+    text += `${text && ","}${scalar(name)}:${canonicalize(value[name] as JsonValue)}`;
+  return `{${text}}`;
 }
 
 /** UTF-8 of the canonical JSON: what is signed and hashed. */

@@ -81,7 +81,9 @@ function decodeBase64(padded: string, alphabet: "base64" | "base64url"): Uint8Ar
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const BASE32_VALUE = new Map([...BASE32].map((character, value) => [character, value]));
+const NOT_BASE32 = 0xff;
+const BASE32_VALUE = new Uint8Array(128).fill(NOT_BASE32);
+for (let value = 0; value < 32; value++) BASE32_VALUE[BASE32.charCodeAt(value)] = value;
 
 /** Upper-case base32 without padding (RFC 4648 section 6), as Algorand writes ids and addresses. */
 export function toBase32(bytes: Uint8Array): string {
@@ -105,9 +107,9 @@ export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   let pending = 0;
   let bits = 0;
   let length = 0;
-  for (const character of text) {
-    const value = BASE32_VALUE.get(character);
-    if (value === undefined) throw new DecodeError("not base32");
+  for (let index = 0; index < text.length; index++) {
+    const value = BASE32_VALUE[text.charCodeAt(index)] ?? NOT_BASE32;
+    if (value === NOT_BASE32) throw new DecodeError("not base32");
     pending = (pending << 5) | value;
     bits += 5;
     if (bits >= 8) {

@@ -33,6 +33,16 @@ export {
   transactionDigest,
   txid,
 } from "./algorand/transaction.ts";
+export { type BaseHeader, baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./base/header.ts";
+export { decodeRlp, encodeRlp, type RlpItem } from "./base/rlp.ts";
+export {
+  type BaseTransaction,
+  baseTxHash,
+  decodeBaseTransaction,
+  isBaseTxHash,
+  transactionChainId,
+} from "./base/transaction.ts";
+export { type IndexProof, proveIndex, trieRoot, verifyIndex } from "./base/trie.ts";
 export {
   type BundleAttest,
   type BundleAttestor,

@@ -95,6 +95,16 @@ export function trustedLedger(trust: Trust | undefined): string {
   return trust?.ledger ?? ALGORAND_MAINNET;
 }
 
+/**
+ * The names of a key in a bundle.
+ * @param pqPublicKey as the bundle has it: raw, base64
+ */
+export function identify(trust: Trust | undefined, pqPublicKey: string): KeyIdentity {
+  // A history's names were recomputed when it was parsed; hashing the key again would cost as much as the parsing.
+  const known = trust && "keys" in trust ? trust.keys.find((entry) => entry.pqPublicKey === pqPublicKey) : undefined;
+  return known ?? keyIdentity(fromBase64(pqPublicKey));
+}
+
 /** Whether a key may have signed what it did, and what speaks against it: nothing, where it may. */
 export type KeyJudgement = { status: KeyStatus; findings: Finding[] };
 

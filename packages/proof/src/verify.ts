@@ -15,7 +15,7 @@ import { JsonError, parseJson } from "./json.ts";
 import { type Note, parseNote } from "./note.ts";
 import type { CheckName, Finding, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
-import { failsByRevocationAlone, judgeKey, type KeyIdentity, keyIdentity, type Trust, trustedLedger } from "./trust.ts";
+import { failsByRevocationAlone, identify, judgeKey, type KeyIdentity, type Trust, trustedLedger } from "./trust.ts";
 
 export type VerifyOptions = {
   /** Whom the verifier believes. Without, the signer stays unknown and nothing is verified. */
@@ -45,6 +45,7 @@ type Examined = {
   ledger: string;
   publicKey: Uint8Array;
   key: KeyIdentity;
+  note: Note | FormatError;
   source: RecomputedSource;
 };
 
@@ -89,7 +90,7 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   const { algorandAddress } = bundle.attestor;
   const { kid } = examined.key;
   report.attestor = { kid, status: trust ? judgeKey(trust, kid, claim(bundle)).status : "unknown", algorandAddress };
-  report.warnings = warnings(bundle, historyAge);
+  report.warnings = warnings(examined.note, historyAge);
   report.verified = isVerified(report);
   return report;
 }
@@ -169,7 +170,8 @@ function examine(bundle: ProofBundle, trust: Trust | undefined, crypto: Crypto):
     crypto,
     ledger,
     publicKey,
-    key: keyIdentity(publicKey),
+    key: identify(trust, bundle.attestor.pqPublicKey),
+    note: readNote(bundle.attest.note),
     source: recomputeSource(bundle.source, ledger, crypto),
   };
 }
@@ -208,8 +210,7 @@ function findTransactionId({ bundle, source }: Examined): Finding[] {
 }
 
 /** Every member of the note against what was recomputed; `p` alone stands for something that a bundle does not hold. */
-function findNote({ bundle, key, ledger, source }: Examined): Finding[] {
-  const note = readNote(bundle.attest.note);
+function findNote({ key, ledger, note, source }: Examined): Finding[] {
   if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
   const at = (member: string) => `/attest/note/${member}`;
   if (!("t" in note)) return [{ pointer: at("t"), message: "not the note of a transaction" }];
@@ -248,8 +249,7 @@ function unlessMalformed(compute: () => string): string | undefined {
   }
 }
 
-function warnings(bundle: ProofBundle, historyAge: number): Warning[] {
-  const note = readNote(bundle.attest.note);
+function warnings(note: Note | FormatError, historyAge: number): Warning[] {
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
   if ("l" in note && note.l === "included") found.push("included_only");

@@ -25,10 +25,8 @@ class Writer {
   }
 
   value(value: MsgpackValue): void {
-    if (typeof value === "string") {
-      if (!value.isWellFormed()) throw new TypeError("msgpack: a string has a lone surrogate");
-      this.#string(utf8(value));
-    } else if (typeof value === "number") this.#number(value);
+    if (typeof value === "string") this.#text(value);
+    else if (typeof value === "number") this.#number(value);
     else if (typeof value === "bigint") this.#bigint(value);
     else if (value instanceof Uint8Array) {
       this.#length8(0xc4, value.length);
@@ -51,6 +49,18 @@ class Writer {
     for (const [key, value] of entries) {
       this.value(key);
       this.value(value);
+    }
+  }
+
+  #text(text: string): void {
+    // Field names, most of what is encoded, are short ASCII, for which a TextEncoder call costs more than this loop.
+    if (text.length < 32 && isAscii(text)) {
+      this.#uint(1, 0xa0 | text.length);
+      const start = this.#reserve(text.length);
+      for (let index = 0; index < text.length; index++) this.#buffer[start + index] = text.charCodeAt(index);
+    } else {
+      if (!text.isWellFormed()) throw new TypeError("msgpack: a string has a lone surrogate");
+      this.#string(utf8(text));
     }
   }
 
@@ -128,8 +138,9 @@ class Writer {
 function compareKeys(a: MsgpackKey, b: MsgpackKey): number {
   if (isInteger(a)) return isInteger(b) ? (a < b ? -1 : 1) : -1;
   if (isInteger(b)) return 1;
-  // By bytes: JavaScript's own order is by UTF-16 units, which differs above U+FFFF.
-  return compareBytes(stringBytes(a), stringBytes(b));
+  if (a instanceof RawString || b instanceof RawString) return compareBytes(stringBytes(a), stringBytes(b));
+  // UTF-16 order is UTF-8's except where surrogates, which stand for the highest code points, meet units above them.
+  return isAscii(a) && isAscii(b) ? (a < b ? -1 : 1) : compareBytes(utf8(a), utf8(b));
 }
 
 function isInteger(key: MsgpackKey): key is number | bigint {
@@ -138,4 +149,9 @@ function isInteger(key: MsgpackKey): key is number | bigint {
 
 function stringBytes(key: string | RawString): Uint8Array {
   return typeof key === "string" ? utf8(key) : key.bytes;
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false;
+  return true;
 }

@@ -12,9 +12,13 @@ export function encodeRlp(item: RlpItem): Uint8Array<ArrayBuffer> {
     const [first = 0x80] = item;
     return item.length === 1 && first < 0x80 ? item.slice() : concatBytes(lengthPrefix(0x80, item.length), item);
   }
-  const parts = item.map(encodeRlp);
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return concatBytes(lengthPrefix(0xc0, length), ...parts);
+  return joinRlpList(item.map(encodeRlp));
+}
+
+/** The list of items that are RLP already. */
+export function joinRlpList(encodedItems: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const length = encodedItems.reduce((sum, item) => sum + item.length, 0);
+  return concatBytes(lengthPrefix(0xc0, length), ...encodedItems);
 }
 
 function lengthPrefix(offset: number, length: number): Uint8Array {

@@ -1,0 +1,103 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { DecodeError, fromHex, toHex } from "../encoding.ts";
+import type { Keccak256 } from "../signature.ts";
+import { decodeQuantity, decodeRlpList, encodeQuantity, encodeRlp } from "./rlp.ts";
+
+/** Bytes of a fixed length, bytes of any, or a quantity. */
+type FieldKind = number | "bytes" | "quantity";
+
+/**
+ * Header fields by their names in JSON-RPC, in the order of RLP. Forks have only ever appended: a header ends with the
+ * first field that it does not have. The first 15 are in every header.
+ */
+const FIELDS = [
+  ["parentHash", 32],
+  ["sha3Uncles", 32],
+  ["miner", 20],
+  ["stateRoot", 32],
+  ["transactionsRoot", 32],
+  ["receiptsRoot", 32],
+  ["logsBloom", 256],
+  ["difficulty", "quantity"],
+  ["number", "quantity"],
+  ["gasLimit", "quantity"],
+  ["gasUsed", "quantity"],
+  ["timestamp", "quantity"],
+  ["extraData", "bytes"],
+  ["mixHash", 32],
+  ["nonce", 8],
+  ["baseFeePerGas", "quantity"],
+  ["withdrawalsRoot", 32],
+  ["blobGasUsed", "quantity"],
+  ["excessBlobGas", "quantity"],
+  ["parentBeaconBlockRoot", 32],
+  ["requestsHash", 32],
+] as const satisfies readonly (readonly [string, FieldKind])[];
+
+const MANDATORY_FIELDS = 15;
+
+export type BaseHeaderField = (typeof FIELDS)[number][0];
+
+/** A header taken apart: each field as RLP has it, quantities as their shortest bytes. */
+export type BaseHeader = {
+  fields: ReadonlyMap<BaseHeaderField, Uint8Array>;
+  number: number;
+  transactionsRoot: Uint8Array;
+  receiptsRoot: Uint8Array;
+};
+
+/** A header's hash: `0x` and 64 lower-case hex digits. */
+export function baseHeaderHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_256): string {
+  return `0x${toHex(keccak256(bytes))}`;
+}
+
+/**
+ * RLP of the header of a block as JSON-RPC gives it (`eth_getBlockByNumber`), members that are no header fields
+ * ignored. A field that this table does not know would show in the hash, so that no schedule of forks is needed.
+ * @throws DecodeError when a field is malformed or missing before one that is present, and when the bytes do not have
+ *   the block's own `hash`.
+ */
+export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Keccak256 = keccak_256): Uint8Array {
+  const isPresent = (name: string) => block[name] !== undefined && block[name] !== null;
+  const absent = FIELDS.findIndex(([name]) => !isPresent(name));
+  const length = absent === -1 ? FIELDS.length : absent;
+  const gap = FIELDS.slice(length).find(([name]) => isPresent(name));
+  if (length < MANDATORY_FIELDS || gap) throw new DecodeError(`header has no ${FIELDS[length]?.[0]}`);
+  const bytes = encodeRlp(FIELDS.slice(0, length).map(([name, kind]) => encodeField(name, kind, block[name])));
+  if (baseHeaderHash(bytes, keccak256) !== block.hash) throw new DecodeError("header's bytes do not have its hash");
+  return bytes;
+}
+
+function encodeField(name: string, kind: FieldKind, value: unknown): Uint8Array {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]*$/.test(value))
+    throw new DecodeError(`header's ${name} is not hex`);
+  const digits = value.slice(2).toLowerCase();
+  if (kind === "quantity") return encodeQuantity(BigInt(`0x${digits || "0"}`));
+  const bytes = fromHex(digits);
+  if (!isOfKind(bytes, kind)) throw new DecodeError(`header's ${name} has ${bytes.length} bytes`);
+  return bytes;
+}
+
+function isOfKind(bytes: Uint8Array, kind: FieldKind): boolean {
+  if (kind === "quantity") return bytes[0] !== 0 && bytes.length <= 32;
+  return kind === "bytes" || bytes.length === kind;
+}
+
+/**
+ * Takes a header's RLP apart. Fields behind the known ones, which a later fork may append, are left alone.
+ * @throws DecodeError when it is not one, or its number exceeds 2^53 - 1.
+ */
+export function decodeBaseHeader(bytes: Uint8Array): BaseHeader {
+  const items = decodeRlpList(bytes);
+  if (items.length < MANDATORY_FIELDS) throw new DecodeError(`header has ${items.length} fields`);
+  const fields = new Map<BaseHeaderField, Uint8Array>();
+  for (const [index, [name, kind]] of FIELDS.slice(0, items.length).entries()) {
+    const item = items[index];
+    if (!(item instanceof Uint8Array) || !isOfKind(item, kind)) throw new DecodeError(`header's ${name} is malformed`);
+    fields.set(name, item);
+  }
+  const field = (name: BaseHeaderField) => fields.get(name) as Uint8Array;
+  const number = Number(decodeQuantity(field("number")));
+  if (!Number.isSafeInteger(number)) throw new DecodeError("header's number is not a safe integer");
+  return { fields, number, transactionsRoot: field("transactionsRoot"), receiptsRoot: field("receiptsRoot") };
+}

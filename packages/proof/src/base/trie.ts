@@ -1,0 +1,178 @@
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { DecodeError, equalBytes } from "../encoding.ts";
+import type { Keccak256 } from "../signature.ts";
+import { decodeRlpList, encodeQuantity, encodeRlp, joinRlpList, type RlpItem } from "./rlp.ts";
+
+/**
+ * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D): item i stands
+ * under the key rlp(i). Since all keys are known, and their order too, the trie is made of ranges of the sorted keys,
+ * from the root down, without ever being changed.
+ */
+
+/** A trie's root, and the nodes that lead to one item. */
+export type IndexProof = {
+  root: Uint8Array;
+  /** RLP of every node from root to leaf, also of one that is so small that its parent holds it whole. */
+  nodes: Uint8Array[];
+};
+
+/** Root of the trie over items, which are transactions (EIP-2718) or receipts, in block order. */
+export function trieRoot(items: readonly Uint8Array[], keccak256: Keccak256 = keccak_256): Uint8Array {
+  return build(items, -1, keccak256).root;
+}
+
+/**
+ * The root, and the proof of one item.
+ * @param index the item's place in the block, from 0
+ * @throws RangeError when there is no such item.
+ */
+export function proveIndex(items: readonly Uint8Array[], index: number, keccak256: Keccak256 = keccak_256): IndexProof {
+  if (!Number.isInteger(index) || index < 0 || index >= items.length) throw new RangeError(`no item ${index}`);
+  return build(items, index, keccak256);
+}
+
+const HASH_LENGTH = 32;
+const EMPTY_STRING = Uint8Array.of(0x80);
+const BRANCH_WIDTH = 16;
+
+type Entry = { nibbles: Uint8Array; item: Uint8Array };
+
+function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak256): IndexProof {
+  const order = sortedIndexes(items.length);
+  const entries = order.map((index): Entry => ({ nibbles: keyNibbles(index), item: items[index] as Uint8Array }));
+  const place = order.indexOf(proven);
+  const leafToRoot: Uint8Array[] = [];
+
+  /** RLP of the node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
+  function node(start: number, end: number, depth: number): Uint8Array {
+    const { nibbles, item } = entries[start] as Entry;
+    const shared =
+      end - start === 1 ? nibbles.length : sharedDepth(nibbles, (entries[end - 1] as Entry).nibbles, depth);
+    let rlp: Uint8Array;
+    if (end - start === 1) rlp = pair(nibbles.subarray(depth), true, encodeRlp(item));
+    else if (shared > depth) rlp = pair(nibbles.subarray(depth, shared), false, reference(node(start, end, shared)));
+    else rlp = branch(start, end, depth);
+    if (start <= place && place < end) leafToRoot.push(rlp);
+    return rlp;
+  }
+
+  function branch(start: number, end: number, depth: number): Uint8Array {
+    const slots: Uint8Array[] = [];
+    let from = start;
+    for (let nibble = 0; nibble < BRANCH_WIDTH; nibble++) {
+      let to = from;
+      while (to < end && entries[to]?.nibbles[depth] === nibble) to++;
+      slots.push(to === from ? EMPTY_STRING : reference(node(from, to, depth + 1)));
+      from = to;
+    }
+    // The slot for a value stays empty: no rlp(i) is the beginning of another.
+    return joinRlpList([...slots, EMPTY_STRING]);
+  }
+
+  /** How a parent names a node: by its hash, or by itself where that is shorter. */
+  function reference(rlp: Uint8Array): Uint8Array {
+    return rlp.length < HASH_LENGTH ? rlp : encodeRlp(keccak256(rlp));
+  }
+
+  const root = keccak256(entries.length === 0 ? EMPTY_STRING : node(0, entries.length, 0));
+  return { root, nodes: leafToRoot.reverse() };
+}
+
+/** A leaf or an extension: a path and what it leads to. */
+function pair(path: Uint8Array, isLeaf: boolean, target: Uint8Array): Uint8Array {
+  return joinRlpList([encodeRlp(encodePath(path, isLeaf)), target]);
+}
+
+/** 0 … n-1 in the order of their keys: rlp(0) is 0x80, which stands between rlp(127) and rlp(128). */
+function sortedIndexes(length: number): number[] {
+  const indexes = Array.from({ length }, (_, index) => index);
+  return [...indexes.slice(1, 128), ...indexes.slice(0, 1), ...indexes.slice(128)];
+}
+
+function keyNibbles(index: number): Uint8Array {
+  return toNibbles(encodeRlp(encodeQuantity(index)));
+}
+
+function toNibbles(bytes: Uint8Array): Uint8Array {
+  const nibbles = new Uint8Array(bytes.length * 2);
+  bytes.forEach((byte, index) => {
+    nibbles[2 * index] = byte >> 4;
+    nibbles[2 * index + 1] = byte & 0x0f;
+  });
+  return nibbles;
+}
+
+/** How many nibbles two different keys share, the first `depth` being known to be the same. */
+function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
+  let shared = depth;
+  while (a[shared] === b[shared]) shared++;
+  return shared;
+}
+
+/** Hex-prefix encoding (yellow paper, appendix C). */
+function encodePath(nibbles: Uint8Array, isLeaf: boolean): Uint8Array {
+  const flag = isLeaf ? 2 : 0;
+  const padded = nibbles.length % 2 === 1 ? [flag + 1, ...nibbles] : [flag, 0, ...nibbles];
+  return Uint8Array.from({ length: padded.length / 2 }, (_, index) => {
+    return ((padded[2 * index] as number) << 4) | (padded[2 * index + 1] as number);
+  });
+}
+
+function decodePath(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
+  const [flag = 0xff, second, ...rest] = toNibbles(bytes);
+  if (flag > 3 || (flag % 2 === 0 && second !== 0)) throw new DecodeError("trie: bad hex prefix");
+  return { nibbles: Uint8Array.from(flag % 2 === 0 ? rest : [second ?? 0, ...rest]), isLeaf: flag >= 2 };
+}
+
+/**
+ * The item to which a proof leads under the key rlp(index); undefined when it is no proof of this root and index. Every
+ * node must be the one that its parent names, and the last must be the leaf: nothing may be left over.
+ * @param root 32 bytes, from a header
+ */
+export function verifyIndex(
+  root: Uint8Array,
+  index: number,
+  nodes: readonly Uint8Array[],
+  keccak256: Keccak256 = keccak_256,
+): Uint8Array | undefined {
+  try {
+    return descend(root, keyNibbles(index), nodes, keccak256);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * @param named what the parent, or the header, names: the hash of the next node, or the node itself
+ * @param key nibbles that are left
+ * @param nodes of the proof, those that are left
+ */
+function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
+  const [rlp, ...rest] = nodes;
+  if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw new DecodeError("trie: not the node that is next");
+  const node = decodeRlpList(rlp);
+  if (node.length === BRANCH_WIDTH + 1) {
+    // Under a key that ends here stands a value, which is no node and so is refused.
+    return descend(node[key[0] ?? BRANCH_WIDTH] as RlpItem, key.subarray(1), rest, keccak256);
+  }
+  const [path, target] = node;
+  if (node.length !== 2 || !(path instanceof Uint8Array) || target === undefined)
+    throw new DecodeError("trie: a node has neither 17 items nor 2");
+  const { nibbles, isLeaf } = decodePath(path);
+  const left = key.subarray(nibbles.length);
+  if (!equalBytes(nibbles, key.subarray(0, nibbles.length))) throw new DecodeError("trie: the path of another key");
+  if (!isLeaf) {
+    if (nibbles.length === 0) throw new DecodeError("trie: an extension by nothing");
+    return descend(target, left, rest, keccak256);
+  }
+  if (left.length > 0 || rest.length > 0 || !(target instanceof Uint8Array))
+    throw new DecodeError("trie: the leaf is not the end");
+  return target;
+}
+
+/** Whether the node is the one named: by its hash, or, where it is shorter than one, by itself. */
+function isNamed(named: RlpItem, rlp: Uint8Array, keccak256: Keccak256): boolean {
+  if (Array.isArray(named)) return rlp.length < HASH_LENGTH && equalBytes(rlp, encodeRlp(named));
+  return equalBytes(keccak256(rlp), named);
+}
