@@ -7,8 +7,11 @@ import {
   numberToHex,
   parseAbi,
   parseEther,
+  parseGwei,
+  type TransactionSerializable,
   toRlp,
 } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { serializeTransaction } from "viem/op-stack";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { jsonRpcClient, type RpcCall } from "../jsonrpc.ts";
@@ -139,12 +142,7 @@ describe("a deposit", () => {
 
   test("has its bytes refused by every method, and anvil lives on", async () => {
     const index = numberToHex(block.transactions.indexOf(hash));
-    for (const [method, params] of [
-      ["eth_getRawTransactionByHash", [hash]],
-      ["debug_getRawTransaction", [hash]],
-      ["eth_getRawTransactionByBlockHashAndIndex", [block.hash, index]],
-      ["eth_getRawTransactionByBlockNumberAndIndex", [block.number, index]],
-    ] as const) {
+    for (const [method, params] of rawMethods(hash, block.hash, block.number, index)) {
       await expect(call(method, params), method).rejects.toMatchObject({
         code: -32000,
         message: "the bytes of a deposit transaction are not available",
@@ -160,20 +158,40 @@ describe("a deposit", () => {
   });
 });
 
-test("bytes of other transactions are given by every method", async () => {
-  const { hash, height } = base.sample;
-  const block = await blockAt(numberToHex(height));
-  const index = numberToHex(block.transactions.indexOf(hash));
-  for (const [method, params] of [
-    ["eth_getRawTransactionByHash", [hash]],
-    ["debug_getRawTransaction", [hash]],
-    ["eth_getRawTransactionByBlockHashAndIndex", [block.hash, index]],
-    ["eth_getRawTransactionByBlockNumberAndIndex", [numberToHex(height), index]],
-  ] as const) {
-    expect(keccak256((await call(method, params)) as Hex), method).toBe(hash);
+test("every method gives the exact bytes of legacy, EIP-2930, EIP-1559 and EIP-7702 transactions", async () => {
+  const account = privateKeyToAccount(base.facilitator.privateKey);
+  const fees = { maxFeePerGas: parseGwei("5"), maxPriorityFeePerGas: 1n };
+  const gasPrice = parseGwei("5");
+  const authorization = await account.signAuthorization({ chainId: 8453, address: base.usdc.address, nonce: 4 });
+  const kinds = [
+    { type: "legacy", gasPrice },
+    { type: "eip2930", gasPrice, accessList: [{ address: base.usdc.address, storageKeys: [keccak256("0x01")] }] },
+    { type: "eip1559", ...fees },
+    { type: "eip7702", ...fees, authorizationList: [authorization] },
+  ] as const;
+  for (const [nonce, kind] of kinds.entries()) {
+    const request = { ...kind, chainId: 8453, nonce, to: base.payTo.address, value: 1n, gas: 100_000n };
+    const raw = await account.signTransaction(request as TransactionSerializable);
+    const hash = await call("eth_sendRawTransaction", [raw]);
+    await call("evm_mine", []);
+    const receipt = (await call("eth_getTransactionReceipt", [hash])) as Record<string, Hex>;
+    const { blockHash, blockNumber, transactionIndex } = receipt;
+    for (const [method, params] of rawMethods(hash, blockHash, blockNumber, transactionIndex)) {
+      expect(await call(method, params), `${kind.type} by ${method}`).toBe(raw);
+    }
   }
   expect(await call("eth_getRawTransactionByHash", [keccak256("0x02")])).toBeNull();
 });
+
+/** Every way to ask for one transaction's bytes. */
+function rawMethods(hash: unknown, blockHash: unknown, blockNumber: unknown, index: unknown): [string, unknown[]][] {
+  return [
+    ["eth_getRawTransactionByHash", [hash]],
+    ["debug_getRawTransaction", [hash]],
+    ["eth_getRawTransactionByBlockHashAndIndex", [blockHash, index]],
+    ["eth_getRawTransactionByBlockNumberAndIndex", [blockNumber, index]],
+  ];
+}
 
 /** RLP's form of a number: big-endian, no leading zeros. */
 function rlpQuantity(quantity: Hex | undefined): Hex {
