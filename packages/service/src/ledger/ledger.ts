@@ -54,6 +54,14 @@ export interface Rounds {
 
   /** Waits for the next round. */
   next(signal: AbortSignal): Promise<number>;
+
+  /**
+   * Tells quickly whether any transaction, ours or not, is confirmed by now.
+   *
+   * @returns undefined when caught-up nodes have it in no round
+   * @throws ProviderError when it cannot be told
+   */
+  find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
 }
 
 /** An attestation transaction as the ledger holds it, for the check `chainAttest`. */

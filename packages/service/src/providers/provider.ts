@@ -10,3 +10,8 @@ export class ProviderError extends Error {
     this.code = code;
   }
 }
+
+/** A ProviderError that says who could not answer, or what could not be learnt. */
+export function unavailable(message: string, cause?: unknown): ProviderError {
+  return new ProviderError("providers_unavailable", message, cause);
+}

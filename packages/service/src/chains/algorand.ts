@@ -1,0 +1,145 @@
+import {
+  DecodeError,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  getBytes,
+  headerRound,
+  isAlgorandTxId,
+  restoreTransaction,
+  splitBlock,
+  txid,
+} from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import type { Algod } from "../providers/algorand.ts";
+import { type AlgorandNodes, type Location, locate } from "../providers/algorand-lookup.ts";
+import { ProviderError } from "../providers/provider.ts";
+import { agree, reportConflict } from "../providers/quorum.ts";
+import { hasInner } from "./algorand-inner.ts";
+import { rebuildTransaction } from "./algorand-rebuild.ts";
+import { type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
+
+/** What a node's block says about a transaction that is said to be in it. */
+type InBlock =
+  | { kind: "transaction"; bytes: Uint8Array }
+  | { kind: "inner"; rootId: string }
+  | { kind: "missing" }
+  /** No node keeps the block, or (`error`) none could be asked. */
+  | { kind: "unread"; error?: ProviderError };
+
+export type AlgorandSourceOptions = {
+  nodes: AlgorandNodes;
+  /** CAIP-2 of the configured chain, to which a transaction without a genesis hash belongs. */
+  caip2: string;
+  /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
+  accept?: readonly string[];
+};
+
+/**
+ * Algorand as a source: located by algod and indexer, read from the block that holds it, or rebuilt from the indexer's
+ * JSON where no algod keeps that block. The round is the nodes' word (k of n); the bytes are proved by their id.
+ */
+export class AlgorandSource implements SourceChain {
+  readonly name = "algorand";
+  readonly #nodes: AlgorandNodes;
+  readonly #caip2: string;
+  readonly #accepted: ReadonlySet<string>;
+
+  constructor({ nodes, caip2, accept = [] }: AlgorandSourceOptions) {
+    this.#nodes = nodes;
+    this.#caip2 = caip2;
+    this.#accepted = new Set([caip2, ...accept]);
+  }
+
+  isTransactionId(id: string): boolean {
+    return isAlgorandTxId(id);
+  }
+
+  normalizeTransactionId(id: string): string {
+    return id;
+  }
+
+  async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
+    const location = await locate(this.#nodes, txnId, signal);
+    if (location === undefined)
+      throw new SourceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
+    const bytes = await this.#read(txnId, location, signal);
+    const caip2 = this.#chainOf(bytes);
+    if (!this.#accepted.has(caip2))
+      throw new SourceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
+    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height: location.round };
+  }
+
+  async #read(txnId: string, location: Location, signal: AbortSignal): Promise<Uint8Array> {
+    const about = `transaction ${txnId}`;
+    const inBlock = await this.#readBlock(txnId, location.round, signal);
+    switch (inBlock.kind) {
+      case "transaction":
+        return inBlock.bytes;
+      case "inner":
+        throw new SourceError("source_inner_transaction", `${about} is an inner transaction of ${inBlock.rootId}`, {
+          rootId: inBlock.rootId,
+        });
+      case "missing": {
+        const answers = [
+          { provider: "the look-up", answer: `in round ${location.round}` },
+          { provider: "algod", answer: "not in that round's block" },
+        ];
+        throw reportConflict({ about, answers }, this.#nodes.rules);
+      }
+      case "unread": {
+        const rebuilt = location.record && rebuildTransaction(txnId, location.record);
+        if (rebuilt) return rebuilt;
+        throw inBlock.error ?? unreadable(about, location.round);
+      }
+    }
+  }
+
+  /** What the block says, by the word of the quorum. */
+  async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
+    const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
+      const block = await algod.block(round, ends);
+      return block === undefined ? { kind: "unread" } : algod.decode(() => findInBlock(block, round, txnId));
+    };
+    try {
+      const [inBlock] = await agree(
+        this.#nodes.algods,
+        ask,
+        {
+          about: `the place of transaction ${txnId} in round ${round}`,
+          same: ({ kind }) => kind,
+          // A node that does not keep the block contradicts no one who does.
+          behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
+          signal,
+        },
+        this.#nodes.rules,
+      );
+      return inBlock;
+    } catch (error) {
+      if (error instanceof ProviderError && error.code === "providers_unavailable") return { kind: "unread", error };
+      throw error;
+    }
+  }
+
+  #chainOf(bytes: Uint8Array): string {
+    const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
+    return genesisHash === undefined ? this.#caip2 : algorandCaip2(genesisHash);
+  }
+}
+
+/** @throws DecodeError when this is not a block of that round */
+function findInBlock(answer: Uint8Array, round: number, txnId: string): InBlock {
+  const { header, transactions } = splitBlock(answer);
+  if (headerRound(header) !== round) throw new DecodeError(`block of round ${headerRound(header)} instead of ${round}`);
+  for (const entry of transactions) {
+    const bytes = encodeMsgpack(restoreTransaction(entry, header));
+    const id = txid(bytes);
+    if (id === txnId) return { kind: "transaction", bytes };
+    if (hasInner(txnId, entry, id)) return { kind: "inner", rootId: id };
+  }
+  return { kind: "missing" };
+}
+
+function unreadable(about: string, round: number): SourceError {
+  const message = `${about} is in round ${round}, but no node keeps its block and the indexer's JSON does not lead to its id`;
+  return new SourceError("source_unreadable", message);
+}

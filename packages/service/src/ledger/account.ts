@@ -1,0 +1,174 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
+import { promisify } from "node:util";
+import {
+  concatBytes,
+  decodeMsgpackMap,
+  encodeAddress,
+  encodeMsgpack,
+  fromBase64,
+  getBytes,
+  getInteger,
+  getString,
+  type MsgpackMap,
+  structMap,
+  toBase64,
+  txid,
+  utf8,
+} from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { type SourceChain, SourceError } from "../chains/chain.ts";
+import type { Algod, TransactionParams } from "../providers/algorand.ts";
+import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
+import { ProviderError, unavailable } from "../providers/provider.ts";
+import { failover } from "../providers/quorum.ts";
+import type { Attempt, Ledger, RecordedAttestation, Rounds, Submission } from "./ledger.ts";
+import { classifyRejection } from "./submission.ts";
+
+export type AttestorAccountOptions = {
+  nodes: AlgorandNodes;
+  /** Base64, 32 bytes. */
+  genesisHash: string;
+  /** The 32-byte ed25519 seed behind the account's mnemonic. */
+  seed: Uint8Array;
+  rounds: Rounds;
+  /** The ledger as a source, by which recorded attestations are read back. */
+  source: SourceChain;
+  /** microAlgos; a node's word on fees is followed no further. */
+  maxFee?: bigint;
+};
+
+/** Rounds from first to last valid: short, so that a lost attempt is known to be dead within minutes. */
+const WINDOW = 100;
+/** Ten times the minimum: what a lying node can make us waste. Under worse congestion, the transaction waits. */
+const MAX_FEE = 10_000n;
+const MAX_NOTE_BYTES = 1_024;
+const LEASE_BYTES = 32;
+
+const TX = utf8("TX");
+const signAsync = promisify(sign);
+
+/** The attestor's account on one Algorand network. */
+export class AttestorAccount implements Ledger {
+  readonly genesisHash: string;
+  readonly caip2: string;
+  readonly address: string;
+  readonly rounds: Rounds;
+  readonly #nodes: AlgorandNodes;
+  readonly #source: SourceChain;
+  readonly #key: KeyObject;
+  readonly #publicKey: Uint8Array;
+  readonly #maxFee: bigint;
+
+  constructor({ nodes, genesisHash, seed, rounds, source, maxFee = MAX_FEE }: AttestorAccountOptions) {
+    this.#nodes = nodes;
+    this.#source = source;
+    this.#maxFee = maxFee;
+    this.#key = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
+    this.#publicKey = new Uint8Array(createPublicKey(this.#key).export({ format: "raw-public" }));
+    this.genesisHash = genesisHash;
+    this.caip2 = algorandCaip2(fromBase64(genesisHash));
+    this.address = encodeAddress(this.#publicKey);
+    this.rounds = rounds;
+  }
+
+  async sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt> {
+    const noteBytes = utf8(note);
+    if (noteBytes.length > MAX_NOTE_BYTES)
+      throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
+    if (lease.length !== LEASE_BYTES) throw new RangeError(`lease of ${lease.length} bytes instead of ${LEASE_BYTES}`);
+
+    const about = "transaction parameters";
+    const params = await failover(this.#nodes.algods, (algod, ends) => algod.params(ends), { about, signal });
+    // The quorum's round, not one node's: a first round in the future would leave the attempt open for long.
+    const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
+    const lastValid = firstValid + WINDOW;
+    const transaction = (fee: bigint) =>
+      structMap({
+        type: "pay",
+        snd: this.#publicKey,
+        rcv: this.#publicKey,
+        fee,
+        fv: firstValid,
+        lv: lastValid,
+        gen: params.genesisId,
+        gh: fromBase64(this.genesisHash),
+        lx: lease,
+        note: noteBytes,
+      });
+    const bytes = encodeMsgpack(transaction(this.#fee(transaction(this.#maxFee), params)));
+    const signature = await signAsync(null, concatBytes(TX, bytes), this.#key);
+    const raw = signed(decodeMsgpackMap(bytes), signature);
+    return { txid: txid(bytes), raw, firstValid, lastValid };
+  }
+
+  async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
+    let refusal: Submission = { status: "retry", reason: "no algod is configured" };
+    for (const algod of this.#nodes.algods) {
+      const outcome = await submitTo(algod, raw, signal);
+      if (outcome.status === "accepted") return outcome;
+      // A node's considered refusal says more than another's silence.
+      if (refusal.status === "retry") refusal = outcome;
+    }
+    return refusal;
+  }
+
+  async recorded(id: string, signal: AbortSignal): Promise<RecordedAttestation | undefined> {
+    try {
+      const { bytes, height } = await this.#source.transaction(id, signal);
+      return readAttestation(id, height, decodeMsgpackMap(bytes));
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      if (error.code === "source_unreadable") throw unavailable(error.message, error);
+      return undefined;
+    }
+  }
+
+  async spendable(signal: AbortSignal): Promise<bigint> {
+    const about = "the attestor's balance";
+    const ask = this.#nodes.algods;
+    const { amount, minBalance } = await failover(ask, (algod, ends) => algod.account(this.address, ends), {
+      about,
+      signal,
+    });
+    return amount > minBalance ? amount - minBalance : 0n;
+  }
+
+  #fee(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
+    const size = BigInt(signed(transaction, new Uint8Array(64)).length);
+    const asked = feePerByte * size > minFee ? feePerByte * size : minFee;
+    return asked < this.#maxFee ? asked : this.#maxFee;
+  }
+}
+
+async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
+  try {
+    const rejection = await failover([algod], (node, ends) => node.submit(raw, ends), {
+      about: "a submission",
+      signal,
+    });
+    return rejection === undefined ? { status: "accepted" } : classifyRejection(rejection);
+  } catch (error) {
+    // Whether the node took it is unknown; it may be submitted again as it is.
+    if (error instanceof ProviderError) return { status: "retry", reason: error.message };
+    throw error;
+  }
+}
+
+function signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
+  return encodeMsgpack(structMap({ sig: new Uint8Array(signature), txn: transaction }));
+}
+
+function readAttestation(id: string, round: number, transaction: MsgpackMap): RecordedAttestation {
+  const sender = getBytes(transaction, "snd", 32);
+  const genesisHash = getBytes(transaction, "gh", 32);
+  return {
+    txid: id,
+    round,
+    sender: sender ? encodeAddress(sender) : "",
+    note: getBytes(transaction, "note") ?? new Uint8Array(),
+    amount: getInteger(transaction, "amt"),
+    type: getString(transaction, "type") ?? "",
+    closesOrRekeys: transaction.has("close") || transaction.has("rekey"),
+    genesisHash: genesisHash ? toBase64(genesisHash) : "",
+  };
+}

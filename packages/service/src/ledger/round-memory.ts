@@ -1,0 +1,45 @@
+/**
+ * The ids of the transactions in the latest rounds. Invariant: the rounds held are consecutive, from `oldest` to
+ * `latest`, so that an id which is not held is in none of them.
+ */
+export class RoundMemory {
+  /** Rounds held at most. */
+  static readonly ROUNDS = 1_000;
+  /** Ids held at most, but for a single round's (some 100 bytes each). */
+  static readonly IDS = 500_000;
+
+  readonly #roundOf = new Map<string, number>();
+  readonly #ids: string[][] = [];
+  #latest = 0;
+
+  /** The latest round held, 0 before the first. */
+  get latest(): number {
+    return this.#latest;
+  }
+
+  /** The oldest round held; Infinity when there is none. */
+  get oldest(): number {
+    return this.#ids.length === 0 ? Number.POSITIVE_INFINITY : this.#latest - this.#ids.length + 1;
+  }
+
+  roundOf(id: string): number | undefined {
+    return this.#roundOf.get(id);
+  }
+
+  /** Adds a round. One that does not follow the latest replaces all that is held. */
+  add(round: number, ids: string[]): void {
+    if (round !== this.#latest + 1) {
+      this.#ids.length = 0;
+      this.#roundOf.clear();
+    }
+    this.#latest = round;
+    this.#ids.push(ids);
+    for (const id of ids) this.#roundOf.set(id, round);
+    while (this.#ids.length > RoundMemory.ROUNDS || (this.#roundOf.size > RoundMemory.IDS && this.#ids.length > 1))
+      this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    for (const id of this.#ids.shift() ?? []) this.#roundOf.delete(id);
+  }
+}

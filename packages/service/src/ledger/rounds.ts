@@ -1,0 +1,214 @@
+import { hash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  blockHash,
+  DecodeError,
+  encodeMsgpack,
+  getBytes,
+  headerRound,
+  restoreTransaction,
+  splitBlock,
+  toBase64,
+  txid,
+} from "@attestd/proof";
+import type { Algod } from "../providers/algorand.ts";
+import { type AlgorandNodes, locate } from "../providers/algorand-lookup.ts";
+import { ProviderError, unavailable } from "../providers/provider.ts";
+import { agree, failover, fastest } from "../providers/quorum.ts";
+import type { Rounds, Standing, Window } from "./ledger.ts";
+import { RoundMemory } from "./round-memory.ts";
+
+export type RoundWatcherOptions = {
+  nodes: AlgorandNodes;
+  /** Base64, 32 bytes: of the network that every block must belong to. */
+  genesisHash: string;
+  /** ms. */
+  now?: () => number;
+  /** Told each time reading fails; reading goes on after a pause. */
+  onError?: (error: unknown) => void;
+  /** The first pause after a failure; each further one is twice as long, up to 32 times the first. */
+  retryMs?: number;
+};
+
+type Seen = { ids: string[]; key: string };
+
+/**
+ * Reads every round as it comes, each block once from every algod, and keeps what the quorum agrees upon. Everything
+ * known here was recomputed from blocks, so that the ids in memory are also the proof that an id is not among them.
+ */
+export class RoundWatcher implements Rounds {
+  readonly #nodes: AlgorandNodes;
+  readonly #genesisHash: string;
+  readonly #now: () => number;
+  readonly #onError: (error: unknown) => void;
+  readonly #retryMs: number;
+  readonly #memory = new RoundMemory();
+  readonly #stopping = new AbortController();
+  #latestAt = 0;
+  #coming = Promise.withResolvers<void>();
+  #running: Promise<void> | undefined;
+
+  constructor({ nodes, genesisHash, now = Date.now, onError = () => {}, retryMs = 250 }: RoundWatcherOptions) {
+    this.#nodes = nodes;
+    this.#genesisHash = genesisHash;
+    this.#now = now;
+    this.#onError = onError;
+    this.#retryMs = retryMs;
+  }
+
+  /** Begins with the network's present round. */
+  start(): void {
+    this.#running ??= this.#run(this.#stopping.signal);
+  }
+
+  /** Ends reading, and every wait with an AbortError. A stopped watcher cannot be started again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new DOMException("the round watcher has stopped", "AbortError"));
+    await this.#running;
+  }
+
+  latest(): number {
+    return this.#memory.latest;
+  }
+
+  latestAt(): number {
+    return this.#latestAt;
+  }
+
+  async find(id: string, signal: AbortSignal): Promise<{ round: number } | undefined> {
+    const round = this.#memory.roundOf(id);
+    return round === undefined ? locate(this.#nodes, id, signal) : { round };
+  }
+
+  async standing(id: string, window: Window, signal: AbortSignal): Promise<Standing> {
+    const known = this.#memory.roundOf(id);
+    if (known !== undefined) return { state: "confirmed", round: known };
+
+    const passed = this.#memory.latest >= window.lastValid;
+    const oldest = this.#memory.oldest;
+    if (oldest <= window.firstValid) return { state: passed ? "dead" : "open" };
+
+    // The window began before the rounds in memory.
+    const location = await locate(this.#nodes, id, signal);
+    if (location !== undefined) return { state: "confirmed", round: location.round };
+    if (!passed) return { state: "open" };
+    return this.#searchRounds(id, window.firstValid, Math.min(window.lastValid, oldest - 1), signal);
+  }
+
+  async settled(id: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>> {
+    for (;;) {
+      const seen = this.#memory.latest;
+      const standing = await this.standing(id, window, signal).catch((error: unknown) => {
+        if (error instanceof ProviderError) return { state: "open" } as const;
+        throw error;
+      });
+      if (standing.state !== "open") return standing;
+      await this.#after(seen, signal);
+    }
+  }
+
+  next(signal: AbortSignal): Promise<number> {
+    return this.#after(this.#memory.latest, signal);
+  }
+
+  async #after(round: number, signal: AbortSignal): Promise<number> {
+    const ends = AbortSignal.any([signal, this.#stopping.signal]);
+    while (this.#memory.latest <= round) await unlessAborted(this.#coming.promise, ends);
+    return this.#memory.latest;
+  }
+
+  /** Never rejects. */
+  async #run(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        for (let round = await this.#begin(signal); ; round++) {
+          await this.#read(round, signal);
+          failures = 0;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#onError(error);
+        await pause(this.#retryMs * 2 ** Math.min(failures, 5), undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  /** The round to go on with: the next one, or the network's present one when the gap exceeds the memory. */
+  async #begin(signal: AbortSignal): Promise<number> {
+    const next = this.#memory.latest + 1;
+    const about = "the latest round";
+    const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), { about, signal });
+    return head - next < RoundMemory.ROUNDS && next > 1 ? next : head;
+  }
+
+  async #read(round: number, signal: AbortSignal): Promise<void> {
+    const about = `round ${round}`;
+    await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
+    const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#genesisHash, ends);
+    const question = { about, same: ({ key }: Seen) => key, signal };
+    const [{ ids }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+
+    this.#memory.add(round, ids);
+    this.#latestAt = this.#now();
+    this.#coming.resolve();
+    this.#coming = Promise.withResolvers();
+  }
+
+  /** Dead when the quorum's lists of every round's ids lack it; open when a round cannot be read. */
+  async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
+    for (let round = from; round <= to; round++) {
+      const ask = async (algod: Algod, ends: AbortSignal) =>
+        (await algod.blockTransactionIds(round, ends)).includes(id);
+      const question = { about: `transaction ${id} in round ${round}`, same: String, signal };
+      try {
+        const [holds] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+        if (holds) return { state: "confirmed", round };
+      } catch (error) {
+        if (error instanceof ProviderError && error.code === "providers_unavailable") return { state: "open" };
+        throw error;
+      }
+    }
+    return { state: "dead" };
+  }
+}
+
+/** Waits until the node has the round. @throws ProviderError when none came within the node's minute */
+async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promise<void> {
+  const latest = await algod.waitForBlockAfter(round - 1, signal);
+  if (latest < round) throw unavailable(`${algod.name} has had no round since ${latest}`);
+}
+
+async function readRound(algod: Algod, round: number, genesisHash: string, signal: AbortSignal): Promise<Seen> {
+  let block = await algod.block(round, signal);
+  if (block === undefined) {
+    // Another node was faster.
+    await hasRound(algod, round, signal);
+    block = await algod.block(round, signal);
+  }
+  if (block === undefined) throw unavailable(`${algod.name} does not keep round ${round}`);
+  const answer = block;
+  return algod.decode(() => readBlock(answer, round, genesisHash));
+}
+
+/** @throws DecodeError when this is not a block of that round and network */
+function readBlock(answer: Uint8Array, round: number, genesisHash: string): Seen {
+  const { header, headerBytes, transactions } = splitBlock(answer);
+  const genesis = getBytes(header, "gh", 32);
+  if (headerRound(header) !== round || genesis === undefined || toBase64(genesis) !== genesisHash)
+    throw new DecodeError(`not a block of round ${round} of the network ${genesisHash}`);
+  const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
+  // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
+  return { ids, key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}` };
+}
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Algod, IndexedTransaction, Indexer } from "./algorand.ts";
+import { unavailable } from "./provider.ts";
+import { agree, type Question, type QuorumRules } from "./quorum.ts";
+
+/** The nodes of one Algorand network. */
+export type AlgorandNodes = {
+  algods: readonly Algod[];
+  indexers: readonly Indexer[];
+  rules: QuorumRules;
+};
+
+/** Where a transaction is confirmed. */
+export type Location = {
+  round: number;
+  /** The indexer's record, when algod no longer remembers the transaction. */
+  record?: IndexedTransaction;
+};
+
+/** A node's statement that a transaction is in none of the rounds after `after`, up to and with `upTo`. */
+type Absence = { after: number; upTo: number };
+type Sighting = Location | Absence;
+
+/** algod tells of a transaction for this many rounds (consensus parameter MaxTxnLife). */
+const ALGOD_REMEMBERS = 1_000;
+/** A node that many rounds behind another is not caught up. */
+const MAX_LAG = 10;
+
+/**
+ * Finds the round that holds a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest;
+ * together they can say that it is in none.
+ *
+ * @returns undefined when it is confirmed in no round up to now, by the word of caught-up nodes of both kinds
+ * @throws ProviderError when that cannot be told, or nodes contradict one another
+ */
+export async function locate(nodes: AlgorandNodes, txid: string, signal: AbortSignal): Promise<Location | undefined> {
+  const about = `transaction ${txid}`;
+  const question: Question<Sighting> = { about, same: describe, behind: saysNothing, signal };
+
+  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
+  if ("round" in recent) return recent;
+
+  const [older] = await agree<Indexer, Sighting>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
+  if ("round" in older) return older;
+  if (older.upTo < recent.after)
+    throw unavailable(`no indexer knows the rounds from ${older.upTo + 1} to ${recent.after}, where ${about} may be`);
+  return undefined;
+}
+
+function lookInAlgod(txid: string) {
+  return async (algod: Algod, signal: AbortSignal): Promise<Sighting> => {
+    // Before the look-up: what it then does not find is in no round up to this one.
+    const upTo = await algod.lastRound(signal);
+    const round = (await algod.pending(txid, signal))?.round;
+    return round === undefined ? { after: Math.max(0, upTo - ALGOD_REMEMBERS), upTo } : { round };
+  };
+}
+
+function lookInIndexer(txid: string) {
+  return async (indexer: Indexer, signal: AbortSignal): Promise<Sighting> => {
+    const { currentRound, transaction } = await indexer.transaction(txid, signal);
+    if (transaction === undefined) return { after: 0, upTo: currentRound };
+    const round = transaction["confirmed-round"];
+    if (round === undefined) throw unavailable(`${indexer.name} names no round of transaction ${txid}`);
+    return { round, record: transaction };
+  };
+}
+
+function describe(sighting: Sighting): string {
+  return "round" in sighting ? `in round ${sighting.round}` : "in no round";
+}
+
+/** An absence contradicts only who saw the transaction in a round that the absence speaks of. */
+function saysNothing(answer: Sighting, others: readonly Sighting[]): boolean {
+  if ("round" in answer) return false;
+  return others.some((other) =>
+    "round" in other ? !speaksOf(answer, other.round) : answer.upTo + MAX_LAG < other.upTo,
+  );
+}
+
+function speaksOf({ after, upTo }: Absence, round: number): boolean {
+  return after < round && round <= upTo;
+}

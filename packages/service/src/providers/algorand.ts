@@ -1,0 +1,170 @@
+import { decodeMsgpackMap, getInteger } from "@attestd/proof";
+import { z } from "zod";
+import { HttpProvider } from "./http.ts";
+import { unavailable } from "./provider.ts";
+
+/** One node, as the settings name it. */
+export type Endpoint = { url: string; token?: string };
+
+const round = z.int().nonnegative();
+const microAlgos = z.union([z.int().nonnegative(), z.bigint().nonnegative()]).transform(BigInt);
+
+const Params = z.object({
+  "genesis-hash": z.string(),
+  "genesis-id": z.string(),
+  "last-round": round,
+  fee: microAlgos,
+  "min-fee": microAlgos,
+});
+const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
+const Account = z.object({ amount: microAlgos, "min-balance": microAlgos });
+const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
+const Message = z.object({ message: z.string() });
+const Health = z.object({ round, "is-migrating": z.boolean().optional() });
+const Search = z.object({
+  "current-round": round,
+  transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
+});
+
+/** A transaction in the indexer's JSON, integers lossless. Its `id` is the provider's word. */
+export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
+
+/** What a transaction needs to be made; microAlgos. */
+export type TransactionParams = {
+  genesisId: string;
+  lastRound: number;
+  minFee: bigint;
+  /** At present; 0 but under congestion. */
+  feePerByte: bigint;
+};
+
+/** Blocks of 5 MiB of transactions, with their effects and the certificate. */
+const MAX_BLOCK_BYTES = 32 * 1024 * 1024;
+/** algod answers wait-for-block-after within a minute, new round or not. */
+const WAIT_MS = 65_000;
+
+/**
+ * One algod: the calls that attestd needs. Every method throws ProviderError when the node gives no usable answer, and
+ * the signal's reason when the signal comes first.
+ */
+export class Algod {
+  readonly name: string;
+  readonly #http: HttpProvider;
+  readonly #genesisHash: string;
+
+  /** @param genesisHash base64, 32 bytes: of the network that the node must be on */
+  constructor({ url, token }: Endpoint, genesisHash: string) {
+    this.#http = new HttpProvider({ url, headers: token === undefined ? {} : { "x-algo-api-token": token } });
+    this.name = this.#http.name;
+    this.#genesisHash = genesisHash;
+  }
+
+  /** @throws ProviderError also when the node is on another network */
+  async params(signal: AbortSignal): Promise<TransactionParams> {
+    const params = await this.#http.json({ path: "/v2/transactions/params" }, Params, signal);
+    const genesisHash = params["genesis-hash"];
+    if (genesisHash !== this.#genesisHash)
+      throw unavailable(`${this.name} is on the network of genesis ${genesisHash}, not ${this.#genesisHash}`);
+    return {
+      genesisId: params["genesis-id"],
+      lastRound: params["last-round"],
+      minFee: params["min-fee"],
+      feePerByte: params.fee,
+    };
+  }
+
+  /** The last round that the node has. @throws ProviderError also while it catches up with the network */
+  async lastRound(signal: AbortSignal): Promise<number> {
+    const status = await this.#http.json({ path: "/v2/status" }, Status, signal);
+    if (status["catchup-time"] > 0) throw unavailable(`${this.name} is catching up`);
+    return status["last-round"];
+  }
+
+  /** Returns the node's last round once it is above `round`, or after about a minute. */
+  async waitForBlockAfter(round: number, signal: AbortSignal): Promise<number> {
+    const request = { path: `/v2/status/wait-for-block-after/${round}`, longPollMs: WAIT_MS };
+    return (await this.#http.json(request, Status, signal))["last-round"];
+  }
+
+  /**
+   * Submits a signed transaction.
+   * @returns the node's words of rejection; undefined when it took the transaction
+   */
+  async submit(raw: Uint8Array, signal: AbortSignal): Promise<string | undefined> {
+    const headers = { "content-type": "application/x-binary" };
+    const request = { method: "POST", path: "/v2/transactions", headers, body: new Uint8Array(raw) } as const;
+    const answer = await this.#http.request(request, signal);
+    if (answer.status === 200) return undefined;
+    if (answer.status === 400) return this.#http.read(answer, Message).message;
+    throw this.#http.unexpected(answer);
+  }
+
+  /**
+   * Looks for a transaction in the pool and in the last 1000 rounds.
+   * @returns undefined when it is in neither; `round` is absent while it is in the pool, or was dropped from it
+   */
+  async pending(txid: string, signal: AbortSignal): Promise<{ round?: number } | undefined> {
+    const answer = await this.#http.request({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    const round = this.#http.decode(() => Number(getInteger(decodeMsgpackMap(answer.body), "confirmed-round")));
+    return round === 0 ? {} : { round };
+  }
+
+  /** A block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
+  async block(round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    const request = { path: `/v2/blocks/${round}?format=msgpack`, maxBytes: MAX_BLOCK_BYTES };
+    const answer = await this.#http.request(request, signal);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    return answer.body;
+  }
+
+  /** The ids in a block, by the node's word. @throws ProviderError also when the node does not have that round */
+  async blockTransactionIds(round: number, signal: AbortSignal): Promise<string[]> {
+    return (await this.#http.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
+  }
+
+  /** microAlgos. */
+  async account(address: string, signal: AbortSignal): Promise<{ amount: bigint; minBalance: bigint }> {
+    const account = await this.#http.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
+    return { amount: account.amount, minBalance: account["min-balance"] };
+  }
+
+  /** Runs a decoder of this node's data: what it throws is the node's failure. */
+  decode<T>(decoder: () => T): T {
+    return this.#http.decode(decoder);
+  }
+}
+
+/** One indexer. Its methods throw as those of Algod do. */
+export class Indexer {
+  readonly name: string;
+  readonly #http: HttpProvider;
+
+  constructor({ url, token }: Endpoint) {
+    // An indexer reads the one, hosts that put algod and indexer behind one gate read the other.
+    const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
+    this.#http = new HttpProvider({ url, headers });
+    this.name = this.#http.name;
+  }
+
+  /** The last round that it has indexed. @throws ProviderError also while its database is being migrated */
+  async health(signal: AbortSignal): Promise<number> {
+    const health = await this.#http.json({ path: "/health" }, Health, signal);
+    if (health["is-migrating"]) throw unavailable(`${this.name} is migrating its database`);
+    return health.round;
+  }
+
+  /**
+   * Looks a transaction up by the search, which says up to which round the indexer knows: the plain look-up's 404 does
+   * not, and an indexer that lags would look like one that knows of no such transaction.
+   */
+  async transaction(
+    txid: string,
+    signal: AbortSignal,
+  ): Promise<{ currentRound: number; transaction: IndexedTransaction | undefined }> {
+    const search = await this.#http.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
+    return { currentRound: search["current-round"], transaction: search.transactions[0] };
+  }
+}

@@ -1,0 +1,16 @@
+type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
+
+/**
+ * JSON.parse that keeps every integer: those beyond 2^53 - 1 become bigint instead of a rounded number. Upstreams'
+ * answers only; documents at our own doors have a stricter parser.
+ *
+ * @throws SyntaxError when the text is not JSON
+ */
+export function parseLosslessJson(text: string): unknown {
+  const keepIntegers: Reviver = (_key, value, { source }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
+      ? BigInt(source)
+      : value;
+  // TypeScript does not know the reviver's third argument yet (ECMAScript 2026, JSON.parse source text access).
+  return JSON.parse(text, keepIntegers as Parameters<typeof JSON.parse>[1]);
+}
