@@ -39,13 +39,15 @@ describe("bad input to /attest is named and never answered with a price", () => 
     expect(answer).toMatchObject({ status: 415, json: { code: "media_type" } });
   });
 
-  test.each(["not base64!", "aGVsbG8=", Buffer.from("[]").toString("base64"), Buffer.from('{"x402Version":2}').toString("base64")])(
-    "a PAYMENT-SIGNATURE of %s",
-    async (header) => {
-      const answer = await post(`${world.url}/attest`, { txid: txid() }, { "payment-signature": header });
-      expect(answer).toMatchObject({ status: 400, json: { code: "payment_malformed" } });
-    },
-  );
+  test.each([
+    "not base64!",
+    "aGVsbG8=",
+    Buffer.from("[]").toString("base64"),
+    Buffer.from('{"x402Version":2}').toString("base64"),
+  ])("a PAYMENT-SIGNATURE of %s", async (header) => {
+    const answer = await post(`${world.url}/attest`, { txid: txid() }, { "payment-signature": header });
+    expect(answer).toMatchObject({ status: 400, json: { code: "payment_malformed" } });
+  });
 
   test("a payment without a body", async () => {
     const headers = { "payment-signature": Buffer.from("{}").toString("base64") };
@@ -58,7 +60,10 @@ describe("bad input to /attest is named and never answered with a price", () => 
     const payment = { x402Version: 1, accepted: { scheme: "exact", network: "algorand-mainnet" }, payload: {} };
     const headers = { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
     const answer = await post(`${world.url}/attest`, { txid: txid() }, headers);
-    expect(answer).toMatchObject({ status: 402, json: { error: "x402Version is not 2", accepts: [{ amount: "1000" }] } });
+    expect(answer).toMatchObject({
+      status: 402,
+      json: { error: "x402Version is not 2", accepts: [{ amount: "1000" }] },
+    });
   });
 });
 
@@ -113,7 +118,9 @@ describe("routes", () => {
   test("a body longer than its length header says is cut off, not waited for", async () => {
     const { hostname, port } = new URL(world.url);
     const socket = connect(Number(port), hostname);
-    socket.write(`POST /attest HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`);
+    socket.write(
+      `POST /attest HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+    );
     const chunk = "[".repeat(32 * 1024);
     for (let i = 0; i < 4; i++) socket.write(`${chunk.length.toString(16)}\r\n${chunk}\r\n`);
     const answer = await new Promise<string>((resolve, reject) => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { wrapFetchWithPayment } from "@x402/fetch";
+import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
 import { decodePaymentResponseHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outsider } from "./ledger.ts";
 import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
@@ -17,7 +18,10 @@ const attestUrl = () => `${world.url}/attest`;
 
 describe("a purchase on the Algorand rail", () => {
   test("with the stock x402 client gives a bundle for one payment and one attestation", async () => {
-    const before = { payments: await outsider(world.sandbox).payments(), notes: await outsider(world.sandbox).attestations() };
+    const before = {
+      payments: await outsider(world.sandbox).payments(),
+      notes: await outsider(world.sandbox).attestations(),
+    };
     const statuses: number[] = [];
     const counting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -30,7 +34,7 @@ describe("a purchase on the Algorand rail", () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(sample()),
     });
-    const bundle = await response.json();
+    const bundle = (await response.json()) as ProofBundle;
     expect(statuses).toEqual([402, 200]);
     expect(bundle).toMatchObject({
       version: 1,
@@ -43,14 +47,19 @@ describe("a purchase on the Algorand rail", () => {
     const receipt = decodePaymentResponseHeader(response.headers.get("payment-response") as string);
     const payments = (await outsider(world.sandbox).payments()).slice(before.payments.length);
     const notes = (await outsider(world.sandbox).attestations()).slice(before.notes.length);
-    expect(receipt).toMatchObject({ success: true, transaction: payments[0]?.id, payer: world.sandbox.payers.algorand.address });
+    expect(receipt).toMatchObject({
+      success: true,
+      transaction: payments[0]?.id,
+      payer: world.sandbox.payers.algorand.address,
+    });
     expect(payments).toEqual([{ id: receipt.transaction, amount: 1000n }]);
     expect(notes).toEqual([{ id: bundle.attest.txnId, amount: 0n, note: bundle.attest.note }]);
 
     const verified = await post(`${world.url}/verify?chain=1`, bundle);
     expect(verified).toMatchObject({ status: 200, json: { verified: true, warnings: ["sandbox"] } });
-    const fetched = await fetch(`${world.url}/bundles/${verified.json.bundleId ?? ""}`);
-    expect(fetched.status).toBe(404);
+    const fetched = await fetch(`${world.url}/bundles/${bundleId(bundle)}`);
+    expect(await fetched.json()).toEqual(bundle);
+    expect((await fetch(`${world.url}/bundles/${"A".repeat(43)}`)).status).toBe(404);
   });
 });
 

@@ -74,7 +74,12 @@ export async function post(url: string, body: unknown, headers: Record<string, s
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: text.startsWith("{") ? JSON.parse(text) : {} };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text.startsWith("{") ? JSON.parse(text) : {},
+  };
 }
 
 /** Asks for a price and signs it, as a stock client does. */

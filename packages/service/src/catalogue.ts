@@ -46,7 +46,7 @@ export const CATALOGUE = {
     path: "/verify",
     access: "free",
     summary: "Verify a proof bundle; with ?chain=1 also against the chains",
-    // A bundle is parsed by the verifier itself, whose first check is its schema.
+    // The verifier reads the bundle itself: its first check is the schema.
     body: { schema: z.unknown(), maxBytes: VERIFY_BODY },
   },
   bundle: {

@@ -16,7 +16,9 @@ import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
 import { AlgorandSource } from "./chains/algorand.ts";
 import type { ChainName, SourceChain } from "./chains/chain.ts";
+import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
+import { nativeCrypto } from "./crypto.ts";
 import { AttestorAccount } from "./ledger/account.ts";
 import { RoundWatcher } from "./ledger/rounds.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
@@ -124,10 +126,10 @@ export async function openService(config: Config, origin: string, log: Logger): 
     ledger,
     attestor: createAttestor(signer),
     log,
-    now: Date.now,
+    clock: systemClock,
     deadlineMs: DEADLINE_MS,
   });
-  const runner = new Runner({ store, perform, log });
+  const runner = new Runner({ store, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
   const capacity = createCapacity({
     ledger,
@@ -150,9 +152,10 @@ export async function openService(config: Config, origin: string, log: Logger): 
     offers,
     rails,
     products,
-    isPayee: (rail, address) => payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
+    isPayee: (rail, address) =>
+      payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
     log,
-    now: Date.now,
+    clock: systemClock,
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
@@ -162,7 +165,7 @@ export async function openService(config: Config, origin: string, log: Logger): 
     doors: {
       admit,
       offers,
-      verifier: createVerifier({ history, chains, ledger, deadlineMs: DEADLINE_MS }),
+      verifier: createVerifier({ history, crypto: nativeCrypto, chains, ledger, deadlineMs: DEADLINE_MS }),
       bundle: (id) => store.bundle(id),
       readiness: () => readiness(rounds, capacity, Date.now()),
       keyHistory: () => JSON.stringify(history),
@@ -215,7 +218,8 @@ async function keepFresh(
   try {
     for await (const _ of setInterval(REFRESH_MS, undefined, { signal: stop, ref: false })) {
       const deadline = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
-      for (const part of parts) await part.refresh(deadline).catch((err: unknown) => log.warn({ err }, "refresh failed"));
+      for (const part of parts)
+        await part.refresh(deadline).catch((err: unknown) => log.warn({ err }, "refresh failed"));
     }
   } catch (error) {
     if (!stop.aborted) throw error;

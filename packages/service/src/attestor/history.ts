@@ -22,7 +22,14 @@ export type HistoryOptions = {
  *
  * @throws Error when the current entry is of another key, or another account, than those that we were given
  */
-export async function openHistory({ store, signer, ledger, algorandAddress, origin, round }: HistoryOptions): Promise<KeyHistory> {
+export async function openHistory({
+  store,
+  signer,
+  ledger,
+  algorandAddress,
+  origin,
+  round,
+}: HistoryOptions): Promise<KeyHistory> {
   const keys = await store.keys();
   const current = keys.at(-1);
   if (!current) {

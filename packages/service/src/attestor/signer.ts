@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
-import { keySha256, keyThumbprint } from "@attestd/proof/trust";
+import { keyIdentity } from "@attestd/proof/trust";
 
 /** The post-quantum half of the attestor's identity. The secret stays inside. */
 export interface Signer {
@@ -32,8 +32,7 @@ export function seedSigner(seed: Uint8Array): Signer {
   return {
     publicKey,
     pqPublicKey: toBase64(publicKey),
-    kid: keyThumbprint(publicKey),
-    keySha256: keySha256(publicKey),
+    ...keyIdentity(publicKey),
     sign: (message) =>
       new Promise((resolve, reject) =>
         sign(null, message, secret, (error, signature) => (error ? reject(error) : resolve(signature))),

@@ -3,6 +3,7 @@ import type { JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import { type ChainName, SourceError } from "../chains/chain.ts";
+import type { Clock } from "../clock.ts";
 import { FacilitatorError } from "../payment/facilitator.ts";
 import type { InterfaceOption, Offers } from "../payment/offers.ts";
 import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
@@ -42,7 +43,7 @@ export type AdmissionOptions = {
   /** Whether an address is, or ever was, a payee of ours. */
   isPayee(rail: Rail, address: string): boolean;
   log: Logger;
-  now: () => number;
+  clock: Clock;
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
   /** The one deadline of everything that is asked before the call is prepared, in ms. */
@@ -58,14 +59,14 @@ export type Admit = (subject: Subject, payload: PaymentPayload | undefined) => P
  * and nothing else is asked; no 402 is given for a payment that the chain shows as spent on us.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { store, runner, capacity, offers, rails, products, log, now } = options;
+  const { store, runner, capacity, offers, rails, products, log, clock } = options;
 
   return async (subject, payload) => {
     if (!payload) return paymentRequired(subject.chain);
     const read = refusable(() => readPayment(payload));
     if (read instanceof PaymentRefused) return paymentRequired(subject.chain, read.message);
     const { rail, payment } = read;
-    const signal = AbortSignal.timeout(options.deadlineMs);
+    const signal = clock.timeout(options.deadlineMs);
 
     const known = await store.find(payment.key);
     if (known) return answerKnown(known, subject, rail, payment, signal);
@@ -88,7 +89,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     payment: Payment,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const same = canonicalize(call.payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
+    const same =
+      canonicalize(call.payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
     // A stranger who knows the key but has no signature must learn nothing of the state behind it.
     if (!same && !(await signed(rail, payment, signal)))
       return paymentRequired(subject.chain, "the payer's signature does not fit the payment");
@@ -138,7 +140,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
         payload: payment.payload,
         requirement,
         evidence,
-        createdAt: now(),
+        createdAt: clock.now(),
       });
       const holder = await store.insert(call);
       void runner.start(holder);
@@ -182,7 +184,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   /** The answer to a known payment, from its row alone; the wait for it where it is still under way. */
   async function deliver(call: Call): Promise<Outcome> {
-    const end = isFinal(call.state) ? call : await runner.wait(call, AbortSignal.timeout(options.waitMs));
+    const end = isFinal(call.state) ? call : await runner.wait(call, clock.timeout(options.waitMs));
     switch (end.state) {
       case "done":
         return { kind: "delivered", body: end.bundle?.body ?? "", receipt: end.receipt ?? "" };

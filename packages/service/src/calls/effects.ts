@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
+import type { Clock } from "../clock.ts";
 import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
@@ -18,7 +18,7 @@ export type EffectsOptions = {
   ledger: Ledger;
   attestor: Attestor;
   log: Logger;
-  now: () => number;
+  clock: Clock;
   /** How long one question to the facilitator or a chain may take, in ms. */
   deadlineMs: number;
 };
@@ -49,8 +49,8 @@ export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSi
 
 /** Everything that a call does to the world. No effect commits anything: it tells what happened. */
 export function createEffects(options: EffectsOptions): Perform {
-  const { rails, facilitators, products, ledger, attestor, log, now, deadlineMs } = options;
-  const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, AbortSignal.timeout(ms)]);
+  const { rails, facilitators, products, ledger, attestor, log, clock, deadlineMs } = options;
+  const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, clock.timeout(ms)]);
 
   return async (call, effect, memory, stop) => {
     const signal = within(deadlineMs, stop);
@@ -85,7 +85,7 @@ export function createEffects(options: EffectsOptions): Perform {
       .settle(call.payload, call.requirement, signal)
       .catch((error: Error) => ({ success: false, reason: error.message }));
     if (!answer.success) log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
-    memory.settled = { answer, at: now() };
+    memory.settled = { answer, at: clock.now() };
   }
 
   async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
@@ -113,7 +113,7 @@ export function createEffects(options: EffectsOptions): Perform {
   function mustSettleAgain({ settlements }: Call, { settled }: Memory): boolean {
     if (!settled) return true;
     const patience = settled.answer.success ? BELIEVED_MS : pauseAfter(settlements + 1);
-    return now() - settled.at >= patience;
+    return clock.now() - settled.at >= patience;
   }
 
   async function submit(
@@ -131,7 +131,7 @@ export function createEffects(options: EffectsOptions): Perform {
     if (submission.status === "unfunded" || submission.status === "rejected") {
       // An alert for the operator; the same bytes are tried again until the ledger takes them or they are dead.
       if (call.state !== "owed") return { type: "attestation_blocked", reason: submission.reason };
-      await delay(pauseAfter(++memory.failures), undefined, { signal: stop });
+      await clock.sleep(pauseAfter(++memory.failures), stop);
       return undefined;
     }
     const shown = await withinRounds(attempt, stop);

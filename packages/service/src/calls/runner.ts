@@ -1,11 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
 import { type CallEvent, isFinal, nextEffect, reduce } from "./machine.ts";
 import { StaleCall, type Store } from "./store.ts";
 
-export type RunnerOptions = { store: Store; perform: Perform; log: Logger };
+export type RunnerOptions = { store: Store; perform: Perform; clock: Clock; log: Logger };
 
 /** Failures in a row after which a paid call counts as owed, and the operator is told. */
 const OWED_AFTER_FAILURES = 3;
@@ -102,12 +102,12 @@ export class Runner {
 
   /** What failed left nothing behind but what was committed: log, pause, read the row again. */
   async #recover(running: Running, memory: Memory, error: unknown): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, clock, log } = this.#options;
     const { key, state } = running.call;
     if (!(error instanceof StaleCall)) {
       memory.failures += 1;
       log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
-      await this.#pause(pauseAfter(memory.failures));
+      await clock.sleep(pauseAfter(memory.failures), this.#stop.signal).catch(() => undefined);
     }
     running.call = (await store.find(key).catch(() => undefined)) ?? running.call;
     const owed = running.call.state === "paid" || running.call.state === "signed";
@@ -127,9 +127,5 @@ export class Runner {
     if (after.state === "owed" || after.state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
     for (const watch of running.watchers) watch();
-  }
-
-  async #pause(ms: number): Promise<void> {
-    await delay(ms, undefined, { signal: this.#stop.signal }).catch(() => undefined);
   }
 }

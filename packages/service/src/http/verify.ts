@@ -1,7 +1,7 @@
 import type { Endpoint } from "../catalogue.ts";
 import { Problem } from "../problems.ts";
 import type { Verifier } from "../verification.ts";
-import { type HttpContext, parseBody, readBody, requireJson } from "./body.ts";
+import { type HttpContext, readBody, requireJson } from "./body.ts";
 import { json } from "./respond.ts";
 
 export type VerifyRoute = { endpoint: Endpoint & { body: { maxBytes: number } }; verifier: Verifier };
@@ -12,8 +12,7 @@ export function verifyRoute({ endpoint, verifier }: VerifyRoute) {
     const online = chainParameter(c.req.query("chain"));
     const bytes = await readBody(c, endpoint.body.maxBytes);
     requireJson(c);
-    const bundle = parseBody(bytes);
-    return json(c, 200, JSON.stringify(online ? await verifier.online(bundle) : verifier.offline(bundle)));
+    return json(c, 200, JSON.stringify(online ? await verifier.online(bytes) : verifier.offline(bytes)));
   };
 }
 
