@@ -76,8 +76,7 @@ export async function startBase({
       recordings: recordings.blocks,
       exited: anvil.exited,
       close: async () => {
-        await server.close();
-        await anvil.close();
+        await Promise.all([server.close(), anvil.close()]);
       },
     };
   } catch (error) {

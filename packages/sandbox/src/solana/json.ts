@@ -1,12 +1,17 @@
 import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
+import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
 import type { AccountState, Execution, InnerInstruction } from "./machine.ts";
+import { type Config, unknownEncoding } from "./params.ts";
 import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM, uiTokenAmount } from "./token.ts";
 
 /** What an account owes no more rent from: every account here is rent-exempt, and a validator shows that as 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
 
-export const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
+/** The longest data that the RPC gives in base58, in bytes. */
+const MAX_BASE58_DATA = 128;
+
+const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 
 /** An account as getAccountInfo shows it. `data` is in the encoding that was asked for. */
@@ -15,11 +20,31 @@ export function accountJson({ lamports, owner, executable, data: { length } }: A
 }
 
 /**
+ * An account's data in the encoding asked for; without one, in the base58 string that the RPC began with.
+ * @param decimalsOf the decimals of a mint
+ */
+export function encodeData(account: AccountState, config: Config, decimalsOf: (mint: Address) => number): unknown {
+  const { encoding, dataSlice } = config as { encoding?: string; dataSlice?: { offset: number; length: number } };
+  const { data } = account;
+  const part = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
+  if (encoding === "base64") return [base64(part), "base64"];
+  if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
+  if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
+  if (part.length > MAX_BASE58_DATA) {
+    throw new RpcError(
+      INVALID_PARAMS,
+      `Encoded binary (base 58) data should be less than ${MAX_BASE58_DATA} bytes, please use Base64 encoding.`,
+    );
+  }
+  return encoding === undefined ? base58(part) : [base58(part), "base58"];
+}
+
+/**
  * An account's data in the `jsonParsed` encoding.
  * @param decimalsOf the decimals of a mint
  * @returns undefined where no parser knows the data: validators then give base64
  */
-export function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
+function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
   const token = decodeTokenAccount(owner, data);
   if (token) {
     const { mint, amount } = token;
@@ -59,13 +84,21 @@ function tokenBalanceJson({ accountIndex, mint, owner, amount, decimals }: Token
   return { accountIndex, mint, owner, programId: TOKEN_PROGRAM, uiTokenAmount: uiTokenAmount(amount, decimals) };
 }
 
-export function innerInstructionsJson({ innerInstructions }: Execution) {
+function innerInstructionsJson({ innerInstructions }: Execution) {
   const call = ({ data, ...rest }: InnerInstruction) => ({ ...rest, data: base58(data) });
   return innerInstructions.map(({ index, instructions }) => ({ index, instructions: instructions.map(call) }));
 }
 
+/** A landed transaction in the encoding asked for. */
+export function encodeTransaction(landed: LandedTransaction, { encoding = "json" }: Config): unknown {
+  if (encoding === "json") return transactionJson(landed);
+  if (encoding === "base64") return [base64(landed.decoded.wire), encoding];
+  if (encoding === "base58") return [base58(landed.decoded.wire), encoding];
+  throw unknownEncoding(encoding);
+}
+
 /** A transaction in the `json` encoding. */
-export function transactionJson({ decoded: { transaction, message } }: LandedTransaction) {
+function transactionJson({ decoded: { transaction, message } }: LandedTransaction) {
   const { header, staticAccounts, instructions, lifetimeToken, version } = message;
   return {
     signatures: Object.values(transaction.signatures).map((signature) => signature && base58(signature)),
@@ -100,5 +133,18 @@ export function statusJson(
     err,
     status: err === null ? { Ok: null } : { Err: err },
     confirmationStatus,
+  };
+}
+
+/** What a simulation, also the one before sending, says of its transaction. */
+export function simulationJson(execution: Execution, innerInstructions: boolean) {
+  const { err, logs, unitsConsumed } = execution;
+  return {
+    err,
+    logs,
+    accounts: null,
+    unitsConsumed,
+    returnData: null,
+    innerInstructions: innerInstructions ? innerInstructionsJson(execution) : null,
   };
 }

@@ -1,19 +1,11 @@
-import { type Address, getBase58Encoder, getBase64Encoder, isAddress } from "@solana/kit";
+import type { Address } from "@solana/kit";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcHandler } from "../jsonrpc.ts";
-import {
-  accountJson,
-  base58,
-  base64,
-  innerInstructionsJson,
-  metaJson,
-  parsedData,
-  statusJson,
-  transactionJson,
-} from "./json.ts";
-import type { Block, Commitment, LandedTransaction, Ledger } from "./ledger.ts";
-import type { AccountState, Execution, Machine } from "./machine.ts";
+import { accountJson, encodeData, encodeTransaction, metaJson, simulationJson, statusJson } from "./json.ts";
+import type { Block, LandedTransaction, Ledger } from "./ledger.ts";
+import type { AccountState, Machine } from "./machine.ts";
+import { addressOf, type Config, commitmentOf, configOf, decodeWire, listOf } from "./params.ts";
 import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
-import { type DecodedTransaction, decodeTransaction, hasValidSignatures } from "./transaction.ts";
+import { type DecodedTransaction, hasValidSignatures } from "./transaction.ts";
 
 /** Error codes of Solana's RPC, beyond JSON-RPC's own. */
 const PREFLIGHT_FAILURE = -32002;
@@ -21,10 +13,6 @@ const SIGNATURE_VERIFICATION_FAILURE = -32003;
 const BLOCK_NOT_AVAILABLE = -32004;
 const UNSUPPORTED_TRANSACTION_VERSION = -32015;
 
-/** The longest data that the RPC gives in base58, in bytes. */
-const MAX_BASE58_DATA = 128;
-
-type Config = Record<string, unknown>;
 type Method = (...params: unknown[]) => unknown;
 
 export interface SolanaRpcOptions {
@@ -205,43 +193,17 @@ function historyMethods(ledger: Ledger, context: (block: Block) => object): Reco
   };
 }
 
-function encodeData(account: AccountState, config: Config, decimalsOf: (mint: Address) => number): unknown {
-  const { encoding, dataSlice } = config as { encoding?: string; dataSlice?: { offset: number; length: number } };
-  const { data } = account;
-  const part = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
-  if (encoding === "base64") return [base64(part), "base64"];
-  if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
-  if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
-  if (part.length > MAX_BASE58_DATA) {
-    throw new RpcError(
-      INVALID_PARAMS,
-      `Encoded binary (base 58) data should be less than ${MAX_BASE58_DATA} bytes, please use Base64 encoding.`,
-    );
-  }
-  return encoding === undefined ? base58(part) : [base58(part), "base58"];
-}
-
-function encodeTransaction(landed: LandedTransaction, { encoding = "json" }: Config): unknown {
-  if (encoding === "json") return transactionJson(landed);
-  if (encoding === "base64") return [base64(landed.decoded.wire), encoding];
-  if (encoding === "base58") return [base58(landed.decoded.wire), encoding];
-  throw unknownEncoding(encoding);
-}
-
 function blockhashJson(ledger: Ledger, block: Block) {
   return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
 }
 
-function simulationJson(execution: Execution, innerInstructions: boolean) {
-  const { err, logs, unitsConsumed } = execution;
-  return {
-    err,
-    logs,
-    accounts: null,
-    unitsConsumed,
-    returnData: null,
-    innerInstructions: innerInstructions ? innerInstructionsJson(execution) : null,
-  };
+function blockAt(ledger: Ledger, config: Config): Block {
+  return ledger.block(commitmentOf(config));
+}
+
+function verifySignatures(decoded: DecodedTransaction): void {
+  if (hasValidSignatures(decoded)) return;
+  throw new RpcError(SIGNATURE_VERIFICATION_FAILURE, "Transaction signature verification failure");
 }
 
 /** A validator's words for the errors that callers tell apart by them; the error's own name for the rest. */
@@ -253,46 +215,4 @@ function explain(err: unknown): string {
   const { Custom: code } = reason as { Custom?: number };
   const words = code === undefined ? String(reason) : `custom program error: 0x${code.toString(16)}`;
   return `Error processing Instruction ${index}: ${words}`;
-}
-
-function verifySignatures(decoded: DecodedTransaction): void {
-  if (hasValidSignatures(decoded)) return;
-  throw new RpcError(SIGNATURE_VERIFICATION_FAILURE, "Transaction signature verification failure");
-}
-
-function decodeWire(wire: unknown, { encoding = "base58" }: Config): DecodedTransaction {
-  if (encoding !== "base58" && encoding !== "base64") throw unknownEncoding(encoding);
-  try {
-    const encoder = encoding === "base64" ? getBase64Encoder() : getBase58Encoder();
-    return decodeTransaction(new Uint8Array(encoder.encode(String(wire))));
-  } catch (error) {
-    throw new RpcError(INVALID_PARAMS, `invalid transaction: ${(error as Error).message}`);
-  }
-}
-
-function blockAt(ledger: Ledger, config: Config): Block {
-  return ledger.block(commitmentOf(config));
-}
-
-function commitmentOf({ commitment = "finalized" }: Config): Commitment {
-  if (commitment === "processed" || commitment === "confirmed" || commitment === "finalized") return commitment;
-  throw new RpcError(INVALID_PARAMS, `Invalid params: unknown commitment ${String(commitment)}`);
-}
-
-function addressOf(value: unknown): Address {
-  if (typeof value === "string" && isAddress(value)) return value;
-  throw new RpcError(INVALID_PARAMS, "Invalid param: WrongSize");
-}
-
-function configOf(value: unknown): Config {
-  return typeof value === "object" && value !== null ? (value as Config) : {};
-}
-
-function listOf(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new RpcError(INVALID_PARAMS, "Invalid params: a list is wanted");
-}
-
-function unknownEncoding(encoding: unknown): RpcError {
-  return new RpcError(INVALID_PARAMS, `Invalid params: the sandbox does not serve the encoding ${String(encoding)}`);
 }
