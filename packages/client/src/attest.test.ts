@@ -1,9 +1,9 @@
 import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/proof/testing";
 import { describe, expect, test } from "vitest";
-import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../test/fake-service.ts";
 import { type AttestOptions, attest } from "./attest.ts";
 import type { Clock } from "./clock.ts";
 import type { Progress } from "./pay.ts";
+import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "./testing.ts";
 import { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -83,15 +83,14 @@ describe("attest buys", () => {
 
   test("with its payment stored before it is sent", async () => {
     const vault = memoryVault();
-    const id = (url: string) => paymentId(url, { txid: TXID });
     let storedWhenSent: StoredPayment | undefined;
-    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), async ({ header }) => {
-      storedWhenSent = await vault.get(id(service.url));
-      expect(storedWhenSent?.header).toBe(header);
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), async () => {
+      storedWhenSent = await vault.get(paymentId(service.url, { txid: TXID }));
       return delivery(bytes);
     });
     await purchase(service, { vault }).run();
-    expect(storedWhenSent).toBeDefined();
+    expect(storedWhenSent?.header).toBe(service.requests[1]?.header);
+    expect(signatureOf(storedWhenSent?.header)).toBe(1);
   });
 
   test("with the payment kept until the bundle is saved", async () => {
@@ -105,7 +104,7 @@ describe("attest buys", () => {
         saved.push(bundleBytes);
       },
     });
-    await expect(run()).rejects.toEqual(failing("save_failed", { paymentStored: true }));
+    await expect(run()).rejects.toEqual(failing("save_failed", { paymentId: expect.stringContaining(TXID) }));
     diskIsFull = false;
     await run();
     expect(saved).toEqual([bytes]);
@@ -175,7 +174,7 @@ describe("a payment that was sent is sent again, never another", () => {
     const first = purchase(service, { vault, maxWaitMs: 200_000 });
     await expect(first.run()).rejects.toEqual(
       failing("paid_unfinished", {
-        paymentStored: true,
+        paymentId: expect.stringContaining(TXID),
         problem: expect.objectContaining({ code: "attestation_pending" }),
       }),
     );
@@ -192,14 +191,16 @@ describe("a payment that was sent is sent again, never another", () => {
   test("also when the service is gone at the end", async () => {
     await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), "hang up");
     const { run, stored } = purchase(service, { maxWaitMs: 500 });
-    await expect(run()).rejects.toEqual(failing("paid_unfinished", { paymentStored: true, problem: undefined }));
+    await expect(run()).rejects.toEqual(
+      failing("paid_unfinished", { paymentId: expect.stringContaining(TXID), problem: undefined }),
+    );
     expect(await stored()).toBeDefined();
   });
 
   test("and a refusal that charged nothing is told as that", async () => {
     await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(503, "providers_unavailable"));
     await expect(purchase(service, { maxWaitMs: 500 }).run()).rejects.toEqual(
-      failing("refused", { paymentStored: true }),
+      failing("refused", { paymentId: expect.stringContaining(TXID) }),
     );
   });
 
@@ -222,7 +223,7 @@ describe("a payment that is void", () => {
       paymentRequired([ALGORAND_OFFER], "insufficient_funds"),
     );
     const { run, wallet, stored } = purchase(service);
-    await expect(run()).rejects.toEqual(failing("not_paid", { message: "insufficient_funds", paymentStored: false }));
+    await expect(run()).rejects.toEqual(failing("not_paid", { message: "insufficient_funds", paymentId: undefined }));
     expect(wallet.signed).toBe(1);
     expect(await stored()).toBeUndefined();
   });
@@ -267,7 +268,7 @@ describe("a payment that is void", () => {
   test("because it was refunded, is forgotten", async () => {
     await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), problem(410, "payment_refunded"));
     const { run, stored } = purchase(service);
-    await expect(run()).rejects.toEqual(failing("refused", { paymentStored: false }));
+    await expect(run()).rejects.toEqual(failing("refused", { paymentId: undefined }));
     expect(await stored()).toBeUndefined();
   });
 });
@@ -291,7 +292,7 @@ describe("nothing is signed", () => {
   ])("on %s", async (_, reply, code) => {
     await using service = await fakeService(reply);
     const { run, wallet } = purchase(service);
-    await expect(run()).rejects.toEqual(failing(code, { paymentStored: false }));
+    await expect(run()).rejects.toEqual(failing(code, { paymentId: undefined }));
     expect(wallet.signed).toBe(0);
   });
 
@@ -324,7 +325,10 @@ describe("what is delivered", () => {
     await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), delivery(delivered));
     const { run, stored } = purchase(service);
     await expect(run()).rejects.toEqual(
-      failing("paid_unfinished", { message: expect.stringContaining(message), paymentStored: true }),
+      failing("paid_unfinished", {
+        message: expect.stringContaining(message),
+        paymentId: expect.stringContaining(TXID),
+      }),
     );
     expect(await stored()).toBeDefined();
   });
@@ -338,8 +342,22 @@ describe("an interrupted call", () => {
       return "hang up";
     });
     const { run, stored } = purchase(service, { signal: interrupt.signal });
-    await expect(run()).rejects.toEqual(failing("interrupted", { paymentStored: true }));
+    await expect(run()).rejects.toEqual(failing("interrupted", { paymentId: expect.stringContaining(TXID) }));
     expect(await stored()).toBeDefined();
+  });
+
+  test("does not wait for a wallet that never signs", async () => {
+    const interrupt = new AbortController();
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]));
+    const stuck: Wallet = {
+      payer: () => "PAYER",
+      sign: () => {
+        interrupt.abort();
+        return new Promise(() => undefined);
+      },
+    };
+    const { run } = purchase(service, { wallet: stuck, signal: interrupt.signal });
+    await expect(run()).rejects.toEqual(failing("interrupted", { paymentId: undefined }));
   });
 
   test("before it signed leaves nothing", async () => {
@@ -349,7 +367,7 @@ describe("an interrupted call", () => {
       return paymentRequired([ALGORAND_OFFER]);
     });
     const { run, stored } = purchase(service, { signal: interrupt.signal });
-    await expect(run()).rejects.toEqual(failing("interrupted", { paymentStored: false }));
+    await expect(run()).rejects.toEqual(failing("interrupted", { paymentId: undefined }));
     expect(await stored()).toBeUndefined();
   });
 });

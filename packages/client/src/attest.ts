@@ -58,16 +58,16 @@ export async function attest(options: AttestOptions): Promise<Attestation> {
   const call = openCall(options);
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
-    const attestation = { bundleBytes: bytes, receipt, ...examine(bytes, call.request, options.trust) };
+    const attestation = { bundleBytes: bytes, receipt, ...examine(bytes, call, options.trust) };
     await options.save?.(attestation).catch((cause: unknown) => {
-      throw new AttestError("save_failed", "The bundle could not be saved.", { paymentStored: true, cause });
+      throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
     });
     await call.vault.remove(call.id, payment).catch(() => undefined); // It would only deliver the same bundle again.
     return attestation;
   } catch (error) {
     if (!call.signal.aborted) throw error;
-    const paymentStored = (await call.vault.get(call.id).catch(() => undefined)) !== undefined;
-    throw new AttestError("interrupted", "Interrupted.", { paymentStored, cause: error });
+    const stored = await call.vault.get(call.id).catch(() => undefined);
+    throw new AttestError("interrupted", "Interrupted.", { ...(stored && { paymentId: call.id }), cause: error });
   }
 }
 

@@ -33,15 +33,15 @@ export type AttestErrorCode =
   | "paid_unfinished"
   /** `save` threw: the bundle was delivered, the payment is still in the vault, and the same call delivers it again. */
   | "save_failed"
-  /** `signal` ended the call; `paymentStored` tells whether there is one to take up again. */
+  /** `signal` ended the call; `paymentId` tells whether there is a payment to take up again. */
   | "interrupted";
 
 export type AttestErrorDetails = {
   problem?: Problem;
   /** micro-USDC. */
   price?: bigint;
-  /** Whether the vault still holds a signed payment of this call. */
-  paymentStored?: boolean;
+  /** The id under which the vault still holds a signed payment of this call. */
+  paymentId?: string;
   cause?: unknown;
 };
 
@@ -50,7 +50,7 @@ export class AttestError extends Error {
   readonly code: AttestErrorCode;
   readonly problem?: Problem;
   readonly price?: bigint;
-  readonly paymentStored: boolean;
+  readonly paymentId?: string;
 
   constructor(code: AttestErrorCode, message: string, details: AttestErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -58,6 +58,6 @@ export class AttestError extends Error {
     this.code = code;
     if (details.problem) this.problem = details.problem;
     if (details.price !== undefined) this.price = details.price;
-    this.paymentStored = details.paymentStored ?? false;
+    if (details.paymentId !== undefined) this.paymentId = details.paymentId;
   }
 }

@@ -1,6 +1,6 @@
 import { type ProofBundle, parseJson, parseProofBundle, type Trust, type VerifyReport, verify } from "@attestd/proof";
 import { AttestError } from "./errors.ts";
-import type { AttestRequest } from "./request.ts";
+import type { Call } from "./pay.ts";
 
 export type Examined = {
   bundle: ProofBundle;
@@ -15,19 +15,23 @@ export type Examined = {
  * @param bytes JSON in UTF-8
  * @throws AttestError `paid_unfinished`
  */
-export function examine(bytes: Uint8Array, request: AttestRequest, trust: Trust | undefined): Examined {
+export function examine(
+  bytes: Uint8Array,
+  { id, request }: Pick<Call, "id" | "request">,
+  trust: Trust | undefined,
+): Examined {
   let examined: Examined;
   try {
     examined = { report: verify(bytes, { trust }), bundle: parseProofBundle(parseJson(bytes)) };
   } catch (cause) {
     throw new AttestError("paid_unfinished", `The service's answer is not a bundle: ${(cause as Error).message}.`, {
-      paymentStored: true,
+      paymentId: id,
       cause,
     });
   }
   const { txnId } = examined.bundle.source;
   if (txnId === request.txid) return examined;
   throw new AttestError("paid_unfinished", `The service's bundle is of another transaction, ${txnId}.`, {
-    paymentStored: true,
+    paymentId: id,
   });
 }

@@ -40,6 +40,8 @@ export type Progress =
 type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
 
 const OFFERS_TIMEOUT_MS = 30_000;
+/** A wallet may ask a node for the round or blockhash that it signs for. */
+const SIGNING_TIMEOUT_MS = 60_000;
 /** The service answers within the offer's `maxTimeoutSeconds` + 30 s; after as long again the line counts as dead. */
 const GRACE_SECONDS = 60;
 const SHORTEST_WAIT_MS = 250;
@@ -93,10 +95,10 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
   const chosen = chooseOffer(required.accepts, call.wallet, call.maxPrice);
   const offer = describe(chosen, call.wallet);
   call.onProgress({ step: "offered", offer });
-  const payload = await call.wallet.sign(required, chosen).catch((cause: unknown) => {
+  const patience = AbortSignal.any([call.signal, AbortSignal.timeout(SIGNING_TIMEOUT_MS)]);
+  const payload = await unlessAborted(call.wallet.sign(required, chosen), patience).catch((cause: unknown) => {
     throw new AttestError("signing_failed", `The payment could not be signed: ${messageOf(cause)}`, { cause });
   });
-  call.signal.throwIfAborted();
   const signed: StoredPayment = {
     version: 1,
     service: call.service,
@@ -122,7 +124,7 @@ async function sendUntilAnswered(call: Call, payment: StoredPayment) {
     if (problem && !isWorthSendingAgain(problem)) throw await refused(call, payment, problem);
     const retryInMs = waitBefore(sendings, problem);
     if (call.clock.now() + retryInMs > call.deadline) {
-      throw problem && isUncharged(problem) ? await refused(call, payment, problem) : unfinished(problem);
+      throw problem && isUncharged(problem) ? await refused(call, payment, problem) : unfinished(call, problem);
     }
     call.onProgress({ step: "waiting", retryInMs, ...(problem && { code: problem.code }) });
     await call.clock.wait(retryInMs, call.signal);
@@ -138,7 +140,7 @@ async function send(call: Call, { request, header, offer }: StoredPayment): Prom
   } catch (error) {
     call.signal.throwIfAborted();
     if (error instanceof NoAnswer) return undefined;
-    throw new AttestError("paid_unfinished", messageOf(error), { paymentStored: true, cause: error });
+    throw new AttestError("paid_unfinished", messageOf(error), { paymentId: call.id, cause: error });
   }
 }
 
@@ -172,9 +174,9 @@ function notPaid({ error }: PaymentRequired): AttestError {
   return new AttestError("not_paid", error ?? "The service refused the payment.");
 }
 
-function unfinished(problem: Problem | undefined): AttestError {
+function unfinished(call: Call, problem: Problem | undefined): AttestError {
   const message = problem?.detail ?? "The payment was sent, and no answer came.";
-  return new AttestError("paid_unfinished", message, { paymentStored: true, ...(problem && { problem }) });
+  return new AttestError("paid_unfinished", message, { paymentId: call.id, ...(problem && { problem }) });
 }
 
 /** A refund ends a payment as a 402 does. After any other refusal the payment may still buy what it was signed for. */
@@ -182,12 +184,25 @@ async function refused(call: Call, payment: StoredPayment, problem: Problem): Pr
   const refunded = problem.code === "payment_refunded";
   if (refunded) await forget(call, payment);
   const message = problem.detail ?? `${call.service} refused the request.`;
-  return new AttestError("refused", message, { problem, paymentStored: !refunded });
+  return new AttestError("refused", message, { problem, ...(!refunded && { paymentId: call.id }) });
 }
 
 function describe(chosen: PaymentRequirements, wallet: Wallet): Offer {
   const { network, amount, payTo, maxTimeoutSeconds } = chosen;
   return { network, amount, payTo, maxTimeoutSeconds, payer: wallet.payer(network) ?? "" };
+}
+
+/** Gives up waiting for work that itself cannot be stopped. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(signal.reason);
+  signal.addEventListener("abort", giveUp, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
+  }
 }
 
 function messageOf(error: unknown): string {

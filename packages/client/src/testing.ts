@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { PaymentRequirements } from "@x402/core/types";
 
+// A service on real HTTP that says what a test tells it to: for tests of this package and of those that buy.
+
 /** What the service got: the payment header as sent, and the body. */
 export type Seen = { header: string | undefined; body: unknown };
 

@@ -1,0 +1,79 @@
+import { type AttestError, formatUsdc, type Problem } from "@attestd/client";
+import { EXIT, type ExitCode, Failure, fileTrouble } from "./failure.ts";
+
+const AGAIN = "Run the same command again; you will not pay twice.";
+const UNPAID = "Nothing was paid.";
+
+/**
+ * What an error of the purchase means to the person who ran it: what happened, why, what next.
+ *
+ * @param storedIn the file in which the signed payment waits, where there is one
+ */
+export function attestFailure(error: AttestError, storedIn: string | undefined): Failure {
+  const fail = (exitCode: ExitCode, what: string, ...more: string[]) => new Failure(exitCode, what, more, error);
+  const why = sentence(error);
+  switch (error.code) {
+    case "invalid_option":
+      return fail(EXIT.usage, error.message);
+    case "unreachable":
+      return fail(EXIT.unreachable, "the service can't be reached", why, UNPAID);
+    case "unexpected_answer":
+      return fail(EXIT.unreachable, "this is no attestd service", why, UNPAID);
+    case "no_usable_offer":
+      return fail(EXIT.notPaid, "not paid", why, "Name another wallet: --wallet FILE.");
+    case "price_too_high":
+      return fail(EXIT.notPaid, "not paid", why, `Allow it with --max-price ${formatUsdc(error.price ?? 0n)}.`);
+    case "signing_failed":
+      return fail(EXIT.notPaid, "not paid", why, "Nothing was sent.");
+    case "vault_failed":
+      return fail(EXIT.notPaid, "not paid: the signed payment can't be kept safe", why, "Nothing was sent.");
+    case "not_paid":
+      return fail(EXIT.notPaid, "not paid", `The service says: ${why}`, "The same command signs a new payment.");
+    case "refused":
+      return refused(error.problem, why, storedIn, fail);
+    case "paid_unfinished":
+      return unfinished(error.problem, why, fail);
+    case "save_failed":
+      return fail(EXIT.paidUnfinished, "paid, but the bundle can't be saved", fileTrouble(error.cause), AGAIN);
+    case "interrupted":
+      return fail(EXIT.interrupted, "interrupted", storedIn ? `A payment is signed. ${AGAIN}` : UNPAID);
+  }
+}
+
+type Fail = (exitCode: ExitCode, what: string, ...more: string[]) => Failure;
+
+function refused(problem: Problem | undefined, why: string, storedIn: string | undefined, fail: Fail): Failure {
+  const what = `not attested (${problem?.code ?? "refused"})`;
+  switch (problem?.code) {
+    case "payment_bound_to_other_request":
+      return fail(EXIT.notPaid, what, why, `To pay anew, remove the payment: ${storedIn}`);
+    case "payment_refunded":
+      return fail(EXIT.notPaid, what, why, "The same command signs a new payment.");
+    case "source_not_final":
+      return fail(EXIT.notPaid, what, why, "Run the same command again in some minutes.");
+    default:
+      return fail(EXIT.notPaid, what, why);
+  }
+}
+
+function unfinished(problem: Problem | undefined, why: string, fail: Fail): Failure {
+  switch (problem?.code) {
+    case "settlement_pending":
+      return fail(EXIT.paidUnfinished, "paid, not settled yet.", `Waiting for the payment (${problem.code}).`, AGAIN);
+    case "attestation_pending":
+      return fail(EXIT.paidUnfinished, "paid, not recorded yet.", `Waiting for Algorand (${problem.code}).`, AGAIN);
+    case "payment_unaccounted":
+      return fail(EXIT.paidUnfinished, `paid, not accounted for (${problem.code})`, why, `Tell the operator. ${AGAIN}`);
+    default:
+      return fail(EXIT.paidUnfinished, "payment sent, no bundle yet.", why, AGAIN);
+  }
+}
+
+/** The error's message; for one that hides its cause, with it. */
+function sentence({ message, code, problem, cause }: AttestError): string {
+  if (problem?.detail) return problem.detail;
+  const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return code === "unreachable" && reason instanceof Error
+    ? `${message.replace(/\.$/, "")}: ${reason.message}.`
+    : message;
+}

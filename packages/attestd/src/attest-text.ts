@@ -1,0 +1,36 @@
+import { type Attestation, formatUsdc, type Progress, railOf, type Trust } from "@attestd/client";
+import { evidence, signerUnknown, WARNINGS } from "./report-text.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Says each step of a purchase when it is done. */
+export function progressLines(out: Terminal): (progress: Progress) => void {
+  return (progress) => {
+    if (progress.step === "signed") return out.marked("ok", "signed", 2);
+    if (progress.step === "waiting") {
+      const seconds = Math.ceil(progress.retryInMs / 1000);
+      return out.line(`  waiting    ${progress.code ?? "no answer"}; the same payment is sent again in ${seconds} s`);
+    }
+    const { network, amount, payer } = progress.offer;
+    const price = `${formatUsdc(BigInt(amount))} USDC on ${railOf(network)?.label ?? network}`;
+    if (progress.step === "resumed") return out.line(`  resuming   ${price}, signed before; nothing new is signed`);
+    out.line(`  price      ${price}, from ${out.short(payer)}`);
+  };
+}
+
+/** Says what came of it; of a bundle that is not verified, nothing that it claims. */
+export function conclusion(
+  out: Terminal,
+  { bundle, report, receipt }: Attestation,
+  { file, trust, seconds }: { file: string; trust: Trust | undefined; seconds: number },
+): void {
+  if (receipt) out.marked("ok", `paid     ${out.short(receipt.transaction)}`, 2);
+  if (report.verified) {
+    out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
+    out.marked("ok", `verified, saved ${file}`, 2);
+    for (const warning of report.warnings) out.marked("warning", WARNINGS[warning], 2);
+    return;
+  }
+  const unknown = signerUnknown(report);
+  out.marked(unknown ? "unknown" : "fail", `saved ${file}, ${unknown ? "signer unknown" : "not verified"}`, 2);
+  for (const line of evidence(report, bundle, trust, out)) out.line(`    ${line}`);
+}

@@ -1,0 +1,53 @@
+import { type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
+
+/** The ledger could not be asked; what was found offline stands. */
+export class LedgerNotAsked extends Error {}
+
+const ONLINE = ["chainSource", "chainAttest"] as const;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Has a service compare a bundle with its source chain and the ledger, and adds what it found. Only its two online
+ * checks are taken: what can be checked here is not left to a service.
+ *
+ * @param report of the same bundle, from `verify`
+ * @throws LedgerNotAsked with a sentence for people
+ */
+export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
+  const { status, body } = await post(`${service.replace(/\/+$/, "")}/verify?chain=1`, bundle);
+  const missing = ONLINE.find((check) => status === 404 && body.check === check);
+  if (missing) return withChain(report, { [missing]: [{ message: "not found" }] });
+  const found = findings(status === 200 ? body : body.report);
+  if (found.chainSource || found.chainAttest) return withChain(report, found);
+  throw new LedgerNotAsked(typeof body.detail === "string" ? body.detail : `${service} answered ${status}.`);
+}
+
+/** What a service's report says of the online checks; nothing, where it is no report. */
+function findings(value: unknown): ChainFindings {
+  const { checks, failures } = (value ?? {}) as Partial<VerifyReport>;
+  const found: ChainFindings = {};
+  for (const check of ONLINE) {
+    if (checks?.[check] === "pass") found[check] = "pass";
+    if (checks?.[check] === "fail") {
+      const named = Array.isArray(failures) ? failures.filter((failure) => failure?.check === check) : [];
+      found[check] = named.length > 0 ? named : [{}];
+    }
+  }
+  return found;
+}
+
+async function post(url: string, body: Uint8Array): Promise<{ status: number; body: Record<string, unknown> }> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: body as Uint8Array<ArrayBuffer>,
+      redirect: "manual",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const answer: unknown = await response.json().catch(() => undefined);
+    return { status: response.status, body: (answer ?? {}) as Record<string, unknown> };
+  } catch (cause) {
+    throw new LedgerNotAsked(`No answer from ${new URL(url).origin}.`, { cause });
+  }
+}

@@ -1,0 +1,176 @@
+import { Command, CommanderError, type Help, Option } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import type { Environment } from "./environment.ts";
+import { EXIT, Failure } from "./failure.ts";
+import { terminal } from "./terminal.ts";
+
+/**
+ * Runs one command line. Each command's module, and with it its libraries, is loaded only when that command runs:
+ * checking a bundle loads no chain library.
+ *
+ * @param args what stands after `attestd`
+ * @returns the exit code
+ */
+export async function run(args: readonly string[], environment: Environment): Promise<number> {
+  let exitCode: number = EXIT.good;
+  const program = commandLine(environment, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Commander has told its own errors; help and the version end so too, with 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.usage;
+    if (!(error instanceof Failure)) throw error;
+    const err = terminal(process.stderr, environment.unicode);
+    err.line(`attestd: ${error.message}`);
+    for (const line of error.more) err.line(`  ${line}`);
+    return error.exitCode;
+  }
+}
+
+function commandLine(environment: Environment, finish: (exitCode: number) => void): Command {
+  const program = new Command("attestd")
+    .description("Attestations of Algorand and Base transactions, paid by x402, signed with ML-DSA-65.")
+    .version(packageJson.version)
+    .exitOverride()
+    .configureHelp({ formatHelp: describeFirst })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "attestd: ")) });
+
+  program
+    .command("sandbox")
+    .summary("run everything locally, without real money")
+    .description(
+      lines(
+        "Run local networks with funded wallets, and the service on them. No real money; nothing leaves this machine.",
+        "  attestd sandbox",
+        "  attestd sandbox --port 0 --round-ms 200",
+        "  attestd sandbox --replay recordings/    also serve recorded transactions",
+      ),
+    )
+    .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
+    .option("--round-ms <n>", "time between rounds of the ledger", "1000")
+    .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
+    .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
+    .action(async (options) => {
+      const { sandbox } = await import("./commands/sandbox.ts");
+      finish(await sandbox(options, environment));
+    });
+
+  program
+    .command("serve")
+    .summary("run the service")
+    .description(
+      lines(
+        "Run the service. Settings come from the environment, and from a file where the environment has none.",
+        "  attestd serve --env /etc/attestd.env",
+        "  attestd serve --sandbox                 again, on the networks of a running sandbox",
+      ),
+    )
+    .option("--env <file>", "settings, NAME=value a line")
+    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .action(async (options) => {
+      const { serve } = await import("./commands/serve.ts");
+      finish(await serve(options, environment));
+    });
+
+  program
+    .command("attest")
+    .summary("buy an attestation")
+    .description(
+      lines(
+        "Buy an attestation of a confirmed transaction, check it and save it. Interrupted, the same command goes on.",
+        "  attestd attest 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+        "  attestd attest TXID --service https://attestd.example --wallet wallet.json --keys keys.json",
+      ),
+    )
+    .argument("<txid>", "Algorand transaction id, or Base transaction hash")
+    .addOption(
+      new Option("--chain <name>", "the chain of <txid> (default: told from it)").choices(["algorand", "base"]),
+    )
+    .option("--service <url>", "the service (default: the sandbox in ./.attestd)")
+    .option("--wallet <file>", "the payer's keys (default: the sandbox's)")
+    .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's)")
+    .option("--max-price <usdc>", "ask before paying more, or without a terminal refuse", "0.01")
+    .option("--out <file>", "where to save the bundle (default: <first 6 of txid>-<round>.json)")
+    .option("--json", "print the report as JSON")
+    .action(async (txid, options) => {
+      const { attest } = await import("./commands/attest.ts");
+      finish(await attest(txid, options, environment));
+    });
+
+  program
+    .command("verify")
+    .summary("check bundles")
+    .description(
+      lines(
+        "Check bundles. Offline; free.",
+        "  cat b.json | attestd verify -",
+        "  attestd verify proofs/*.json --json | jq .verified",
+        "  attestd verify b.json --chain    also ask the ledger",
+      ),
+    )
+    .argument("<files...>", "bundles; - is standard input")
+    .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's in ./.attestd)")
+    .addOption(
+      new Option("--kid <kid>", "id of a key that is believed; may be repeated")
+        .argParser((kid, kids: string[] = []) => [...kids, kid])
+        .conflicts("keys"),
+    )
+    .addOption(new Option("--ledger <caip2>", "ledger of those keys (default: Algorand MainNet)").conflicts("keys"))
+    .option("--chain", "also ask a service to compare with the source chain and the ledger")
+    .option("--service <url>", "the service to ask (default: the sandbox's)")
+    .option("--json", "print one report a line as JSON")
+    .action(async (files, options) => {
+      const { verify } = await import("./commands/verify.ts");
+      finish(await verify(files, options, environment));
+    });
+
+  program
+    .command("keygen")
+    .summary("make the keys of an attestor")
+    .description(
+      lines(
+        "Make the keys of an attestor: an Algorand account and an ML-DSA-65 seed, each in a file that only you can read.",
+        "  attestd keygen --dir /etc/attestd",
+      ),
+    )
+    .option("--dir <dir>", "folder for the two files", ".")
+    .option("--json", "print what was made as JSON")
+    .action(async (options) => {
+      const { keygen } = await import("./commands/keygen.ts");
+      finish(await keygen(options, environment));
+    });
+  return program;
+}
+
+/** What it is for and how it is used come first; the grammar after. */
+function describeFirst(command: Command, help: Help): string {
+  const rows = (title: string, items: [term: string, text: string][]) => {
+    const width = Math.max(...items.map(([term]) => term.length));
+    return items.length === 0 ? [] : ["", title, ...items.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`)];
+  };
+  return lines(
+    help.commandDescription(command),
+    "",
+    `Usage: ${help.commandUsage(command)}`,
+    ...rows(
+      "Commands:",
+      help.visibleCommands(command).map((item) => [item.name(), help.subcommandDescription(item)]),
+    ),
+    ...rows(
+      "Arguments:",
+      help.visibleArguments(command).map((item) => [help.argumentTerm(item), help.argumentDescription(item)]),
+    ),
+    ...rows(
+      "Options:",
+      help.visibleOptions(command).map((item) => [help.optionTerm(item), help.optionDescription(item)]),
+    ),
+    "",
+  );
+}
+
+function lines(...text: string[]): string {
+  return text.join("\n");
+}

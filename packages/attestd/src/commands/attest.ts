@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { access, constants, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import {
+  type Attestation,
+  AttestError,
+  type AttestOptions,
+  attest as buy,
+  formatUsdc,
+  type Wallet,
+} from "@attestd/client";
+import { type FileVault, fileVault } from "@attestd/client/file-vault";
+import { attestFailure } from "../attest-failure.ts";
+import { conclusion, progressLines } from "../attest-text.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { writeWhole } from "../files.ts";
+import { readKeys } from "../keys-file.ts";
+import { standingSandbox } from "../sandbox-folder.ts";
+import { stopSignal } from "../stop.ts";
+import { terminal } from "../terminal.ts";
+import { readWallet } from "../wallet-file.ts";
+
+export type AttestCommandOptions = {
+  chain?: "algorand" | "base";
+  service?: string;
+  wallet?: string;
+  keys?: string;
+  maxPrice: string;
+  out?: string;
+  json?: boolean;
+};
+
+/**
+ * Buys one attestation, checks it and saves it. An earlier run that did not finish is taken up: its signed payment
+ * waits in a file.
+ *
+ * @returns `notVerified` also for a bundle that is saved but whose signer nobody here believes
+ * @throws Failure
+ */
+export async function attest(txid: string, options: AttestCommandOptions, environment: Environment): Promise<ExitCode> {
+  const signal = stopSignal();
+  const { service, wallet, keys, vault } = await parties(options, environment);
+  const believed = keys === undefined ? undefined : await readKeys(keys);
+  await checkFolder(options.out);
+
+  const people = terminal(options.json ? process.stderr : process.stdout, environment.unicode);
+  const started = performance.now();
+  let file = "";
+  const purchase: AttestOptions = {
+    service,
+    txid,
+    ...(options.chain && { chain: options.chain }),
+    wallet,
+    maxPrice: options.maxPrice,
+    ...(believed && { trust: believed.trust }),
+    vault,
+    save: async (attestation) => {
+      file = await saveBundle(attestation, options.out);
+    },
+    onProgress: progressLines(people),
+    signal,
+  };
+  try {
+    const attestation = await buyOrAsk(purchase, signal);
+    conclusion(people, attestation, { file, trust: believed?.trust, seconds: (performance.now() - started) / 1000 });
+    if (options.json) process.stdout.write(`${JSON.stringify({ file, ...attestation.report })}\n`);
+    return attestation.report.verified ? EXIT.good : EXIT.notVerified;
+  } catch (error) {
+    if (!(error instanceof AttestError)) throw error;
+    throw attestFailure(error, error.paymentId && vault.path(error.paymentId));
+  }
+}
+
+type Parties = { service: string; wallet: Wallet; keys: string | undefined; vault: FileVault };
+
+/** The sandbox's wallet and keys stand in only where its own service is asked: they are of no use elsewhere. */
+async function parties(options: AttestCommandOptions, { stateFolder }: Environment): Promise<Parties> {
+  const standing = await standingSandbox();
+  const sandbox = options.service === undefined || options.service === standing?.serviceUrl ? standing : undefined;
+  const service = options.service ?? sandbox?.serviceUrl;
+  const walletFile = options.wallet ?? sandbox?.folder.description;
+  if (service === undefined || walletFile === undefined) {
+    const missing = [service === undefined && "--service URL", walletFile === undefined && "--wallet FILE"];
+    throw new Failure(EXIT.usage, `${missing.filter(Boolean).join(" and ")} must be given`, [
+      "No sandbox stands in ./.attestd to take them from.",
+      "Without --keys FILE the bundle will be saved with its signer unknown.",
+    ]);
+  }
+  return {
+    service,
+    wallet: await readWallet(walletFile),
+    keys: options.keys ?? sandbox?.folder.keys,
+    vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
+  };
+}
+
+/** Asks, where someone is there to answer, before paying more than was allowed. */
+async function buyOrAsk(purchase: AttestOptions, signal: AbortSignal): Promise<Attestation> {
+  try {
+    return await buy(purchase);
+  } catch (error) {
+    const price = error instanceof AttestError && error.code === "price_too_high" ? error.price : undefined;
+    if (price === undefined || !process.stdin.isTTY || !process.stderr.isTTY) throw error;
+    const asked = formatUsdc(price);
+    const question = `The service asks ${asked} USDC, more than the ${purchase.maxPrice} allowed. Pay it? [y/N] `;
+    if (!(await confirmed(question, signal))) throw error;
+    return buy({ ...purchase, maxPrice: asked });
+  }
+}
+
+async function confirmed(question: string, signal: AbortSignal): Promise<boolean> {
+  const readline = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await readline.question(question, { signal })).trim());
+  } catch {
+    return false;
+  } finally {
+    readline.close();
+  }
+}
+
+/** Before anything is paid: a bundle that can be saved nowhere is of no use. */
+async function checkFolder(out: string | undefined): Promise<void> {
+  const folder = out === undefined ? "." : dirname(out);
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw new Failure(
+      EXIT.usage,
+      `can't save into ${folder}`,
+      [fileTrouble(error), "Choose another file: --out."],
+      error,
+    );
+  });
+}
+
+/** @returns the path: `--out`, else `<first 6 of the id>-<round>.json`, numbered where another bundle has that name */
+async function saveBundle({ bundle, bundleBytes }: Attestation, out: string | undefined): Promise<string> {
+  const name = `${bundle.source.txnId.slice(0, 6)}-${bundle.attest.round}`;
+  let path = out ?? `${name}.json`;
+  for (let n = 2; out === undefined && existsSync(path) && !(await readFile(path)).equals(bundleBytes); n++) {
+    path = `${name}-${n}.json`;
+  }
+  await writeWhole(path, bundleBytes, 0o666);
+  return path;
+}

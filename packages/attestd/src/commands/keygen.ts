@@ -1,0 +1,61 @@
+import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { keyId } from "@attestd/proof";
+import algosdk from "algosdk";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { terminal } from "../terminal.ts";
+
+export type KeygenOptions = { dir: string; json?: boolean };
+
+/**
+ * Makes an attestor: the Algorand account that records, and the ML-DSA-65 key that signs. The secrets go to two files
+ * of mode 0600 and nowhere else; files that stand are never replaced, since keys that are gone cannot be made again.
+ *
+ * @throws Failure `usage` when a file cannot be made
+ */
+export async function keygen(options: KeygenOptions, environment: Environment): Promise<ExitCode> {
+  const account = algosdk.generateAccount();
+  const seed = randomBytes(32);
+  const key = createPrivateKey({ key: seed, format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
+  const pqPublicKey = createPublicKey(key).export({ format: "raw-public" });
+
+  const mnemonicFile = join(resolve(options.dir), "attestor.mnemonic");
+  const seedFile = join(resolve(options.dir), "attestor.pq-seed");
+  await writeSecret(mnemonicFile, algosdk.secretKeyToMnemonic(account.sk));
+  await writeSecret(seedFile, seed.toString("hex"));
+
+  const made = {
+    algorandAddress: account.addr.toString(),
+    kid: keyId(pqPublicKey),
+    settings: { ATTESTOR_MNEMONIC_FILE: mnemonicFile, ATTESTOR_PQ_SEED_FILE: seedFile },
+  };
+  if (options.json) process.stdout.write(`${JSON.stringify(made)}\n`);
+  else explain(made, environment);
+  return EXIT.good;
+}
+
+type Made = { algorandAddress: string; kid: string; settings: Record<string, string> };
+
+function explain({ algorandAddress, kid, settings }: Made, { unicode }: Environment): void {
+  const out = terminal(process.stdout, unicode);
+  out.marked("ok", "Made an attestor");
+  out.line(`  address  ${algorandAddress}`);
+  out.line(`  kid      ${kid}`);
+  out.line("Settings:");
+  for (const [name, path] of Object.entries(settings)) out.line(`  ${name}=${path}`);
+  out.line("Next:");
+  out.line("  Copy both files to a safe place: a lost seed ends the key, a lost mnemonic the account.");
+  out.line("  Fund the address with ALGO: 0.1 that stays, and 0.001 for each attestation.");
+  out.line("  PAY_TO_ALGORAND is another account, opted in to USDC (asset 31566704); its key stays off this host.");
+}
+
+async function writeSecret(path: string, secret: string): Promise<void> {
+  try {
+    await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+    await writeFile(path, `${secret}\n`, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    throw new Failure(EXIT.usage, `can't make ${path}`, [fileTrouble(error), "Choose another folder: --dir."], error);
+  }
+}

@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import {
+  JsonError,
+  mayAskChain,
+  type ProofBundle,
+  parseJson,
+  parseProofBundle,
+  type VerifyReport,
+  verify as verifyBundle,
+} from "@attestd/proof";
+import { notJson, readBundle, Unreadable } from "../bundle-file.ts";
+import { LedgerNotAsked, withChainOf } from "../chain-check.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { type Believed, pinnedKeys, readKeys } from "../keys-file.ts";
+import { evidence, signerUnknown, verdict } from "../report-text.ts";
+import { DEFAULT_FOLDER, sandboxFolder, standingSandbox } from "../sandbox-folder.ts";
+import { type Terminal, terminal } from "../terminal.ts";
+
+export type VerifyOptions = {
+  keys?: string;
+  kid?: string[];
+  ledger?: string;
+  chain?: boolean;
+  service?: string;
+  json?: boolean;
+};
+
+/** What came of one file. */
+type Result = { file: string } & (
+  | { kind: "judged"; report: VerifyReport; bundle: ProofBundle | undefined; ledgerTrouble?: string }
+  | { kind: "unreadable"; why: string }
+);
+
+/**
+ * Checks bundles, one after another, and says what it found of each.
+ *
+ * @param files paths; `-` is standard input
+ * @returns of several files: not verified before unreadable before unreachable
+ * @throws Failure when the options make no sense
+ */
+export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
+  const believed = await whoIsBelieved(options);
+  const service = await serviceToAsk(options);
+  const out = terminal(process.stdout, environment.unicode);
+  const err = terminal(process.stderr, environment.unicode);
+  const results: Result[] = [];
+  for (const file of files) {
+    const result = await check(file, believed, service);
+    results.push(result);
+    if (options.json) printJson(result, err);
+    else if (files.length === 1) printWhole(result, believed, out);
+    else printLine(result, out);
+  }
+  if (files.length > 1 && !options.json) out.line(summary(results));
+  return exitCode(results);
+}
+
+async function whoIsBelieved({ keys, kid, ledger }: VerifyOptions): Promise<Believed | undefined> {
+  if (kid) return pinnedKeys(kid, ledger);
+  if (ledger) throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record; name them too");
+  if (keys !== undefined) return readKeys(keys);
+  const standing = sandboxFolder(DEFAULT_FOLDER).keys;
+  return existsSync(standing) ? readKeys(standing) : undefined;
+}
+
+async function serviceToAsk({ chain, service }: VerifyOptions): Promise<string | undefined> {
+  if (!chain) {
+    if (service !== undefined) throw new Failure(EXIT.usage, "--service is asked only with --chain");
+    return undefined;
+  }
+  const asked = service ?? (await standingSandbox())?.serviceUrl;
+  if (asked !== undefined && URL.canParse(asked)) return asked;
+  throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
+}
+
+async function check(file: string, believed: Believed | undefined, service: string | undefined): Promise<Result> {
+  try {
+    const bytes = await readBundle(file);
+    const report = verifyBundle(bytes, believed);
+    const bundle = report.checks.schema === "pass" ? parseProofBundle(parseJson(bytes)) : undefined;
+    if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle };
+    return { kind: "judged", file, bundle, ...(await online(service, bytes, report)) };
+  } catch (error) {
+    const unreadable = error instanceof JsonError ? notJson(error) : error;
+    if (unreadable instanceof Unreadable) return { kind: "unreadable", file, why: unreadable.message };
+    throw error;
+  }
+}
+
+async function online(service: string, bytes: Uint8Array, report: VerifyReport) {
+  try {
+    return { report: await withChainOf(service, bytes, report) };
+  } catch (error) {
+    if (error instanceof LedgerNotAsked) return { report, ledgerTrouble: error.message };
+    throw error;
+  }
+}
+
+function printJson(result: Result, err: Terminal): void {
+  const { file } = result;
+  const judged = result.kind === "judged";
+  const trouble = judged ? result.ledgerTrouble : result.why;
+  if (trouble !== undefined)
+    err.line(`attestd: ${judged ? "couldn't ask the ledger about" : "can't read"} ${file}: ${trouble}`);
+  const report = judged ? result.report : { verified: false, unreadable: result.why };
+  process.stdout.write(`${JSON.stringify({ file, ...report })}\n`);
+}
+
+function printWhole(result: Result, believed: Believed | undefined, out: Terminal): void {
+  const { mark, heading } = headline(result);
+  out.marked(mark, `${heading}  ${result.file}`);
+  for (const line of below(result, believed, out)) out.line(`  ${line}`);
+}
+
+function below(result: Result, believed: Believed | undefined, out: Terminal): string[] {
+  if (result.kind === "unreadable") return [result.why];
+  const { report, bundle, ledgerTrouble } = result;
+  const trouble = ledgerTrouble === undefined ? [] : [`couldn't ask the ledger, the result stands: ${ledgerTrouble}`];
+  return [...evidence(report, bundle, believed?.trust, out), ...trouble];
+}
+
+function printLine(result: Result, out: Terminal): void {
+  const { mark, heading } = headline(result);
+  out.marked(mark, [heading, result.file, ...remark(result)].join("  "));
+}
+
+function remark(result: Result): string[] {
+  if (result.kind === "unreadable") return [result.why];
+  const { report, ledgerTrouble } = result;
+  const failed = signerUnknown(report) ? [] : [...new Set(report.failures.map(({ check }) => check))];
+  return [failed.join(", "), ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
+}
+
+function headline(result: Result) {
+  return result.kind === "judged" ? verdict(result.report) : { mark: "fail" as const, heading: "Can't read" };
+}
+
+function summary(results: Result[]): string {
+  const count = (of: (result: Result) => boolean) => results.filter(of).length;
+  const counts: [number, string][] = [
+    [count((r) => r.kind === "judged" && r.report.verified), "verified"],
+    [count((r) => r.kind === "judged" && !r.report.verified && !signerUnknown(r.report)), "not verified"],
+    [count((r) => r.kind === "judged" && signerUnknown(r.report)), "signer unknown"],
+    [count((r) => r.kind === "unreadable"), "unreadable"],
+    [count((r) => r.kind === "judged" && r.ledgerTrouble !== undefined), "not compared with the ledger"],
+  ];
+  return counts
+    .filter(([n, what]) => n > 0 || what === "verified")
+    .map(([n, what]) => `${n} ${what}`)
+    .join(", ");
+}
+
+function exitCode(results: Result[]): ExitCode {
+  if (results.some((r) => r.kind === "judged" && !r.report.verified)) return EXIT.notVerified;
+  if (results.some((r) => r.kind === "unreadable")) return EXIT.unreadable;
+  if (results.some((r) => r.kind === "judged" && r.ledgerTrouble !== undefined)) return EXIT.unreachable;
+  return EXIT.good;
+}

@@ -1,0 +1,46 @@
+/** Exit codes of every command. */
+export const EXIT = {
+  good: 0,
+  notVerified: 1,
+  usage: 2,
+  unreadable: 3,
+  unreachable: 4,
+  paidUnfinished: 5,
+  notPaid: 6,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Ends a command: what happened, and below it why, and what to do next. */
+export class Failure extends Error {
+  readonly exitCode: number;
+  /** Lines below the first. */
+  readonly more: readonly string[];
+
+  constructor(exitCode: number, what: string, more: readonly string[] = [], cause?: unknown) {
+    super(what, { cause });
+    this.name = "Failure";
+    this.exitCode = exitCode;
+    this.more = more;
+  }
+}
+
+/** A sentence for an error of the file system. */
+export function fileTrouble(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "ENOENT":
+      return "There is no such file.";
+    case "EACCES":
+    case "EPERM":
+      return "Permission denied.";
+    case "EISDIR":
+      return "It is a folder.";
+    case "EEXIST":
+      return "It is there already.";
+    case "ENOSPC":
+      return "The disk is full.";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

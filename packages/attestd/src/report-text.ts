@@ -1,0 +1,96 @@
+import type { CheckName, Failure, ProofBundle, Trust, VerifyReport, Warning } from "@attestd/proof";
+import type { Mark, Terminal } from "./terminal.ts";
+
+/** What a report comes down to, for people. The word follows the report; nothing is judged again here. */
+export type Verdict = { mark: Mark; heading: string };
+
+const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
+
+const CHAIN_LABELS = { algorand: "Algorand", base: "Base" };
+
+export const WARNINGS: Record<Warning, string> = {
+  sandbox: "From a sandbox: nothing in it is real.",
+  included_only: "Seen only as included on Base; it could be undone.",
+  history_old: "The key history is more than 30 days old; later withdrawals do not show.",
+};
+
+/** What a check means when it failed and has no values to show. */
+const FAILED: Record<CheckName, string> = {
+  schema: "missing, extra or malformed",
+  keyTrust: "in no key history here",
+  signature: "does not match the contents",
+  hashPreimage: "the fingerprint differs from the stated one",
+  transactionId: "the bytes give another id",
+  note: "the note states something else",
+  chainSource: "not found, or different",
+  chainAttest: "not found, or different",
+};
+
+/** Checks of more than one statement, where the name of the check does not tell which is wrong. */
+const NEEDS_PLACE: readonly CheckName[] = ["schema", "note", "chainAttest"];
+
+export function verdict(report: VerifyReport): Verdict {
+  if (report.verified) {
+    const warned = report.warnings.length > 0;
+    return { mark: warned ? "warning" : "ok", heading: warned ? "Verified, with a warning" : "Verified" };
+  }
+  if (signerUnknown(report)) return { mark: "unknown", heading: "Signer unknown" };
+  return { mark: "fail", heading: "Not verified" };
+}
+
+/** Unchanged, but signed by no one whom the reader believes: a state of its own, not a failure of the bundle. */
+export function signerUnknown({ verified, attestor, failures }: VerifyReport): boolean {
+  return !verified && attestor.status === "unknown" && failures.every(({ check }) => check === "keyTrust");
+}
+
+/**
+ * The lines below a verdict: what was attested, by whom, and what was checked; or, for a refused bundle, what failed and
+ * nothing of what it claims.
+ */
+export function evidence(
+  report: VerifyReport,
+  bundle: ProofBundle | undefined,
+  trust: Trust | undefined,
+  out: Terminal,
+): string[] {
+  if (!report.verified || !bundle) return refusal(report, trust, out);
+  const { source, attest } = bundle;
+  const chain = CHAIN_LABELS[source.chain ?? (source.txnId.startsWith("0x") ? "base" : "algorand")];
+  const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
+  const { kid = "", status } = report.attestor;
+  const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
+  const by = origin ? `${new URL(origin).host}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
+  return [
+    `${chain} ${out.short(source.txnId)}, ${recorded} on Algorand in round ${attest.round}`,
+    `signed by ${by}`,
+    `${count(report)}; ${ledger(report)}`,
+    ...report.warnings.map((warning) => WARNINGS[warning]),
+  ];
+}
+
+function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {
+  if (signerUnknown(report)) {
+    const why = trust ? "its key is in no history here" : "no key to believe was given: --keys FILE, or --kid KID";
+    return [`Unchanged, but ${why}. Anyone could have made it.`];
+  }
+  const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
+  return report.failures.map((failure) => `${failure.check.padEnd(width)} ${reason(failure, out)}`);
+}
+
+function reason({ check, stated, computed, pointer, message }: Failure, out: Terminal): string {
+  const where = pointer && NEEDS_PLACE.includes(check) ? `${pointer} ` : "";
+  if (stated === undefined || computed === undefined) return `${where}${message ?? FAILED[check]}`;
+  const source = check === "keyTrust" ? "the key history says" : "computed";
+  return `${where}stated ${out.head(stated)}, ${source} ${out.head(computed)}`;
+}
+
+function count({ checks }: VerifyReport): string {
+  const passed = Object.values(checks).filter((result) => result === "pass").length;
+  return `${passed} checks passed`;
+}
+
+function ledger({ checks }: VerifyReport): string {
+  const unchecked = ONLINE.filter((check) => checks[check] === "not_checked");
+  if (unchecked.length === 0) return "compared with the source chain and the ledger";
+  return unchecked.length === ONLINE.length ? "ledger not checked (--chain)" : `not checked: ${unchecked.join(", ")}`;
+}

@@ -1,0 +1,46 @@
+import type { Sandbox } from "@attestd/sandbox";
+import { writeWhole } from "./files.ts";
+import type { SandboxFolder } from "./sandbox-folder.ts";
+
+/** Where everything of a sandbox is; a member whose network is not there is absent. */
+export type SandboxDescription = ReturnType<typeof descriptionOf>;
+
+/** The members of an entry of the key history that concern people who look for the attestor. */
+type AttestorKey = { algorandAddress: string; kid: string; pqPublicKey: string };
+
+/**
+ * Writes `keys.json`, as the service publishes it, and then `sandbox.json`, each whole: who sees `sandbox.json` finds
+ * everything it names.
+ */
+export async function describeSandbox(
+  folder: SandboxFolder,
+  networks: Sandbox,
+  serviceUrl: string,
+): Promise<SandboxDescription> {
+  const response = await fetch(`${serviceUrl}/.well-known/attestor-keys.json`);
+  if (!response.ok) throw new Error(`The service answered ${response.status} when asked for its key history.`);
+  const history = await response.text();
+  await writeWhole(folder.keys, history, 0o644);
+
+  const { keys } = JSON.parse(history) as { keys: AttestorKey[] };
+  const current = keys.at(-1);
+  if (!current) throw new Error("The service's key history is empty.");
+  const description = descriptionOf(networks, serviceUrl, current);
+  await writeWhole(folder.description, `${JSON.stringify(description, undefined, 2)}\n`, 0o600);
+  return description;
+}
+
+function descriptionOf(networks: Sandbox, serviceUrl: string, key: AttestorKey) {
+  const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl, payers, sampleTransactions } = networks;
+  return {
+    serviceUrl,
+    algodUrl,
+    indexerUrl,
+    baseRpcUrl,
+    solanaRpcUrl,
+    facilitatorUrl,
+    payers,
+    sampleTransactions,
+    attestor: { algorandAddress: key.algorandAddress, kid: key.kid, pqPublicKey: key.pqPublicKey },
+  };
+}

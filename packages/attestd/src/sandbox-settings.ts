@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Sandbox } from "@attestd/sandbox";
+import { writeWhole } from "./files.ts";
+import type { SandboxFolder } from "./sandbox-folder.ts";
+
+type Settings = Record<string, string | undefined>;
+
+/**
+ * The service's settings in a sandbox: those that an operator would give, and a new key of the attestor.
+ *
+ * @param address where the service listens; port 0 picks a free one
+ */
+export function newServiceSettings(
+  networks: Sandbox,
+  folder: SandboxFolder,
+  address: { host: string; port: number },
+): Settings {
+  const { payTo, facilitatorUrl } = networks;
+  return {
+    HOST: address.host,
+    PORT: String(address.port),
+    DATABASE_URL: `sqlite:${join(folder.data, "attestd.db")}`,
+    ALGOD_URL: networks.algodUrl,
+    INDEXER_URL: networks.indexerUrl,
+    BASE_RPC_URL: networks.baseRpcUrl,
+    SOLANA_RPC_URL: networks.solanaRpcUrl,
+    ALGORAND_GENESIS_HASH: networks.genesisHash,
+    ATTESTOR_MNEMONIC: networks.attestor.mnemonic,
+    ATTESTOR_PQ_SEED: randomBytes(32).toString("hex"),
+    PAY_TO_ALGORAND: payTo.algorand,
+    PAY_TO_BASE: payTo.base,
+    PAY_TO_SOLANA: payTo.solana,
+    FACILITATOR_URL: facilitatorUrl,
+    BASE_FACILITATOR_URL: payTo.base && facilitatorUrl,
+    SOLANA_FACILITATOR_URL: payTo.solana && facilitatorUrl,
+    SANDBOX_SOURCE_CHAINS: networks.sourceChains.join(",") || undefined,
+  };
+}
+
+/** Names above, and those that would contradict them: the sandbox decides these for the service that it starts. */
+const DECIDED_HERE =
+  /^(HOST|PORT|PUBLIC_URL|MCP_URL|DATABASE_URL|(ALGOD|INDEXER)_(URL|TOKEN)|(BASE|SOLANA)_RPC_URL|ALGORAND_GENESIS_HASH|ATTESTOR_(MNEMONIC|PQ_SEED)(_FILE)?|PAY_TO_\w+|\w*FACILITATOR_(URL|AUTH)(_FILE)?|PROVIDER_QUORUM|SANDBOX_SOURCE_CHAINS)$/;
+
+/** The environment for the sandbox's service: settings that it leaves open (a price, a log level) pass through. */
+export function childVariables(variables: Readonly<Settings>): Settings {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !DECIDED_HERE.test(name)));
+}
+
+/** Writes the settings as `attestd serve --env` reads them. They hold keys, of this sandbox alone: mode 0600. */
+export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
+  const lines = Object.entries(settings).filter(([, value]) => value !== undefined);
+  await writeWhole(folder.settings, `${lines.map(([name, value]) => `${name}="${value}"`).join("\n")}\n`, 0o600);
+}
