@@ -91,7 +91,12 @@ describe("the settings", () => {
   });
 
   test("no sentence repeats a secret", () => {
-    const secrets = { ATTESTOR_PQ_SEED: "hunter2hunter2", ATTESTOR_MNEMONIC: "hunter2 hunter2", ALGOD_TOKEN: "hunter2,x" };
-    for (const [name, value] of Object.entries(secrets)) expect(sentence({ ...MAINNET, [name]: value })).not.toContain("hunter2");
+    const secrets = {
+      ATTESTOR_PQ_SEED: "hunter2hunter2",
+      ATTESTOR_MNEMONIC: "hunter2 hunter2",
+      ALGOD_TOKEN: "hunter2,x",
+    };
+    for (const [name, value] of Object.entries(secrets))
+      expect(sentence({ ...MAINNET, [name]: value })).not.toContain("hunter2");
   });
 });

@@ -124,19 +124,51 @@ describe("an Algorand payment", () => {
     ["a rekey", group(transfer(rekey)), "has the field rekey"],
     ["a fee payer that moves money", group(transfer(), fee({ amount: 1 })), "has the field amt"],
     ["a fee payer that closes", group(transfer(), fee(close)), "has the field close"],
-    ["a fee payer that pays another", group(transfer(), fee({ receiver: stranger.addr })), "does not pay the fee payer itself"],
-    ["a fee payer that was not offered", group(transfer(), fee({ sender: stranger.addr, receiver: stranger.addr })), "not the offered one"],
-    ["a second transfer", group(transfer(), transfer({ note: new Uint8Array([1]) }) as never), "second transaction which is not the fee payer's"],
+    [
+      "a fee payer that pays another",
+      group(transfer(), fee({ receiver: stranger.addr })),
+      "does not pay the fee payer itself",
+    ],
+    [
+      "a fee payer that was not offered",
+      group(transfer(), fee({ sender: stranger.addr, receiver: stranger.addr })),
+      "not the offered one",
+    ],
+    [
+      "a second transfer",
+      group(transfer(), transfer({ note: new Uint8Array([1]) }) as never),
+      "second transaction which is not the fee payer's",
+    ],
     ["an expiry too near", group(transfer({ suggestedParams: params({ lastValid: 102 }) })), "expires in round 102"],
-    ["an expiry passed", group(transfer({ suggestedParams: params({ firstValid: 50, lastValid: 60 }) })), "expires in round 60"],
-    ["a life too long", group(transfer({ suggestedParams: params({ lastValid: 1000 }) })), "stays valid for more than 180 s"],
-    ["a later beginning", group(transfer({ suggestedParams: params({ firstValid: 105 }) })), "not valid before round 105"],
-    ["another ledger", group(transfer({ suggestedParams: params({ genesisHash: new Uint8Array(32).fill(8) }) })), "names another ledger"],
+    [
+      "an expiry passed",
+      group(transfer({ suggestedParams: params({ firstValid: 50, lastValid: 60 }) })),
+      "expires in round 60",
+    ],
+    [
+      "a life too long",
+      group(transfer({ suggestedParams: params({ lastValid: 1000 }) })),
+      "stays valid for more than 180 s",
+    ],
+    [
+      "a later beginning",
+      group(transfer({ suggestedParams: params({ firstValid: 105 }) })),
+      "not valid before round 105",
+    ],
+    [
+      "another ledger",
+      group(transfer({ suggestedParams: params({ genesisHash: new Uint8Array(32).fill(8) }) })),
+      "names another ledger",
+    ],
     ["version 1", { ...group(), x402Version: 1 }, "x402Version is not 2"],
     ["no group", { ...group(), payload: { authorization: {} } }, "payload.paymentGroup is not a list"],
     ["an index outside", payload(group().payload.paymentGroup as string[], 2), "payload.paymentIndex is not a place"],
     ["the fee payer as the payment", payload(group().payload.paymentGroup as string[], 0), "not an asset transfer"],
-    ["bytes that are no transaction", payload(["AAAA"], 0), "payload.paymentGroup[0] is not base64 of canonical msgpack"],
+    [
+      "bytes that are no transaction",
+      payload(["AAAA"], 0),
+      "payload.paymentGroup[0] is not base64 of canonical msgpack",
+    ],
   ])("with %s is refused with the reason", async (_, made, reason) => {
     expect(await checked(made)).toContain(reason);
   });
