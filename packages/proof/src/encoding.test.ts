@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  compareBytes,
+  concatBytes,
+  DecodeError,
+  equalBytes,
+  fromBase32,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  fromUtf8,
+  toBase32,
+  toBase64,
+  toBase64Url,
+  toHex,
+  utf8,
+} from "./encoding.ts";
+
+const codecs = {
+  hex: { encode: toHex, decode: fromHex, alphabet: "0123456789abcdefABCDEF" },
+  base64: { encode: toBase64, decode: fromBase64, alphabet: "ABab01+/-_= \n" },
+  base64url: { encode: toBase64Url, decode: fromBase64Url, alphabet: "ABab01+/-_= \n" },
+  base32: { encode: toBase32, decode: fromBase32, alphabet: "ABYZ2701ab= " },
+};
+
+describe.each(Object.entries(codecs))("%s", (_name, { encode, decode, alphabet }) => {
+  it("gives back the bytes", () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        expect(decode(encode(bytes))).toEqual(bytes);
+      }),
+    );
+  });
+
+  it("takes only the one spelling of any bytes", () => {
+    const texts = fc.string({ unit: fc.constantFrom(...alphabet), maxLength: 16 });
+    fc.assert(
+      fc.property(texts, (text) => {
+        let bytes: Uint8Array;
+        try {
+          bytes = decode(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(DecodeError);
+          return;
+        }
+        expect(encode(bytes)).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+it("spells the examples of RFC 4648 section 10", () => {
+  const foobar = utf8("foobar");
+  const prefixes = [1, 2, 3, 4, 5, 6].map((length) => foobar.subarray(0, length));
+  expect(prefixes.map(toBase64)).toEqual(["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
+  expect(prefixes.map(toBase32)).toEqual(["MY", "MZXQ", "MZXW6", "MZXW6YQ", "MZXW6YTB", "MZXW6YTBOI"]);
+});
+
+it.each([
+  ["padding missing", fromBase64, "Zg"],
+  ["padding of base64url", fromBase64Url, "Zg=="],
+  ["unused bits", fromBase64, "Zh=="],
+  ["unused bits", fromBase64Url, "Zh"],
+  ["unused bits", fromBase32, "MZ"],
+  ["an impossible length", fromBase32, "AAA"],
+  ["white space", fromBase64, "Zm 9v"],
+  ["upper case", fromHex, "AB"],
+  ["half a byte", fromHex, "abc"],
+])("refuses %s", (_what, decode, text) => {
+  expect(() => decode(text)).toThrow(DecodeError);
+});
+
+it("refuses bytes that are not UTF-8, and keeps a byte order mark", () => {
+  expect(() => fromUtf8(Uint8Array.of(0xc3, 0x28))).toThrow(DecodeError);
+  expect(fromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf))).toBe("\ufeff");
+});
+
+it("compares and joins byte strings", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
+      expect(equalBytes(a, b)).toBe(toHex(a) === toHex(b));
+      expect(Math.sign(compareBytes(a, b))).toBe(toHex(a) < toHex(b) ? -1 : toHex(a) > toHex(b) ? 1 : 0);
+      expect(toHex(concatBytes(a, b))).toBe(toHex(a) + toHex(b));
+    }),
+  );
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe } from "vitest";
+
+/** Reads real data by its path under the vectors' folder. */
+export type Vectors = {
+  bytes(path: string): Uint8Array;
+  text(path: string): string;
+  // biome-ignore lint/suspicious/noExplicitAny: the shape of foreign data is what a test is about to find out.
+  json(path: string): any;
+};
+
+/** A `describe` that needs the vectors, and says so where there are none. */
+export function describeVectors(name: string, tests: (vectors: Vectors) => void): void {
+  const folder = process.env.ATTESTD_VECTORS;
+  if (folder === undefined) {
+    console.warn(`skipped: ${name} (ATTESTD_VECTORS does not name the folder of test vectors)`);
+    describe.skip(name, () => {});
+    return;
+  }
+  const bytes = (path: string) => new Uint8Array(readFileSync(join(folder, path)));
+  const text = (path: string) => readFileSync(join(folder, path), "utf8");
+  describe(name, () => tests({ bytes, text, json: (path) => JSON.parse(text(path)) }));
+}
