@@ -109,7 +109,7 @@ export async function failover<P, T>(
   ask: (provider: P, signal: AbortSignal) => Promise<T>,
   { about, signal }: { about: string; signal: AbortSignal },
 ): Promise<T> {
-  const failures: unknown[] = [];
+  const failures: ProviderError[] = [];
   for (const provider of providers) {
     try {
       return await ask(provider, signal);
@@ -139,7 +139,8 @@ export async function fastest<P, T>(
   } catch (error) {
     if (signal.aborted) throw ended(signal, about);
     const failures: unknown[] = error instanceof AggregateError ? error.errors : [error];
-    throw failures.find((failure) => !(failure instanceof ProviderError)) ?? tooFew(about, failures);
+    const mistake = failures.find((failure) => !(failure instanceof ProviderError));
+    throw mistake ?? tooFew(about, failures as ProviderError[]);
   } finally {
     others.abort();
   }
@@ -168,13 +169,15 @@ export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules):
   return new ProviderError("providers_conflict", `providers contradict one another about ${conflict.about}: ${told}`);
 }
 
-function tooFew(about: string, failures: readonly unknown[]): ProviderError {
-  const told = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure))).join("; ");
+function tooFew(about: string, failures: readonly ProviderError[]): ProviderError {
+  const contradictory = failures.find(({ code }) => code === "providers_conflict");
+  if (contradictory) return contradictory;
+  const told = failures.map(({ message }) => message).join("; ");
   return unavailable(`too few providers answered about ${about}${told && `: ${told}`}`, failures[0]);
 }
 
 /** A deadline leaves the question open, which is the providers' doing; any other abort is the caller's own. */
-function ended(signal: AbortSignal, about: string): unknown {
+export function ended(signal: AbortSignal, about: string): unknown {
   const late = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return late ? unavailable(`no answer about ${about} in time`, signal.reason) : signal.reason;
 }

@@ -1,0 +1,123 @@
+import { decodeBaseTransaction, isBaseTxHash, transactionChainId } from "@attestd/proof/base/transaction";
+import { evmCaip2 } from "@attestd/proof/caip2";
+import type { BaseNodes, BaseRpc, Receipt } from "../providers/base.ts";
+import { agree, type QuorumRules, reportConflict } from "../providers/quorum.ts";
+import { fetchBytes } from "./base-bytes.ts";
+import { type ConfirmationLevel, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
+
+export type BaseSourceOptions = {
+  nodes: BaseNodes;
+  /** The configured chain's (8453), to which every transaction belongs, also one that names no chain. */
+  chainId: number;
+  /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
+  accept?: readonly string[];
+};
+
+/** A transaction in a block of the canonical chain. */
+type Sighting = { receipt: Receipt; level: ConfirmationLevel };
+/** A node's statement that it knows of none: up to which block, and that block's time in Unix s. */
+type Absence = { upTo: number; timestamp: number };
+
+/** A node whose head is that much older than another's is not caught up. */
+const MAX_LAG_SECONDS = 60;
+const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
+
+/**
+ * Base as a source: a receipt, whose block must be the canonical one of its number, and bytes that hash to the id. The
+ * block's hash and the heads are the nodes' word (k of n). A transaction that reverted is confirmed like any other.
+ */
+export class BaseSource implements SourceChain {
+  readonly name = "base";
+  readonly #nodes: BaseNodes;
+  readonly #caip2: string;
+  readonly #accepted: ReadonlySet<string>;
+
+  constructor({ nodes, chainId, accept = [] }: BaseSourceOptions) {
+    this.#nodes = nodes;
+    this.#caip2 = evmCaip2(chainId);
+    this.#accepted = new Set([this.#caip2, ...accept]);
+  }
+
+  isTransactionId(id: string): boolean {
+    return isBaseTxHash(this.normalizeTransactionId(id));
+  }
+
+  normalizeTransactionId(id: string): string {
+    return id.toLowerCase();
+  }
+
+  async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
+    const hash = this.normalizeTransactionId(txnId);
+    const sighting = await this.#locate(hash, signal);
+    if (sighting === undefined) throw new SourceError("source_not_found", `no Base transaction has the hash ${hash}`);
+    const { receipt, level } = sighting;
+    const bytes = await fetchBytes(this.#nodes.rpcs, receipt, this.#nodes.rules, signal);
+    this.#checkChain(hash, bytes);
+    return { chain: "base", caip2: this.#caip2, txnId: hash, bytes, level, height: receipt.blockNumber };
+  }
+
+  /** Where the quorum sees the transaction, at the lowest of the levels that the agreeing nodes see. */
+  async #locate(hash: string, signal: AbortSignal): Promise<Sighting | undefined> {
+    const ask = (rpc: BaseRpc, ends: AbortSignal) => look(rpc, hash, this.#nodes.rules, ends);
+    const question = { about: `transaction ${hash}`, same: describe, behind: isBehind, signal };
+    const answers = await agree(this.#nodes.rpcs, ask, question, this.#nodes.rules);
+    const sightings = answers.filter((answer) => "receipt" in answer);
+    const [first] = sightings;
+    const level = LEVELS.find((lowest) => sightings.some((sighting) => sighting.level === lowest));
+    return first && level && { receipt: first.receipt, level };
+  }
+
+  #checkChain(hash: string, bytes: Uint8Array): void {
+    const chainId = readChainId(hash, bytes);
+    if (chainId === undefined || this.#accepted.has(evmCaip2(chainId))) return;
+    throw new SourceError(
+      "source_wrong_chain",
+      `transaction ${hash} belongs to ${evmCaip2(chainId)}, not ${this.#caip2}`,
+    );
+  }
+}
+
+function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
+  try {
+    return transactionChainId(decodeBaseTransaction(bytes));
+  } catch (cause) {
+    throw new SourceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
+  }
+}
+
+async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: AbortSignal): Promise<Sighting | Absence> {
+  // Before the receipt: a receipt that is then missing is in no block up to this one.
+  const latest = await rpc.block("latest", signal);
+  const receipt = await rpc.receipt(hash, signal);
+  if (receipt === undefined) return { upTo: latest?.number ?? 0, timestamp: latest?.timestamp ?? 0 };
+
+  const number = receipt.blockNumber;
+  const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);
+  // After the heads: what is canonical now was so when a head had passed it.
+  const block = await rpc.block(number, signal);
+  if (
+    receipt.transactionHash !== hash ||
+    block?.hash !== receipt.blockHash ||
+    block.number !== number ||
+    block.transactions[receipt.transactionIndex] !== hash
+  ) {
+    const answers = [
+      { provider: rpc.name, answer: `receipt of ${receipt.transactionHash} in block ${number} ${receipt.blockHash}` },
+      { provider: rpc.name, answer: `block ${block?.number} ${block?.hash} without it there` },
+    ];
+    throw reportConflict({ about: `transaction ${hash}`, answers }, rules);
+  }
+  const reached = (head: typeof block | undefined) => head !== undefined && head.number >= number;
+  return { receipt, level: reached(finalized) ? "finalized" : reached(safe) ? "safe" : "included" };
+}
+
+function describe(answer: Sighting | Absence): string {
+  return "receipt" in answer ? `in block ${answer.receipt.blockNumber} ${answer.receipt.blockHash}` : "in no block";
+}
+
+function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {
+  if ("receipt" in answer) return false;
+  return others.some((other) =>
+    "receipt" in other ? other.receipt.blockNumber > answer.upTo : other.timestamp - answer.timestamp > MAX_LAG_SECONDS,
+  );
+}

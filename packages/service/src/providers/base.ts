@@ -1,0 +1,144 @@
+import { z } from "zod";
+import type { Endpoint } from "./algorand.ts";
+import { HttpProvider } from "./http.ts";
+import { unavailable } from "./provider.ts";
+import type { QuorumRules } from "./quorum.ts";
+
+/** The nodes of one EVM chain. */
+export type BaseNodes = { rpcs: readonly BaseRpc[]; rules: QuorumRules };
+
+/** A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
+export class RpcRefusal extends Error {
+  /** JSON-RPC 2.0 section 5.1, EIP-1474. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = "RpcRefusal";
+    this.code = code;
+  }
+}
+
+/** A JSON-RPC quantity (`0x`, hex, at least one digit), of which nodes disagree about leading zeros. */
+const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
+const rpcInteger = quantity.transform(Number).pipe(z.int().nonnegative());
+/** Bytes in hex, lower-cased: `0x` and an even number of digits. */
+const rpcData = z
+  .string()
+  .regex(/^0x([0-9a-fA-F]{2})*$/)
+  .toLowerCase();
+
+const Receipt = z.object({
+  transactionHash: rpcData,
+  blockHash: rpcData,
+  blockNumber: rpcInteger,
+  transactionIndex: rpcInteger,
+});
+const Block = z.object({
+  number: rpcInteger,
+  hash: rpcData,
+  timestamp: rpcInteger,
+  /** Hashes. */
+  transactions: z.array(rpcData),
+});
+const Transaction = z.looseObject({ hash: rpcData, type: z.string().optional() });
+const Response = z.object({
+  result: z.unknown().optional(),
+  error: z.object({ code: z.number(), message: z.string() }).nullish(),
+});
+
+export type Receipt = z.infer<typeof Receipt>;
+export type Block = z.infer<typeof Block>;
+/** A transaction as JSON-RPC has it; its `hash` is the provider's word. */
+export type RpcTransaction = z.infer<typeof Transaction>;
+
+/** The heads that Base tells: in a block; its batch on L1; that batch finalized. Never `pending`. */
+export type Head = "latest" | "safe" | "finalized";
+
+/**
+ * One JSON-RPC node of an EVM chain. Every method throws ProviderError when the node gives no usable answer or is on
+ * another chain, and the signal's reason when the signal comes first.
+ */
+export class BaseRpc {
+  readonly name: string;
+  readonly #http: HttpProvider;
+  readonly #chainId: number;
+  #onChain = false;
+
+  constructor({ url, token }: Endpoint, chainId: number) {
+    this.#http = new HttpProvider({
+      url,
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+    });
+    this.name = this.#http.name;
+    this.#chainId = chainId;
+  }
+
+  /** The receipt of a transaction in a block; undefined when the node knows of none. */
+  async receipt(hash: string, signal: AbortSignal): Promise<Receipt | undefined> {
+    return (await this.#read("eth_getTransactionReceipt", [hash], Receipt.nullable(), signal)) ?? undefined;
+  }
+
+  /** A transaction as JSON; undefined when the node knows of none. */
+  async transaction(hash: string, signal: AbortSignal): Promise<RpcTransaction | undefined> {
+    return (await this.#read("eth_getTransactionByHash", [hash], Transaction.nullable(), signal)) ?? undefined;
+  }
+
+  /** A block with its transactions' hashes; undefined when the node has none there. */
+  async block(at: Head | number, signal: AbortSignal): Promise<Block | undefined> {
+    const tag = typeof at === "number" ? `0x${at.toString(16)}` : at;
+    return (await this.#read("eth_getBlockByNumber", [tag, false], Block.nullable(), signal)) ?? undefined;
+  }
+
+  /** Bytes by any method that gives hex, unchecked; undefined when the node has none or lacks the method. */
+  async raw(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Uint8Array | undefined> {
+    try {
+      const hex = this.#parse(rpcData.nullable(), await this.call(method, params, signal));
+      return hex === null || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
+    } catch (error) {
+      if (error instanceof RpcRefusal) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Calls any method.
+   * @returns the result, integers beyond 2^53 - 1 as bigint
+   * @throws RpcRefusal when the node answers with an error; ProviderError when it gives no usable answer
+   */
+  async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+    if (!this.#onChain) {
+      const chainId = this.#parse(rpcInteger, await this.#call("eth_chainId", [], signal));
+      if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
+      this.#onChain = true;
+    }
+    return this.#call(method, params, signal);
+  }
+
+  async #call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    const answer = await this.#http.request({ method: "POST", path: "", headers, body }, signal);
+    // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
+    const { error, result } = this.#http.read(answer, Response);
+    if (error) throw new RpcRefusal(error.code, `${this.name} refused ${method}: ${error.message.slice(0, 200)}`);
+    if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
+    return result;
+  }
+
+  async #read<S extends z.ZodType>(
+    method: string,
+    params: readonly unknown[],
+    schema: S,
+    signal: AbortSignal,
+  ): Promise<z.infer<S>> {
+    const result = await this.call(method, params, signal).catch((error: unknown) => {
+      throw error instanceof RpcRefusal ? unavailable(error.message, error) : error;
+    });
+    return this.#parse(schema, result);
+  }
+
+  #parse<S extends z.ZodType>(schema: S, result: unknown): z.infer<S> {
+    return this.#http.decode(() => schema.parse(result));
+  }
+}
