@@ -97,6 +97,17 @@ describe("wait-for-block-after", () => {
     expect((await network.algod.statusAfterBlock(0).do()).lastRound).toBe(BigInt(round + 1));
   });
 
+  test("keeps waiting through rounds before the one it waits for", async () => {
+    const { round } = network.ledger;
+    const [soon, later] = [round, round + 1].map((after) => network.algod.statusAfterBlock(after).do());
+    const waits = [round, round + 1].map((after) => `wait-for-block-after/${after}`);
+    while (!waits.every((wait) => requests.some(({ url }) => url.endsWith(wait)))) await new Promise(setImmediate);
+    network.ledger.advance();
+    expect((await soon)?.lastRound).toBe(BigInt(round + 1));
+    network.ledger.advance();
+    expect((await later)?.lastRound).toBe(BigInt(round + 2));
+  });
+
   test("ends with its server", async () => {
     const own = await startTestNetwork({ onRequest: ({ url }) => url.includes("wait") && void own.close() });
     await expect(own.algod.statusAfterBlock(own.ledger.round + 5).do()).rejects.toThrow();

@@ -252,6 +252,11 @@ describe("a signature", () => {
       );
     const one = algosdk.signMultisigTransaction(payment, params, (keys[0] as SandboxAccount).secretKey).blob;
     expect(await submit(network, one)).toContain("multisig validation failed: Invalid number of signatures");
+    // Keys of someone's own choice make up another address.
+    const stranger = { ...params, threshold: 1, addrs: [payer.address] };
+    const own = decodeMsgpackMap(algosdk.signMultisigTransaction(payment, stranger, payer.secretKey).blob);
+    own.delete("sgnr");
+    expect(await submit(network, encodeMsgpack(own))).toContain("multisig validation failed: Invalid address");
     expect(await submit(network, sign(2))).toBe(payment.txID());
   });
 
