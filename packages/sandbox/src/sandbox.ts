@@ -8,8 +8,10 @@ import type { SolanaNetwork } from "./solana/network.ts";
 export type OptionalNetwork = "base" | "solana";
 
 export interface SandboxOptions {
-  /** Milliseconds between Algorand's rounds and between Base's blocks; 1000 unless given. 0 leaves Algorand's rounds to
-   * `algorand.ledger.advance()`, and Base at 1000. */
+  /**
+   * Milliseconds between Algorand's rounds and between Base's blocks; 1000 unless given. 0 leaves Algorand's rounds to
+   * `algorand.ledger.advance()`, and Base its default.
+   */
   roundMs?: number;
   /** Each 0, a free port, unless given. */
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };

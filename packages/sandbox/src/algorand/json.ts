@@ -15,7 +15,7 @@ export function parseJson(text: string): Json {
   return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
 }
 
-// ES2026 (Node 22 and later): not in the compiler's libraries yet.
+// In Node since 21, but not in TypeScript's libraries yet.
 function rawNumber(value: bigint): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
 }
