@@ -4,7 +4,7 @@ import { post, startWorld, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ networks: [] });
 });
 afterAll(() => world.close());
 

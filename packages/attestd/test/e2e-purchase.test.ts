@@ -9,7 +9,10 @@ import { algorandClient, pay, post, sign, startWorld, type World } from "./world
 let world: World;
 const requests: string[] = [];
 beforeAll(async () => {
-  world = await startWorld({ onRequest: ({ server, method, url }) => requests.push(`${server} ${method} ${url}`) });
+  world = await startWorld({
+    networks: [],
+    onRequest: ({ server, method, url }) => requests.push(`${server} ${method} ${url}`),
+  });
 });
 afterAll(() => world.close());
 

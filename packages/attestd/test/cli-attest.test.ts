@@ -1,0 +1,248 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  ALGORAND_OFFER,
+  BASE_OFFER,
+  delivery,
+  type FakeService,
+  fakeService,
+  paymentRequired,
+  problem,
+} from "@attestd/client/testing";
+import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/proof/testing";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { attestd, start, temporaryFolder } from "./command.ts";
+
+const bundle = testBundle();
+const { txnId } = bundle.source;
+const bytes = new TextEncoder().encode(JSON.stringify(bundle));
+const NAME = `${txnId.slice(0, 6)}-1000.json`;
+const offered = paymentRequired([ALGORAND_OFFER, BASE_OFFER]);
+
+describe("attestd attest", () => {
+  const privateKey = generatePrivateKey();
+  const { address } = privateKeyToAccount(privateKey);
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const inFolder = (...names: string[]) => join(folder.path, ...names);
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    await writeFile(inFolder("wallet.json"), JSON.stringify({ payers: { base: { address, privateKey } } }));
+    await writeFile(inFolder("keys.json"), JSON.stringify(testHistory()));
+  });
+  afterEach(() => folder[Symbol.asyncDispose]());
+
+  const command = (service: { url: string }, ...more: string[]) => [
+    ...["attest", txnId, "--service", service.url, "--wallet", "wallet.json", "--keys", "keys.json"],
+    ...more,
+  ];
+  const options = () => ({ cwd: folder.path, env: { XDG_STATE_HOME: inFolder("state") } });
+  const run = (service: { url: string }, ...more: string[]) => attestd(command(service, ...more), options());
+  const storedPayments = () => readdir(inFolder("state", "attestd", "payments")).catch(() => []);
+  const headers = (service: FakeService) => service.requests.map(({ header }) => header).filter(Boolean);
+
+  test("buys, checks and saves one, and says each step", async () => {
+    await using service = await fakeService(offered, delivery(bytes));
+    const { code, stdout, stderr } = await run(service);
+    expect(stdout).toMatch(
+      new RegExp(
+        `^  price      0\\.001 USDC on Base, from ${address.slice(0, 6)}…${address.slice(-4)}
+  ✓ signed
+  ✓ paid     SETTLEMENT
+  ✓ recorded round 1000 +\\d+\\.\\d s
+  ✓ verified, saved ${NAME}
+$`,
+      ),
+    );
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(await readFile(inFolder(NAME))).toEqual(Buffer.from(bytes));
+    expect(await storedPayments()).toEqual([]);
+  });
+
+  test("--json prints the report; the steps go to stderr", async () => {
+    await using service = await fakeService(offered, delivery(bytes));
+    const { code, stdout, stderr } = await run(service, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ file: NAME, verified: true, checks: { signature: "pass" } });
+    expect(stderr).toMatch(/✓ verified, saved/);
+    expect(code).toBe(0);
+  });
+
+  test("--out names the file; else another bundle's is never replaced", async () => {
+    await writeFile(inFolder(NAME), "another");
+    await using service = await fakeService(offered, delivery(bytes), offered, delivery(bytes));
+    await run(service);
+    expect((await readdir(folder.path)).filter((name) => name.startsWith(txnId.slice(0, 6)))).toEqual([
+      `${txnId.slice(0, 6)}-1000-2.json`,
+      NAME,
+    ]);
+    await run(service, "--out", "mine.json");
+    expect(await readFile(inFolder("mine.json"))).toEqual(Buffer.from(bytes));
+  });
+
+  test("saves a bundle of an unknown signer, and says so", async () => {
+    const stranger = testBundle({ attestor: testAttestor("stranger") });
+    await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(stranger))));
+    const { code, stdout } = await run(service);
+    expect(stdout).toContain(`? saved ${NAME}, signer unknown\n`);
+    expect(stdout).not.toContain("recorded");
+    expect(code).toBe(1);
+  });
+
+  test("saves what does not verify, and says what failed", async () => {
+    const wrong = { ...bundle, attest: { ...bundle.attest, round: 1001 } };
+    await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(wrong))));
+    const { code, stdout } = await run(service);
+    expect(stdout).toMatch(/ {2}✕ saved .*-1001\.json, not verified\n {4}signature {2}does not match the contents\n$/);
+    expect(code).toBe(1);
+  });
+
+  test("killed while it waits, goes on with the same payment", async () => {
+    let killed: ReturnType<typeof start> | undefined;
+    await using service = await fakeService(
+      offered,
+      async () => {
+        expect(await storedPayments()).toHaveLength(1);
+        killed?.kill("SIGKILL");
+        return "hang up" as const;
+      },
+      delivery(bytes),
+    );
+    killed = start(command(service), options());
+    expect((await killed.ended).code).toBe(null);
+    const [name = ""] = await storedPayments();
+    expect((await stat(inFolder("state", "attestd", "payments", name))).mode & 0o777).toBe(0o600);
+
+    const { code, stdout } = await run(service, "--max-price", "0");
+    expect(stdout).toMatch(/^ {2}resuming {3}0\.001 USDC on Base, signed before; nothing new is signed\n/);
+    expect(code).toBe(0);
+    expect(headers(service)).toHaveLength(2);
+    expect(new Set(headers(service)).size).toBe(1);
+    expect(await storedPayments()).toEqual([]);
+  });
+
+  test("interrupted, says that a payment is signed", async () => {
+    let interrupted: ReturnType<typeof start> | undefined;
+    await using service = await fakeService(offered, () => {
+      interrupted?.kill("SIGINT");
+      return new Promise(() => undefined);
+    });
+    interrupted = start(command(service), options());
+    expect(await interrupted.ended).toMatchObject({
+      code: 130,
+      stderr: "attestd: interrupted\n  A payment is signed. Run the same command again; you will not pay twice.\n",
+    });
+    expect(await storedPayments()).toHaveLength(1);
+  });
+
+  test("whose bundle does not come says: paid, unfinished", async () => {
+    await using service = await fakeService(
+      offered,
+      problem(503, "attestation_pending", { sameHeader: true, retryAfter: 3600 }),
+    );
+    expect(await run(service)).toMatchObject({
+      code: 5,
+      stderr:
+        "attestd: paid, not recorded yet.\n" +
+        "  Waiting for Algorand (attestation_pending).\n" +
+        "  Run the same command again; you will not pay twice.\n",
+    });
+    expect(await storedPayments()).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      "a payment that is refused",
+      [offered, paymentRequired([BASE_OFFER], "insufficient_funds")],
+      6,
+      /insufficient_funds/,
+    ],
+    ["a price above --max-price", [paymentRequired([{ ...BASE_OFFER, amount: "20000" }])], 6, /--max-price 0\.02/],
+    ["a rail without a key", [paymentRequired([ALGORAND_OFFER])], 6, /--wallet FILE/],
+    ["an unknown transaction", [problem(404, "source_not_found")], 6, /source_not_found/],
+    [
+      "a payment used elsewhere",
+      [offered, problem(409, "payment_bound_to_other_request")],
+      6,
+      /remove the payment: \//,
+    ],
+    ["a service that is stopping", [problem(503, "stopping")], 4, /can't be reached\n {2}detail of stopping/],
+    ["a web site", [{ status: 200, body: "<html>" }], 4, /no attestd service/],
+  ])("ends on %s", async (_, script, code, words) => {
+    await using service = await fakeService(...script);
+    expect(await run(service)).toMatchObject({ code, stderr: expect.stringMatching(words) });
+  });
+
+  test("says why a service can't be reached", async () => {
+    const { code, stderr } = await run({ url: "http://127.0.0.1:1" });
+    expect(stderr).toMatch(
+      /^attestd: the service can't be reached\n.*(ECONNREFUSED|bad port).*\n {2}Nothing was paid\.\n$/,
+    );
+    expect(code).toBe(4);
+  });
+
+  test("pays nothing that it could not save", async () => {
+    await using service = await fakeService(offered);
+    expect(await run(service, "--out", "no/such/folder/b.json")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--out/),
+    });
+    expect(service.requests).toEqual([]);
+  });
+
+  test("needs a service and a wallet, and names what is missing", async () => {
+    const alone = await attestd(["attest", txnId], options());
+    expect(alone).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^attestd: --service URL and --wallet FILE/),
+    });
+    const service = await attestd(["attest", txnId, "--wallet", "wallet.json"], options());
+    expect(service).toMatchObject({ code: 2, stderr: expect.stringMatching(/^attestd: --service URL must/) });
+    const chain = await attestd(["attest", txnId, "--chain", "bitcoin"], options());
+    expect(chain).toMatchObject({ code: 2, stderr: expect.stringMatching(/algorand, base/) });
+  });
+
+  test.each([
+    ["no file", "none.json", "can't read"],
+    ["a file without keys", "keys.json", "is not a wallet"],
+  ])("reads the wallet from %s", async (_, wallet, words) => {
+    await using service = await fakeService();
+    const result = await attestd(["attest", txnId, "--service", service.url, "--wallet", wallet], options());
+    expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining(words) });
+  });
+
+  describe("where a sandbox stands", () => {
+    const stand = async (serviceUrl: string) => {
+      await mkdir(inFolder(".attestd"));
+      const description = { serviceUrl, payers: { base: { address, privateKey } } };
+      await writeFile(inFolder(".attestd", "sandbox.json"), JSON.stringify(description));
+      await writeFile(inFolder(".attestd", "keys.json"), JSON.stringify(testHistory()));
+    };
+
+    test("needs nothing but the id, and keeps its payment there", async () => {
+      let kept: string[] = [];
+      await using service = await fakeService(offered, async () => {
+        kept = await readdir(inFolder(".attestd", "payments"));
+        return delivery(bytes);
+      });
+      await stand(service.url);
+      const { code, stdout } = await attestd(["attest", txnId], options());
+      expect(stdout).toContain("✓ verified");
+      expect(code).toBe(0);
+      expect(kept).toHaveLength(1);
+    });
+
+    test("takes neither its wallet nor its keys for another service", async () => {
+      await stand("http://127.0.0.1:1");
+      const other = await attestd(["attest", txnId, "--service", "http://127.0.0.1:2"], options());
+      expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/^attestd: --wallet FILE/) });
+    });
+  });
+
+  test("is not fooled by a bundle of another transaction", async () => {
+    const other = testBundle({ source: { txnBytes: testPayment("other") } });
+    await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(other))));
+    expect(await run(service)).toMatchObject({ code: 5, stderr: expect.stringContaining("another transaction") });
+    expect(await storedPayments()).toHaveLength(1);
+  });
+});

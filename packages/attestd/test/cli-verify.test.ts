@@ -1,0 +1,270 @@
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type ProofBundle, verify } from "@attestd/proof";
+import { testAttestor, testBundle, testHistory } from "@attestd/proof/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attestd, type CommandOptions, temporaryFolder } from "./command.ts";
+
+const bundle = testBundle();
+const { txnId } = bundle.source;
+const attestor = testAttestor();
+const tampered: ProofBundle = { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } };
+const SANDBOX = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+describe("attestd verify", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const files: Record<string, unknown> = {
+      "good.json": bundle,
+      "bad.json": tampered,
+      "stranger.json": testBundle({ attestor: testAttestor("stranger") }),
+      "sandbox.json": testBundle({ ledger: SANDBOX }),
+      "dropped.json": { ...bundle, signature: undefined },
+      "other.json": { hello: "world" },
+      "keys.json": testHistory(),
+      "sandbox-keys.json": testHistory(undefined, SANDBOX),
+      "revoked.json": testHistory([{ attestor, fromRound: 1, revokedRound: 2000 }]),
+      "successor.json": testHistory([
+        { attestor, fromRound: 1 },
+        { attestor: testAttestor("next"), fromRound: 2000 },
+      ]),
+    };
+    for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
+    await writeFile(join(folder.path, "text.json"), '{\n"version": 1,\n oops');
+    await writeFile(join(folder.path, "big.json"), " ".repeat(5_000_000));
+    await writeFile(
+      join(folder.path, "twice.json"),
+      JSON.stringify(bundle).replace('"version":1', '"version":1,"version":1'),
+    );
+  });
+  afterAll(() => folder[Symbol.asyncDispose]());
+  const run = (args: string, options: CommandOptions = {}) =>
+    attestd(["verify", ...args.split(" ")], { cwd: folder.path, ...options });
+
+  test("says what a verified bundle proves, and no more", async () => {
+    const { code, stdout, stderr } = await run("good.json --keys keys.json");
+    expect(stdout).toBe(
+      `✓ Verified  good.json
+  Algorand ${txnId.slice(0, 6)}…${txnId.slice(-4)}, stated as recorded on Algorand in round 1000
+  signed by attestd.example, key ${attestor.kid.slice(0, 6)}…${attestor.kid.slice(-4)} (current)
+  6 checks passed; ledger not checked (--chain)
+`,
+    );
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+  });
+
+  test("names what failed, with both values, and nothing that the file claims", async () => {
+    const { code, stdout } = await run("bad.json --keys keys.json");
+    expect(stdout).toBe(
+      `✕ Not verified  bad.json
+  signature     does not match the contents
+  hashPreimage  stated abababab…, computed ${bundle.source.hashSha256.slice(0, 8)}…
+`,
+    );
+    expect(code).toBe(1);
+  });
+
+  test("has a state of its own for a signer whom nobody here believes", async () => {
+    const { code, stdout } = await run("stranger.json --keys keys.json");
+    expect(stdout).toBe(
+      "? Signer unknown  stranger.json\n" +
+        "  Unchanged, but its key is in no history here. Anyone could have made it.\n",
+    );
+    expect(code).toBe(1);
+    const withoutKeys = await run("good.json");
+    expect(withoutKeys.stdout).toMatch(/^\? Signer unknown {2}good\.json\n.*--keys FILE, or --kid KID/);
+    expect(withoutKeys.code).toBe(1);
+  });
+
+  test.each([
+    ["retired", "good.json --keys successor.json", 0, /^✓ Verified .*\(retired\)\n/s],
+    ["withdrawn", "good.json --keys revoked.json", 1, /^✕ Not verified .*keyTrust .*revoked in round 2000\n$/s],
+  ])("of a %s key", async (_, args, code, words) => {
+    expect(await run(args)).toEqual({ code, stdout: expect.stringMatching(words), stderr: "" });
+  });
+
+  test("warns of a sandbox, and of a key history that is old", async () => {
+    const { code, stdout } = await run("sandbox.json --keys sandbox-keys.json");
+    expect(stdout).toMatch(/^⚠ Verified, with a warning .*nothing in it is real\.\n$/s);
+    expect(code).toBe(0);
+    const longAgo = new Date(Date.now() - 40 * 24 * 3600 * 1000);
+    await writeFile(join(folder.path, "old-keys.json"), await readFile(join(folder.path, "keys.json")));
+    await utimes(join(folder.path, "old-keys.json"), longAgo, longAgo);
+    expect((await run("good.json --keys old-keys.json")).stdout).toMatch(/more than 30 days old/);
+  });
+
+  test("takes ids of keys instead of a history", async () => {
+    const known = await run(`good.json --kid ${testAttestor("next").kid} --kid ${attestor.kid}`);
+    expect(known.stdout).toMatch(/^✓ Verified .*\(pinned\)/s);
+    expect(known.code).toBe(0);
+    expect((await run(`good.json --kid ${testAttestor("next").kid}`)).code).toBe(1);
+    expect((await run(`sandbox.json --kid ${attestor.kid}`)).stdout).toMatch(/note .*\/attest\/note\/g stated/);
+    expect((await run(`sandbox.json --kid ${attestor.kid} --ledger ${SANDBOX}`)).code).toBe(0);
+  });
+
+  test("believes the sandbox that stands here, unless told otherwise", async () => {
+    await using here = await temporaryFolder();
+    await mkdir(join(here.path, ".attestd"));
+    await writeFile(join(here.path, ".attestd", "keys.json"), JSON.stringify(testHistory()));
+    const file = join(folder.path, "good.json");
+    expect((await attestd(["verify", file], { cwd: here.path })).code).toBe(0);
+    const keys = join(folder.path, "sandbox-keys.json");
+    expect((await attestd(["verify", file, "--keys", keys], { cwd: here.path })).code).toBe(1);
+  });
+
+  test.each([
+    ["text.json", "Not JSON (line 3)."],
+    ["other.json", "Not an attestd bundle."],
+    ["big.json", "5.0 MB or more; bundles are smaller."],
+    ["none.json", "There is no such file."],
+    [".", "It is a folder."],
+  ])("can't read %s, and says why", async (file, why) => {
+    const { code, stdout } = await run(`${file} --keys keys.json`);
+    expect(stdout).toBe(`✕ Can't read  ${file}\n  ${why}\n`);
+    expect(code).toBe(3);
+  });
+
+  test.each(["dropped.json", "twice.json"])("refuses %s, which is nearly a bundle", async (file) => {
+    const { code, stdout } = await run(`${file} --keys keys.json`);
+    expect(stdout).toMatch(/^✕ Not verified .*\n {2}schema {2}\/(signature|version) /);
+    expect(code).toBe(1);
+  });
+
+  test("reads standard input", async () => {
+    const result = await run("- --keys keys.json", { input: JSON.stringify(bundle) });
+    expect(result.stdout).toMatch(/^✓ Verified {2}-\n/);
+    expect(result.code).toBe(0);
+    expect((await run("- --keys keys.json", { input: "" })).code).toBe(3);
+  });
+
+  test("gives many files a line each, and a count", async () => {
+    const { code, stdout } = await run("good.json bad.json stranger.json text.json good.json --keys keys.json");
+    expect(stdout).toBe(
+      `✓ Verified  good.json
+✕ Not verified  bad.json  signature, hashPreimage
+? Signer unknown  stranger.json
+✕ Can't read  text.json  Not JSON (line 3).
+✓ Verified  good.json
+2 verified, 1 not verified, 1 signer unknown, 1 unreadable
+`,
+    );
+    expect(code).toBe(1);
+    expect((await run("good.json text.json --keys keys.json")).code).toBe(3);
+    expect((await run("good.json good.json --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
+  });
+
+  test("--json gives one report a line, and words on stderr alone", async () => {
+    const { code, stdout, stderr } = await run("good.json bad.json text.json --json --keys keys.json");
+    const reports = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(reports[0]).toEqual({ file: "good.json", ...verify(bundle, { trust: testHistory() }) });
+    expect(reports[1]).toMatchObject({ file: "bad.json", verified: false, checks: { signature: "fail" } });
+    expect(reports[2]).toEqual({ file: "text.json", verified: false, unreadable: "Not JSON (line 3)." });
+    expect(stderr).toBe("attestd: can't read text.json: Not JSON (line 3).\n");
+    expect(code).toBe(1);
+  });
+
+  test("is plain ASCII where the locale is, and never colours a pipe", async () => {
+    const all = "good.json bad.json stranger.json sandbox.json --keys keys.json";
+    const ascii = await run(all, { env: { LC_ALL: "C" } });
+    expect(ascii.stdout).toMatch(/^ok Verified .*\nFAIL Not verified .*\n\? Signer unknown /);
+    expect(ascii.stdout + (await run("bad.json", { env: { LC_ALL: "C" } })).stdout).toMatch(/^[\n\x20-\x7e]*$/);
+    expect((await run(all)).stdout).not.toContain("\u001b");
+  });
+
+  test("shows what could move a terminal's cursor as code points", async () => {
+    const name = "b\u001b[2J\u202e.json";
+    await writeFile(join(folder.path, name), JSON.stringify({ ...bundle, "\u001b[31m": 1 }));
+    const { stdout } = await attestd(["verify", name, "--keys", "keys.json"], { cwd: folder.path });
+    expect(stdout).toBe("✕ Not verified  b\\u{1b}[2J\\u{202e}.json\n  schema  /\\u{1b}[31m unknown member\n");
+  });
+
+  test.each([
+    ["no file", "--keys keys.json", /missing required argument/],
+    ["an unknown option", "good.json --frobnicate", /unknown option/],
+    ["two kinds of trust", "good.json --keys keys.json --kid x", /cannot be used/],
+    ["a ledger without a key", "good.json --ledger algorand:x", /--kid/],
+    ["a service that is not asked", "good.json --service http://127.0.0.1:1", /only with --chain/],
+    ["a chain check without a service", "good.json --chain", /--service URL/],
+  ])("with %s is misused", async (_, args, words) => {
+    expect(await run(args)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
+  });
+
+  test.each(["none.json", "text.json", "good.json"])("with keys in %s cannot begin", async (file) => {
+    expect(await run(`good.json --keys ${file}`)).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: expect.stringMatching(/^attestd: .*\n {2}.*\n$/),
+    });
+  });
+
+  test("explains itself", async () => {
+    const { code, stdout } = await run("--help");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Check bundles\. Offline; free\.\n {2}cat b\.json \| attestd verify -\n/);
+  });
+
+  describe("--chain", () => {
+    let answer: { status: number; body: unknown };
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
+    });
+    beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+    afterAll(() => new Promise((resolve) => server.close(resolve)));
+    const ask = (file: string, status: number, body: unknown, keys = "keys.json") => {
+      answer = { status, body };
+      asked.length = 0;
+      return run(`${file} --keys ${keys} --chain --service http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    };
+    const report = (chainSource: string, chainAttest: string, failures: unknown[] = []) => ({
+      checks: { chainSource, chainAttest },
+      failures,
+    });
+
+    test("says that it is recorded when the ledger shows it", async () => {
+      const { code, stdout } = await ask("good.json", 200, report("pass", "pass"));
+      expect(stdout).toMatch(/, recorded on Algorand in round 1000\n.*8 checks passed; compared with/s);
+      expect(code).toBe(0);
+      expect(asked).toEqual(["POST /verify?chain=1"]);
+    });
+
+    test("believes a withdrawn key for what the ledger shows before", async () => {
+      const { code, stdout } = await ask("good.json", 200, report("pass", "pass"), "revoked.json");
+      expect(stdout).toMatch(/^✓ Verified .*\(revoked\)/s);
+      expect(code).toBe(0);
+    });
+
+    test.each([
+      ["another note", 400, { report: report("pass", "fail", [{ check: "chainAttest", pointer: "/attest/note" }]) }],
+      ["a failure without words", 400, { report: report("pass", "fail") }],
+      ["no such transaction", 404, { check: "chainAttest" }],
+    ])("refuses what the ledger contradicts: %s", async (_, status, body) => {
+      const { code, stdout } = await ask("good.json", status, body);
+      expect(stdout).toMatch(/^✕ Not verified .*\n {2}chainAttest {2}.*(not found|different)/);
+      expect(code).toBe(1);
+    });
+
+    test.each([
+      ["is down", 503, { detail: "The chain cannot be asked now." }],
+      ["is none", 200, "hello"],
+      ["refused offline", 400, { detail: "Not verified: keyTrust.", report: report("not_checked", "not_checked") }],
+    ])("leaves the verdict when the service %s", async (_, status, body) => {
+      const { code, stdout } = await ask("good.json", status, body);
+      expect(stdout).toMatch(/^✓ Verified .*couldn't ask the ledger, the result stands/s);
+      expect(code).toBe(4);
+    });
+
+    test("is not asked about what is refused offline", async () => {
+      expect((await ask("bad.json", 200, report("pass", "pass"))).code).toBe(1);
+      expect(asked).toEqual([]);
+    });
+  });
+});
