@@ -77,7 +77,7 @@ export async function serializeTransaction(json: RpcTransaction): Promise<Uint8A
     const rpc = { ...json, type: json.type?.toLowerCase() ?? "0x0" } as unknown as RpcForm;
     const fields: Record<string, unknown> = { ...formatters.transaction.format(rpc, "") };
     if (fields.type === undefined) return undefined;
-    fields.data = fields.input;
+    fields.data = fields.input ?? fields.data;
     const legacy = fields.type === "legacy";
     // A chain id beside the v of a transaction from before EIP-155 would be written into its bytes.
     if (legacy) delete fields.chainId;

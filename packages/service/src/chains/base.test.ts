@@ -1,0 +1,260 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base/transaction";
+import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Conflict } from "../providers/quorum.ts";
+import type { Upstream } from "../providers/testing.ts";
+import { FakeBase, type FakeTransaction, startRpcs } from "../providers/testing-base.ts";
+import { BaseSource } from "./base.ts";
+import { serializeTransaction } from "./base-bytes.ts";
+
+const never = new AbortController().signal;
+const open: Upstream[] = [];
+afterEach(async () => {
+  for (const upstream of open.splice(0)) await upstream.close();
+});
+
+async function sourceOf(...fakes: FakeBase[]) {
+  const { rpcs, upstreams } = await startRpcs(...fakes);
+  open.push(...upstreams);
+  const conflicts: Conflict[] = [];
+  const nodes = { rpcs, rules: { onConflict: (conflict: Conflict) => conflicts.push(conflict) } };
+  const source = new BaseSource({ nodes, chainId: 8453, accept: ["eip155:11155420", "eip155:5"] });
+  return { source, conflicts, read: (hash: string) => source.transaction(hash, never) };
+}
+
+/** The JSON that a node gives for raw bytes, by the fields of its type. */
+function jsonOf(raw: string): Record<string, unknown> & { hash: string } {
+  const bytes = Uint8Array.fromHex(raw.slice(2));
+  const { type, fields } = decodeBaseTransaction(bytes);
+  const json: Record<string, unknown> = { hash: baseTxHash(bytes), type: `0x${type.toString(16)}` };
+  for (const [name, item] of fields ?? []) {
+    if (!(item instanceof Uint8Array)) continue;
+    const digits = item.toHex();
+    const quantity = !["to", "from", "data", "sourceHash"].includes(name);
+    json[name === "data" ? "input" : name] = quantity ? `0x${digits.replace(/^0+/, "") || "0"}` : `0x${digits}`;
+  }
+  if (json.to === "0x") json.to = null;
+  const lists = type === 0 || type === 0x7e ? {} : parseTransaction(raw as Hex);
+  if ("accessList" in lists) json.accessList = lists.accessList ?? [];
+  if (type === 0x01 || type === 0x02 || type === 0x04) json.accessList ??= [];
+  if ("authorizationList" in lists)
+    json.authorizationList = lists.authorizationList?.map((item) => ({
+      ...item,
+      chainId: `0x${item.chainId.toString(16)}`,
+      nonce: `0x${item.nonce.toString(16)}`,
+      yParity: `0x${item.yParity?.toString(16)}`,
+    }));
+  if (type === 0x7e) json.isSystemTx = json.isSystemTx === "0x1";
+  return json as Record<string, unknown> & { hash: string };
+}
+
+const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const common = { chainId: 8453, nonce: 3, gas: 21_000n, to: zeroAddress, value: 1n } as const;
+const fees = { maxFeePerGas: parseGwei("2"), maxPriorityFeePerGas: 1n } as const;
+const accessList = [{ address: zeroAddress, storageKeys: [`0x${"01".repeat(32)}`] }] as const;
+
+async function signedTransactions(): Promise<[string, Hex][]> {
+  const authorization = await account.signAuthorization({ address: zeroAddress, chainId: 8453, nonce: 0 });
+  return Promise.all(
+    Object.entries({
+      legacy: { ...common, type: "legacy", gasPrice: 1n },
+      "legacy before EIP-155": { ...common, type: "legacy", gasPrice: 1n, chainId: undefined },
+      "legacy creation": { ...common, type: "legacy", gasPrice: 1n, to: null, data: "0x6000" },
+      "access list": { ...common, type: "eip2930", gasPrice: 1n, accessList },
+      "dynamic fee": { ...common, type: "eip1559", ...fees, accessList, nonce: 0, value: 0n },
+      "set code": { ...common, type: "eip7702", ...fees, authorizationList: [authorization] },
+    } as const).map(async ([name, transaction]) => [name, await account.signTransaction(transaction)] as [string, Hex]),
+  );
+}
+
+const [dynamicFee] = (await signedTransactions()).filter(([name]) => name === "dynamic fee").map(([, raw]) => raw);
+const raw = dynamicFee as Hex;
+const hash = keccak256(raw);
+const transaction: FakeTransaction = { hash, raw, json: jsonOf(raw) };
+
+describe("the ladder to a transaction's bytes", async () => {
+  it.each(await signedTransactions())("re-serialises %s", async (_, bytes) => {
+    const json = jsonOf(bytes);
+    expect((await serializeTransaction(json))?.toHex()).toBe(bytes.slice(2));
+  });
+
+  it.each(["eth_getRawTransactionByHash", "eth_getRawTransactionByBlockHashAndIndex", "debug_getRawTransaction"])(
+    "takes what %s gives when the others are missing",
+    async (method) => {
+      const fake = new FakeBase().include(7, { hash });
+      fake.methods.eth_getRawTransactionByHash = undefined;
+      fake.methods[method] = () => raw;
+      const { read, conflicts } = await sourceOf(fake);
+      expect((await read(hash)).bytes.toHex()).toBe(raw.slice(2));
+      expect(conflicts).toEqual([]);
+    },
+  );
+
+  it("falls back to JSON when no node gives raw bytes", async () => {
+    const fake = new FakeBase().include(7, transaction);
+    fake.methods.eth_getRawTransactionByHash = undefined;
+    expect((await (await sourceOf(fake)).read(hash)).bytes.toHex()).toBe(raw.slice(2));
+    expect(fake.calls.at(-1)).toBe("eth_getTransactionByHash");
+  });
+
+  it("refuses wrong bytes, reports them, and takes right ones from anyone", async () => {
+    const liar = new FakeBase().include(7, transaction);
+    liar.methods.eth_getRawTransactionByHash = () => `${raw.slice(0, -2)}00`;
+    const { read, conflicts } = await sourceOf(liar);
+    expect((await read(hash)).bytes.toHex()).toBe(raw.slice(2));
+    expect(conflicts).toEqual([
+      expect.objectContaining({
+        answers: [
+          expect.objectContaining({ answer: expect.stringMatching(/eth_getRawTransactionByHash leads to bytes of/) }),
+        ],
+      }),
+    ]);
+  });
+
+  it("names the type when no bytes hash to the id", async () => {
+    const unknown = `0x79${"ab".repeat(20)}`;
+    const id = keccak256(unknown as Hex);
+    const fake = new FakeBase().include(7, { hash: id, json: { hash: id, type: "0x79" } });
+    const { read } = await sourceOf(fake);
+    await expect(read(id)).rejects.toMatchObject({
+      code: "source_unreadable",
+      message: expect.stringContaining("0x79"),
+    });
+
+    fake.include(7, { hash: id, raw: unknown });
+    expect(await read(id)).toMatchObject({ caip2: "eip155:8453", bytes: Uint8Array.fromHex(unknown.slice(2)) });
+  });
+});
+
+describe("BaseSource", () => {
+  it.each([
+    [80, "finalized"],
+    [81, "safe"],
+    [90, "safe"],
+    [91, "included"],
+    [100, "included"],
+  ])("sees a transaction in block %i as %s, also one that reverted", async (height, level) => {
+    const { read } = await sourceOf(new FakeBase().include(height, { hash: "0x00" }, transaction));
+    expect(await read(hash)).toMatchObject({ chain: "base", caip2: "eip155:8453", txnId: hash, level, height });
+  });
+
+  it("takes ids in either case and writes them in lower case", async () => {
+    const { source } = await sourceOf(new FakeBase().include(7, transaction));
+    const shouting = `0x${hash.slice(2).toUpperCase()}`;
+    expect(source.isTransactionId(shouting)).toBe(true);
+    expect((await source.transaction(shouting, never)).txnId).toBe(hash);
+    for (const id of [hash.slice(2), `${hash}00`, `0x${"g".repeat(64)}`, ""])
+      expect(source.isTransactionId(id)).toBe(false);
+  });
+
+  it("knows of none when the nodes lack it", async () => {
+    await expect((await sourceOf(new FakeBase())).read(hash)).rejects.toMatchObject({ code: "source_not_found" });
+  });
+
+  it("takes the lower of the levels that two nodes see", async () => {
+    const behind = Object.assign(new FakeBase().include(80, transaction), { finalized: 70 });
+    expect(await (await sourceOf(new FakeBase().include(80, transaction), behind)).read(hash)).toMatchObject({
+      level: "safe",
+    });
+  });
+
+  it("refuses two nodes that see it in different blocks, or one not at all", async () => {
+    const other = Object.assign(new FakeBase().include(7, transaction), { fork: 1 });
+    for (const contradicting of [other, new FakeBase()]) {
+      const { read, conflicts } = await sourceOf(new FakeBase().include(7, transaction), contradicting);
+      await expect(read(hash)).rejects.toMatchObject({ code: "providers_conflict" });
+      expect(conflicts).toHaveLength(1);
+    }
+  });
+
+  it("does not take a node that lags for one that contradicts", async () => {
+    const behind = Object.assign(new FakeBase(), { latest: 99 });
+    const { read } = await sourceOf(new FakeBase().include(100, transaction), behind);
+    expect(await read(hash)).toMatchObject({ height: 100 });
+  });
+
+  it("refuses a receipt whose block is not the canonical one of its number", async () => {
+    const fake = new FakeBase().include(7, transaction);
+    const block = fake.methods.eth_getBlockByNumber;
+    fake.methods.eth_getBlockByNumber = (tag = "") => {
+      const answer = block?.(tag);
+      return tag === "0x7" ? { ...(answer as object), hash: `0x${"ee".repeat(32)}` } : answer;
+    };
+    const { read, conflicts } = await sourceOf(fake);
+    await expect(read(hash)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(conflicts).toHaveLength(1);
+  });
+
+  it("refuses a receipt for a block that does not hold the transaction", async () => {
+    const fake = new FakeBase().include(7, transaction);
+    const receipt = fake.methods.eth_getTransactionReceipt;
+    fake.methods.eth_getTransactionReceipt = (id = "") => ({ ...(receipt?.(id) as object), transactionIndex: "0x1" });
+    await expect((await sourceOf(fake)).read(hash)).rejects.toMatchObject({ code: "providers_conflict" });
+  });
+
+  it("refuses a node on another chain", async () => {
+    const fake = Object.assign(new FakeBase().include(7, transaction), { chainId: 1 });
+    await expect((await sourceOf(fake)).read(hash)).rejects.toMatchObject({
+      code: "providers_unavailable",
+      message: expect.stringContaining("is on chain 1, not 8453"),
+    });
+  });
+
+  it("refuses a transaction that names another chain than the accepted ones", async () => {
+    const foreign = await account.signTransaction({ ...common, ...fees, type: "eip1559", chainId: 10 });
+    const id = keccak256(foreign);
+    const { read } = await sourceOf(new FakeBase().include(7, { hash: id, raw: foreign }));
+    await expect(read(id)).rejects.toMatchObject({ code: "source_wrong_chain" });
+  });
+
+  it("cannot tell when a node answers with nonsense", async () => {
+    for (const nonsense of [{}, "0x", { blockNumber: -1 }, undefined]) {
+      const fake = new FakeBase().include(7, transaction);
+      fake.methods.eth_getTransactionReceipt = () => nonsense;
+      await expect((await sourceOf(fake)).read(hash)).rejects.toMatchObject({ code: "providers_unavailable" });
+    }
+  });
+});
+
+const vectors = process.env.ATTESTD_VECTORS;
+if (vectors === undefined) console.info("base: ATTESTD_VECTORS is not set, recorded transactions are skipped");
+type Recorded = Record<string, unknown> & { hash: string; raw?: string; input?: string };
+
+function recorded(): [string, Recorded][] {
+  if (vectors === undefined) return [];
+  const folder = join(vectors, "base");
+  return readdirSync(folder).flatMap((file) => {
+    const content = JSON.parse(readFileSync(join(folder, file), "utf8"));
+    const transactions: Recorded[] = content.transactions ?? content.block?.transactions ?? [content];
+    return transactions.map((each, i): [string, Recorded] => [`${file} ${i}`, each]);
+  });
+}
+
+describe.skipIf(vectors === undefined)("recorded transactions", () => {
+  it("lead to their hashes by raw bytes and by re-serialising", async () => {
+    const all = recorded();
+    expect(all.length).toBeGreaterThan(70);
+    for (const [name, { raw: given, ...fields }] of all) {
+      const json = "from" in fields ? fields : jsonOf(given as string);
+      const bytes = await serializeTransaction(json);
+      expect([name, bytes && baseTxHash(bytes)]).toEqual([name, fields.hash]);
+      if (given !== undefined) expect([name, keccak256(given as Hex)]).toEqual([name, fields.hash]);
+    }
+  });
+
+  it("are attestable as Base's when their own chain is accepted", async () => {
+    const all = recorded().map(
+      ([, { raw: given, ...fields }]): FakeTransaction => ({
+        hash: fields.hash,
+        ...(given === undefined ? {} : { raw: given }),
+        json: "from" in fields ? fields : jsonOf(given as string),
+      }),
+    );
+    const { read } = await sourceOf(new FakeBase().include(7, ...all));
+    for (const each of all)
+      expect(await read(each.hash)).toMatchObject({ caip2: "eip155:8453", txnId: each.hash, level: "finalized" });
+  });
+});
