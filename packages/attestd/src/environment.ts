@@ -1,5 +1,5 @@
 import { homedir, platform } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 
 /** Everything that attestd takes from the environment; the only place that reads it. */
 export type Environment = {
@@ -9,6 +9,8 @@ export type Environment = {
   port: string | undefined;
   /** Where signed payments wait for their bundle when no sandbox stands: absolute. */
   stateFolder: string;
+  /** Where compiled code may be kept: absolute, the user's own. */
+  cacheFolder: string;
   /** Whether the locale's character set is UTF-8. */
   unicode: boolean;
 };
@@ -18,16 +20,23 @@ export function readEnvironment(): Environment {
   return {
     variables,
     port: variables.PORT || undefined,
-    stateFolder: stateFolder(variables),
+    stateFolder: userFolder("state", variables),
+    cacheFolder: userFolder("cache", variables),
     // POSIX: the first of these that is set to something decides.
     unicode: /utf-?8/i.test(variables.LC_ALL || variables.LC_CTYPE || variables.LANG || ""),
   };
 }
 
-/** XDG Base Directory Specification; Application Support on macOS; Local AppData on Windows. */
-function stateFolder({ XDG_STATE_HOME, LOCALAPPDATA }: NodeJS.ProcessEnv): string {
-  if (XDG_STATE_HOME?.startsWith("/")) return join(XDG_STATE_HOME, "attestd");
-  if (platform() === "darwin") return join(homedir(), "Library", "Application Support", "attestd");
-  if (platform() === "win32" && LOCALAPPDATA) return join(LOCALAPPDATA, "attestd");
-  return join(homedir(), ".local", "state", "attestd");
+/** Variable of the XDG Base Directory Specification, its default, and what macOS has instead; all below the home. */
+const USER_FOLDERS = {
+  state: { variable: "XDG_STATE_HOME", xdg: ".local/state", darwin: "Library/Application Support" },
+  cache: { variable: "XDG_CACHE_HOME", xdg: ".cache", darwin: "Library/Caches" },
+} as const;
+
+function userFolder(kind: keyof typeof USER_FOLDERS, variables: NodeJS.ProcessEnv): string {
+  const { variable, xdg, darwin } = USER_FOLDERS[kind];
+  const named = variables[variable];
+  // The specification has relative paths ignored.
+  if (named !== undefined && isAbsolute(named)) return join(named, "attestd");
+  return join(homedir(), platform() === "darwin" ? darwin : xdg, "attestd");
 }
