@@ -45,8 +45,10 @@ export interface Sandbox {
   payTo: { algorand: string; base?: string; solana?: string };
   /** Confirmed and final, for blocks and proofs too. */
   sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
-  /** CAIP-2 of every Algorand chain found in the replay: sources to be accepted beside the ledger's own chain. */
+  /** CAIP-2 of every chain found in the replay: sources to be accepted beside the sandbox's own chains. */
   sourceChains: string[];
+  /** Resolves with the reason when a network dies by itself, or with undefined when it was closed. */
+  died: Promise<string | undefined>;
   /** For tests; whoever plays by the rules uses the URLs. */
   algorand: AlgorandNetwork;
   /** Stops everything; nothing is left, no child process either. */
@@ -157,8 +159,13 @@ function toSandbox(
       algorandHeight: algorand.sample.round,
       ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
     },
-    sourceChains: algorand.recordedChains,
+    sourceChains: [...algorand.recordedChains, ...recordedEvmChains(base)],
+    died: base?.exited ?? new Promise(() => {}),
     algorand,
     close,
   };
+}
+
+function recordedEvmChains(base: BaseNetwork | undefined): string[] {
+  return [...new Set(base?.recordings.map(({ chainId }) => `eip155:${chainId}`))];
 }
