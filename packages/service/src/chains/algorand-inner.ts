@@ -4,19 +4,24 @@ import { concatBytes, encodeMsgpack, fromBase32, getMap, type MsgpackMap, toBase
 const TX = utf8("TX");
 
 /**
- * Whether a transaction of a block made, at any depth, the inner transaction of this id.
- *
- * An inner transaction is no leaf of its block. Its id is SHA-512/256 of `"TX"`, the id of the transaction that made
- * it, its place among that one's inner transactions (8 bytes, big-endian) and its own canonical msgpack.
+ * The id of an inner transaction, which is no leaf of its block: SHA-512/256 of `"TX"`, the id of the transaction that
+ * made it, its place among that one's inner transactions (8 bytes, big-endian) and its own canonical msgpack.
  * Source: go-algorand, `Transaction.InnerID`.
+ */
+export function innerIdOf(parentId: string, place: number, transaction: MsgpackMap): string {
+  const preimage = concatBytes(TX, fromBase32(parentId), bigEndian(place), encodeMsgpack(transaction));
+  return toBase32(hash("sha512-256", preimage, "buffer"));
+}
+
+/**
+ * Whether a transaction of a block made, at any depth, the inner transaction of this id.
  *
  * @param inBlock the entry of the block's `txns`, or an inner transaction in it
  * @param id the id of `inBlock`
  */
 export function hasInner(innerId: string, inBlock: MsgpackMap, id: string): boolean {
   return innerTransactions(inBlock).some((inner, place) => {
-    const bytes = encodeMsgpack(getMap(inner, "txn") ?? new Map());
-    const ownId = toBase32(hash("sha512-256", concatBytes(TX, fromBase32(id), bigEndian(place), bytes), "buffer"));
+    const ownId = innerIdOf(id, place, getMap(inner, "txn") ?? new Map());
     return ownId === innerId || hasInner(innerId, inner, ownId);
   });
 }

@@ -15,6 +15,6 @@ export function classifyRejection(message: string): Submission {
 
   if (/overspend|below min \d+ \(/.test(message)) return { status: "unfunded", reason };
   // The threshold rises with congestion, and the pool empties.
-  if (/below threshold|pool has reached capacity/.test(message)) return { status: "retry", reason };
+  if (/below threshold|reached capacity/.test(message)) return { status: "retry", reason };
   return { status: "rejected", reason };
 }

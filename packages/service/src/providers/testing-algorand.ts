@@ -49,10 +49,10 @@ export class FakeChain {
   readonly #waiting = new Set<() => void>();
 
   /** The next round, and everyone who waits for it is told. */
-  addRound(transactions: readonly MsgpackMap[] = []): number {
+  addRound(transactions: readonly MsgpackMap[] = [], block = blockOf(this.latest + 1, transactions)): number {
     this.latest += 1;
     this.indexedUpTo = this.latest;
-    this.blocks.set(this.latest, blockOf(this.latest, transactions));
+    this.blocks.set(this.latest, block);
     for (const transaction of transactions) this.recent.set(idOf(transaction), this.latest);
     for (const tell of this.#waiting) tell();
     this.#waiting.clear();

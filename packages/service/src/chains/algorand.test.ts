@@ -1,0 +1,161 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { encodeMsgpack, getMap, type MsgpackMap, splitBlock, toBase64 } from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { afterEach, describe, expect, it } from "vitest";
+import { parseLosslessJson } from "../providers/json.ts";
+import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../providers/testing-algorand.ts";
+import { AlgorandSource } from "./algorand.ts";
+import { innerIdOf } from "./algorand-inner.ts";
+
+const never = new AbortController().signal;
+const caip2 = algorandCaip2(GENESIS);
+const open: FakeNodes[] = [];
+afterEach(async () => {
+  for (const nodes of open.splice(0)) await nodes.close();
+});
+
+async function sourceOf(chains: FakeChain[], options: { caip2?: string; accept?: string[] } = {}) {
+  const { nodes, conflicts } = await start(chains);
+  const source = new AlgorandSource({ nodes, caip2, ...options });
+  return { source, conflicts, read: (id: string) => source.transaction(id, never) };
+}
+
+async function start(chains: FakeChain[]): Promise<FakeNodes> {
+  const nodes = await FakeNodes.start(...chains);
+  open.push(nodes);
+  return nodes;
+}
+
+const transaction = payment("the one");
+const id = idOf(transaction);
+
+function chainWith(...transactions: MsgpackMap[]): FakeChain {
+  const chain = new FakeChain();
+  chain.addRound([payment("another"), ...transactions]);
+  return chain;
+}
+
+describe("AlgorandSource", () => {
+  it("reads the exact bytes from the block, genesis restored", async () => {
+    const { read } = await sourceOf([chainWith(transaction)]);
+    const bytes = encodeMsgpack(transaction);
+    expect(await read(id)).toEqual({ chain: "algorand", caip2, txnId: id, bytes, level: "finalized", height: 1 });
+  });
+
+  it("knows of none when the nodes lack it", async () => {
+    await expect((await sourceOf([chainWith()])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
+  });
+
+  it("knows of none while it is only in the pool", async () => {
+    const chain = chainWith();
+    chain.recent.set(id, 0);
+    await expect((await sourceOf([chain])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
+  });
+
+  it("refuses a look-up that the block itself contradicts, and reports it", async () => {
+    const chain = chainWith();
+    chain.recent.set(id, 1);
+    const { read, conflicts } = await sourceOf([chain]);
+    await expect(read(id)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(conflicts).toHaveLength(1);
+  });
+
+  it("refuses a block with altered bytes", async () => {
+    const chain = chainWith(transaction);
+    chain.blocks.set(1, blockOf(1, [payment("the one", { amt: 1 })]));
+    await expect((await sourceOf([chain])).read(id)).rejects.toMatchObject({ code: "providers_conflict" });
+  });
+
+  it("cannot tell when the node gives another round's block, or no block at all", async () => {
+    for (const block of [blockOf(2, [transaction]), new Uint8Array([0xc1]), new Uint8Array()]) {
+      const chain = chainWith(transaction);
+      chain.blocks.set(1, block);
+      await expect((await sourceOf([chain])).read(id)).rejects.toMatchObject({ code: "providers_unavailable" });
+    }
+  });
+
+  it("takes the block from the node that keeps it", async () => {
+    const forgetful = chainWith(transaction);
+    forgetful.blocks.clear();
+    expect(await (await sourceOf([forgetful, chainWith(transaction)])).read(id)).toMatchObject({ height: 1 });
+  });
+
+  it("names the root of an inner transaction, which it finds by recomputing ids in the block", async () => {
+    const nested = payment("nested");
+    const inner = payment("inner", { amt: 5 });
+    const effects = (inners: object[]) => ({
+      dt: new Map([["itx", inners.map((each) => new Map(Object.entries(each)))]]),
+    });
+    const call = payment("call");
+    const itx = [{ txn: payment("first") }, { txn: inner, ...effects([{ txn: nested }]) }];
+    const chain = new FakeChain();
+    chain.addRound();
+    chain.blocks.set(1, blockOf(1, [call], effects(itx)));
+
+    const innerId = innerIdOf(idOf(call), 1, inner);
+    for (const each of [innerId, innerIdOf(innerId, 0, nested)]) {
+      chain.indexed.set(each, { id: idOf(call), "confirmed-round": 1 });
+      const { read } = await sourceOf([chain]);
+      await expect(read(each)).rejects.toMatchObject({ code: "source_inner_transaction", rootId: idOf(call) });
+    }
+  });
+
+  it("refuses a transaction of another chain unless that is accepted", async () => {
+    const other = `algorand:${"x".repeat(32)}`;
+    const { read } = await sourceOf([chainWith(transaction)], { caip2: other });
+    await expect(read(id)).rejects.toMatchObject({ code: "source_wrong_chain" });
+    const accepting = await sourceOf([chainWith(transaction)], { caip2: other, accept: [caip2] });
+    expect(await accepting.read(id)).toMatchObject({ caip2 });
+  });
+});
+
+const vectors = process.env.ATTESTD_VECTORS;
+const replay = process.env.ATTESTD_REPLAY;
+if (!vectors || !replay) console.info("algorand: ATTESTD_VECTORS or ATTESTD_REPLAY is not set, recordings are skipped");
+
+describe.skipIf(!vectors)("recorded by an indexer alone", () => {
+  const record = (name: string) => {
+    const text = readFileSync(join(vectors ?? "", `algorand/indexer-txn/${name}.response`), "utf8");
+    return parseLosslessJson(text) as { id: string };
+  };
+  const chainOf = (name: string) => {
+    const chain = new FakeChain();
+    Object.assign(chain, { latest: 2_000, indexedUpTo: 2_000 });
+    // The fake answers with JSON.stringify, which has no bigint: none of these records needs one.
+    chain.indexed.set(record(name).id, record(name));
+    return chain;
+  };
+
+  it("is rebuilt where no algod keeps the block, and belongs to its own chain or to the configured one", async () => {
+    const accept = ["algorand:7iETbAkbHk1hPv6SM7X9_PcKw9uZbBmE"];
+    const { read } = await sourceOf([chainOf("app_call_2")], { accept });
+    expect(await read(record("app_call_2").id)).toMatchObject({ caip2: accept[0], height: 1 });
+    const bare = await sourceOf([chainOf("payment")]);
+    expect(await bare.read(record("payment").id)).toMatchObject({ caip2, level: "finalized" });
+  });
+
+  it("is unreadable where the JSON does not lead to the id", async () => {
+    const { read } = await sourceOf([chainOf("txnaccess_multiple")]);
+    await expect(read(record("txnaccess_multiple").id)).rejects.toMatchObject({ code: "source_unreadable" });
+  });
+});
+
+describe.skipIf(!replay)("recorded blocks", () => {
+  it.each(["sandnet-108-heartbeat", "sandnet-619-stpf"])("%s gives the bytes of its transaction", async (name) => {
+    const block = readFileSync(join(replay ?? "", `algorand/blocks/${name}.msgpack`));
+    const { header, transactions } = splitBlock(block);
+    const round = Number(header.get("rnd"));
+    const stripped = getMap(transactions[0] ?? new Map(), "txn") ?? new Map();
+    const genesis = header.get("gh") as Uint8Array;
+    const whole = new Map(stripped).set("gh", genesis);
+    if (transactions[0]?.get("hgi") === true) whole.set("gen", header.get("gen") ?? "");
+    const chain = new FakeChain();
+    Object.assign(chain, { latest: 5_000, indexedUpTo: 5_000 });
+    chain.blocks.set(round, block);
+    chain.indexed.set(idOf(whole), { id: idOf(whole), "confirmed-round": round });
+    const { read } = await sourceOf([chain], { accept: [algorandCaip2(genesis)] });
+    const { bytes, height } = await read(idOf(whole));
+    expect([toBase64(bytes), height]).toEqual([toBase64(encodeMsgpack(whole)), round]);
+  });
+});

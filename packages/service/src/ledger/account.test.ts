@@ -1,0 +1,158 @@
+import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/proof";
+import algosdk from "algosdk";
+import { afterEach, describe, expect, it } from "vitest";
+import { AlgorandSource } from "../chains/algorand.ts";
+import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../providers/testing-algorand.ts";
+import { AttestorAccount } from "./account.ts";
+import type { Rounds } from "./ledger.ts";
+
+const never = new AbortController().signal;
+const wallet = algosdk.generateAccount();
+const lease = new Uint8Array(32).fill(3);
+
+const open: FakeNodes[] = [];
+afterEach(async () => {
+  for (const nodes of open.splice(0)) await nodes.close();
+});
+
+async function accountOn(...chains: FakeChain[]): Promise<AttestorAccount> {
+  const fakes = await FakeNodes.start(...chains);
+  open.push(fakes);
+  const { nodes } = fakes;
+  const rounds = { latest: () => 57 } as Rounds;
+  return new AttestorAccount({
+    nodes,
+    genesisHash: GENESIS_HASH,
+    seed: wallet.sk.subarray(0, 32),
+    rounds,
+    source: new AlgorandSource({ nodes, caip2: "algorand:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH" }),
+  });
+}
+
+function chainAt(latest: number): FakeChain {
+  return Object.assign(new FakeChain(), { latest, indexedUpTo: latest });
+}
+
+describe("AttestorAccount", () => {
+  it("is the wallet's account", async () => {
+    const account = await accountOn(chainAt(1));
+    expect([account.address, account.caip2]).toEqual([
+      wallet.addr.toString(),
+      "algorand:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH",
+    ]);
+  });
+
+  it("signs what algosdk reads as a payment of 0 to itself with note, lease and window", async () => {
+    const account = await accountOn(chainAt(57));
+    const attempt = await account.sign("attestd/v1:j{}", lease, never);
+    const { txn } = algosdk.decodeSignedTransaction(attempt.raw);
+    expect(txn.txID()).toBe(attempt.txid);
+    expect({
+      type: txn.type,
+      sender: txn.sender.toString(),
+      receiver: txn.payment?.receiver.toString(),
+      amount: txn.payment?.amount,
+      note: Buffer.from(txn.note).toString(),
+      lease: txn.lease,
+      genesis: [txn.genesisID, txn.genesisHash],
+      window: [txn.firstValid, txn.lastValid],
+      fee: txn.fee,
+    }).toEqual({
+      type: "pay",
+      sender: account.address,
+      receiver: account.address,
+      amount: 0n,
+      note: "attestd/v1:j{}",
+      lease,
+      genesis: ["test-v1", GENESIS],
+      window: [57n, 157n],
+      fee: 1000n,
+    });
+    expect([attempt.firstValid, attempt.lastValid]).toEqual([57, 157]);
+    // Signing is deterministic (RFC 8032), so that algosdk's own signature must be the same.
+    expect(attempt.raw).toEqual(txn.signTxn(wallet.sk));
+  });
+
+  it("pays by size under congestion, and never more than its bound", async () => {
+    const chain = chainAt(57);
+    const account = await accountOn(chain);
+    const feeOf = async () => {
+      const { raw } = await account.sign("note", lease, never);
+      return { fee: getInteger(getMap(decodeMsgpackMap(raw), "txn") as MsgpackMap, "fee"), size: BigInt(raw.length) };
+    };
+    chain.feePerByte = 10;
+    const { fee, size } = await feeOf();
+    expect(fee >= 10n * size && fee <= 10n * (size + 2n)).toBe(true);
+    chain.feePerByte = 1_000_000;
+    expect((await feeOf()).fee).toBe(10_000n);
+  });
+
+  it("refuses notes and leases that the ledger would refuse", async () => {
+    const account = await accountOn(chainAt(57));
+    await expect(account.sign("é".repeat(513), lease, never)).rejects.toThrow(RangeError);
+    await expect(account.sign("note", new Uint8Array(31), never)).rejects.toThrow(RangeError);
+  });
+
+  it("does not sign for another network's node, but by another node", async () => {
+    const foreign = Object.assign(chainAt(57), { genesisHash: "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=" });
+    await expect((await accountOn(foreign)).sign("note", lease, never)).rejects.toMatchObject({
+      code: "providers_unavailable",
+    });
+    expect(await (await accountOn(foreign, chainAt(57))).sign("note", lease, never)).toMatchObject({ firstValid: 57 });
+  });
+
+  it("submits the very bytes, to the first node that takes them", async () => {
+    const received: Buffer[] = [];
+    const [dead, good] = [chainAt(1), chainAt(1)];
+    dead.onSubmit = () => "TransactionPool.Remember: txn dead: round 1 outside of 5--105";
+    good.onSubmit = (raw) => {
+      received.push(raw);
+      return undefined;
+    };
+    const raw = new Uint8Array([1, 2, 3]);
+    expect(await (await accountOn(dead, good)).submit(raw, never)).toEqual({ status: "accepted" });
+    expect(received).toEqual([Buffer.from(raw)]);
+  });
+
+  it("tells the refusal of a node rather than the silence of another", async () => {
+    const leased = chainAt(1);
+    leased.onSubmit = () => "transaction X using an overlapping lease";
+    const account = await accountOn(leased, chainAt(1));
+    await open[0]?.upstreams[1]?.close();
+    expect(await account.submit(new Uint8Array(1), never)).toMatchObject({ status: "leased" });
+    await open[0]?.upstreams[0]?.close();
+    expect(await account.submit(new Uint8Array(1), never)).toMatchObject({ status: "retry" });
+  });
+
+  it("calls a submission that its deadline cut off one to repeat", async () => {
+    const account = await accountOn(chainAt(1));
+    const late = AbortSignal.abort(new DOMException("late", "TimeoutError"));
+    expect(await account.submit(new Uint8Array(1), late)).toMatchObject({ status: "retry" });
+    await expect(account.submit(new Uint8Array(1), AbortSignal.abort(new Error("stopping")))).rejects.toThrow(
+      "stopping",
+    );
+  });
+
+  it("reads a recorded attestation back from the ledger", async () => {
+    const chain = new FakeChain();
+    const account = await accountOn(chain);
+    const { raw, txid } = await account.sign("a note", lease, never);
+    expect(await account.recorded(txid, never)).toBeUndefined();
+    const transaction = getMap(decodeMsgpackMap(raw), "txn") as MsgpackMap;
+    const round = chain.addRound([transaction]);
+    expect(await account.recorded(idOf(transaction), never)).toEqual({
+      txid,
+      round,
+      sender: account.address,
+      note: new TextEncoder().encode("a note"),
+      amount: 0n,
+      type: "pay",
+      closesOrRekeys: false,
+      genesisHash: GENESIS_HASH,
+    });
+  });
+
+  it("spends what is above the minimum balance", async () => {
+    expect(await (await accountOn(chainAt(1))).spendable(never)).toBe(1_400_000n);
+  });
+});

@@ -1,0 +1,226 @@
+import { encodeMsgpack, structMap } from "@attestd/proof";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../providers/testing-algorand.ts";
+import { RoundWatcher } from "./rounds.ts";
+
+const never = new AbortController().signal;
+const transaction = payment("ours");
+const id = idOf(transaction);
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function watch(...chains: FakeChain[]) {
+  const fakes = await FakeNodes.start(...chains);
+  const onError = vi.fn();
+  const watcher = new RoundWatcher({
+    nodes: fakes.nodes,
+    genesisHash: GENESIS_HASH,
+    onError,
+    retryMs: 1,
+    now: () => 42,
+  });
+  ends.push(
+    () => fakes.close(),
+    () => watcher.stop(),
+  );
+  watcher.start();
+  return { watcher, onError, ...fakes };
+}
+
+function chainOf(rounds: number, at?: number): FakeChain {
+  const chain = new FakeChain();
+  for (let round = 1; round <= rounds; round++) chain.addRound(round === at ? [transaction] : []);
+  return chain;
+}
+
+async function reaches(watcher: RoundWatcher, round: number): Promise<void> {
+  while (watcher.latest() < round) await watcher.next(never);
+}
+
+describe("RoundWatcher", () => {
+  it("follows the network from its present round, one wait and one block a round", async () => {
+    const chain = chainOf(3);
+    const { watcher, upstreams } = await watch(chain);
+    expect([watcher.latest(), watcher.latestAt()]).toEqual([0, 0]);
+    expect(await watcher.next(never)).toBe(3);
+    expect(watcher.latestAt()).toBe(42);
+    for (const round of [4, 5]) {
+      const next = watcher.next(never);
+      chain.addRound();
+      expect(await next).toBe(round);
+    }
+    const asked = upstreams[0]?.requests.filter((request) => !request.includes("after/5"));
+    expect(asked).toEqual([
+      "GET /v2/status",
+      ...[3, 4, 5].flatMap((round) => [
+        `GET /v2/status/wait-for-block-after/${round - 1}`,
+        `GET /v2/blocks/${round}?format=msgpack`,
+      ]),
+    ]);
+  });
+
+  it("confirms everything in a block at once", async () => {
+    const chain = chainOf(1);
+    const { watcher } = await watch(chain);
+    await reaches(watcher, 1);
+    const transactions = Array.from({ length: 50 }, (_, i) => payment(`payment ${i}`));
+    const window = { firstValid: 1, lastValid: 101 };
+    const settled = transactions.map((each) => watcher.settled(idOf(each), window, never));
+    chain.addRound(transactions);
+    expect(new Set((await Promise.all(settled)).map((standing) => JSON.stringify(standing)))).toEqual(
+      new Set(['{"state":"confirmed","round":2}']),
+    );
+  });
+
+  it("calls a transaction dead in the round that ends its window, not before", async () => {
+    const chain = chainOf(5);
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 5);
+    const window = { firstValid: 5, lastValid: 7 };
+    const settled = watcher.settled(id, window, never);
+    chain.addRound();
+    await reaches(watcher, 6);
+    expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+    chain.addRound();
+    expect(await settled).toEqual({ state: "dead" });
+    expect(upstreams[0]?.requests.some((request) => /pending|txid/.test(request))).toBe(false);
+  });
+
+  it("finds what was confirmed before it began by asking the nodes", async () => {
+    const { watcher } = await watch(chainOf(5, 2));
+    await reaches(watcher, 5);
+    expect(await watcher.find(id, never)).toEqual({ round: 2 });
+    expect(await watcher.standing(id, { firstValid: 1, lastValid: 3 }, never)).toEqual({
+      state: "confirmed",
+      round: 2,
+    });
+  });
+
+  it("calls an old transaction dead only when every round of its window lacks it", async () => {
+    const chain = chainOf(5);
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 5);
+    expect(await watcher.find(id, never)).toBeUndefined();
+    expect(await watcher.standing(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "dead" });
+    expect(upstreams[0]?.requests.filter((request) => request.endsWith("txids"))).toEqual(
+      [2, 3, 4].map((round) => `GET /v2/blocks/${round}/txids`),
+    );
+    expect(await watcher.standing(id, { firstValid: 2, lastValid: 6 }, never)).toEqual({ state: "open" });
+  });
+
+  it("does not call a transaction dead when a round of its window cannot be read", async () => {
+    const chain = chainOf(5);
+    chain.blocks.delete(3);
+    const { watcher } = await watch(chain);
+    await reaches(watcher, 5);
+    expect(await watcher.standing(id, { firstValid: 2, lastValid: 4 }, never)).toEqual({ state: "open" });
+  });
+
+  it("finds an old transaction in a round's ids though look-ups miss it", async () => {
+    const chain = chainOf(5, 3);
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 5);
+    for (const upstream of upstreams) {
+      const answer = upstream.handler;
+      upstream.handler = (request, response) =>
+        request.url?.includes("pending") ? response.writeHead(404).end() : answer(request, response);
+    }
+    const window = { firstValid: 2, lastValid: 4 };
+    expect(await watcher.standing(id, window, never)).toEqual({ state: "confirmed", round: 3 });
+  });
+
+  it("goes on where it was after its nodes were gone", async () => {
+    const chain = chainOf(1);
+    const { watcher, onError, upstreams } = await watch(chain);
+    await reaches(watcher, 1);
+    const [upstream] = upstreams;
+    if (!upstream) throw new Error("no upstream");
+    const answer = upstream.handler;
+    const failed = new Promise<void>((resolve) => onError.mockImplementationOnce(() => resolve()));
+    upstream.handler = (_, response) => response.socket?.destroy();
+    chain.addRound([transaction]);
+    await failed;
+    chain.addRound();
+    upstream.handler = answer;
+    await reaches(watcher, 3);
+    expect(await watcher.standing(id, { firstValid: 1, lastValid: 101 }, never)).toEqual({
+      state: "confirmed",
+      round: 2,
+    });
+  });
+
+  it("reads rounds on while one of two nodes is down, and lags behind none", async () => {
+    const chains = [chainOf(1), chainOf(1)] as const;
+    const { watcher, upstreams } = await watch(...chains);
+    await reaches(watcher, 1);
+    await upstreams[1]?.close();
+    chains[0].addRound([transaction]);
+    await reaches(watcher, 2);
+    expect(await watcher.find(id, never)).toEqual({ round: 2 });
+  });
+
+  it("stands still while two nodes contradict, and reports it", async () => {
+    const chains = [chainOf(1), chainOf(1)] as const;
+    const { watcher, onError, conflicts } = await watch(...chains);
+    await reaches(watcher, 1);
+    const failed = new Promise<unknown>((resolve) => onError.mockImplementationOnce(resolve));
+    chains[0].addRound([transaction]);
+    chains[1].addRound();
+    expect(await failed).toMatchObject({ code: "providers_conflict" });
+    expect(conflicts.length).toBeGreaterThan(0);
+    expect(watcher.latest()).toBe(1);
+  });
+
+  it.each([
+    ["another network", encodeMsgpack(structMap({ block: structMap({ rnd: 2, gh: new Uint8Array(32).fill(9) }) }))],
+    ["another round", blockOf(3, [])],
+    ["no block", new Uint8Array([0x80])],
+  ])("does not count a block of %s", async (_, block) => {
+    const chain = chainOf(1);
+    const { watcher, onError } = await watch(chain);
+    await reaches(watcher, 1);
+    const failed = new Promise<unknown>((resolve) => onError.mockImplementationOnce(resolve));
+    chain.addRound([transaction], block);
+    expect(await failed).toMatchObject({ code: "providers_unavailable" });
+    expect(watcher.latest()).toBe(1);
+    chain.blocks.set(2, blockOf(2, [transaction]));
+    await reaches(watcher, 2);
+    expect(await watcher.find(id, never)).toEqual({ round: 2 });
+  });
+
+  it("begins anew at the present round after a gap longer than its memory", async () => {
+    const chain = chainOf(2);
+    const { watcher, onError, upstreams } = await watch(chain);
+    await reaches(watcher, 2);
+    const [upstream] = upstreams;
+    if (!upstream) throw new Error("no upstream");
+    const answer = upstream.handler;
+    const failed = new Promise<void>((resolve) => onError.mockImplementationOnce(() => resolve()));
+    upstream.handler = (_, response) => response.socket?.destroy();
+    chain.addRound();
+    await failed;
+    chain.latest = 5_000;
+    chain.addRound();
+    upstream.handler = answer;
+    expect(await watcher.next(never)).toBe(5_001);
+  });
+
+  it("ends waits with the caller's reason, or when it stops", async () => {
+    const { watcher } = await watch(chainOf(1));
+    await reaches(watcher, 1);
+    const caller = new AbortController();
+    const window = { firstValid: 1, lastValid: 101 };
+    const waits = [watcher.next(caller.signal), watcher.settled(id, window, caller.signal)];
+    caller.abort(new Error("gone"));
+    for (const wait of waits) await expect(wait).rejects.toThrow("gone");
+
+    const stopped = watcher.settled(id, window, never);
+    stopped.catch(() => {});
+    await watcher.stop();
+    await expect(stopped).rejects.toThrow("stopped");
+    await expect(watcher.next(never)).rejects.toThrow("stopped");
+  });
+});
