@@ -1,8 +1,13 @@
-import { type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
+import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
 
 /** The ledger could not be asked; what was found offline stands. */
 export class LedgerNotAsked extends Error {}
 
+const ROUTES: Record<BundleType, string> = {
+  "transaction-attestation": "verify",
+  "block-attestation": "verify-block",
+  "tx-inclusion": "verify-tx-inclusion",
+};
 const ONLINE = ["chainSource", "chainAttest"] as const;
 const TIMEOUT_MS = 60_000;
 
@@ -14,7 +19,7 @@ const TIMEOUT_MS = 60_000;
  * @throws LedgerNotAsked with a sentence for people
  */
 export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
-  const { status, body } = await post(`${service.replace(/\/+$/, "")}/verify?chain=1`, bundle);
+  const { status, body } = await post(`${service.replace(/\/+$/, "")}/${ROUTES[report.type]}?chain=1`, bundle);
   const missing = ONLINE.find((check) => status === 404 && body.check === check);
   if (missing) return withChain(report, { [missing]: [{ message: "not found" }] });
   const found = findings(status === 200 ? body : body.report);

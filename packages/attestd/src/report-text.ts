@@ -1,4 +1,13 @@
-import type { CheckName, Failure, ProofBundle, Trust, VerifyReport, Warning } from "@attestd/proof";
+import {
+  type Bundle,
+  type CheckName,
+  type Failure,
+  type SourceChain,
+  sourceChain,
+  type Trust,
+  type VerifyReport,
+  type Warning,
+} from "@attestd/proof";
 import type { Mark, Terminal } from "./terminal.ts";
 
 /** What a report comes down to, for people. The word follows the report; nothing is judged again here. */
@@ -6,7 +15,7 @@ export type Verdict = { mark: Mark; heading: string };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
-const CHAIN_LABELS = { algorand: "Algorand", base: "Base" };
+const CHAIN_LABELS: Record<SourceChain, string> = { algorand: "Algorand", base: "Base" };
 
 export const WARNINGS: Record<Warning, string> = {
   sandbox: "From a sandbox: nothing in it is real.",
@@ -21,6 +30,8 @@ const FAILED: Record<CheckName, string> = {
   signature: "does not match the contents",
   hashPreimage: "the fingerprint differs from the stated one",
   transactionId: "the bytes give another id",
+  blockHash: "the header gives another hash",
+  inclusion: "the path leads elsewhere",
   note: "the note states something else",
   chainSource: "not found, or different",
   chainAttest: "not found, or different",
@@ -49,23 +60,29 @@ export function signerUnknown({ verified, attestor, failures }: VerifyReport): b
  */
 export function evidence(
   report: VerifyReport,
-  bundle: ProofBundle | undefined,
+  bundle: Bundle | undefined,
   trust: Trust | undefined,
   out: Terminal,
 ): string[] {
   if (!report.verified || !bundle) return refusal(report, trust, out);
-  const { source, attest } = bundle;
-  const chain = CHAIN_LABELS[source.chain ?? (source.txnId.startsWith("0x") ? "base" : "algorand")];
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
   const { kid = "", status } = report.attestor;
   const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
   const by = origin ? `${new URL(origin).host}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
-    `${chain} ${out.short(source.txnId)}, ${recorded} on Algorand in round ${attest.round}`,
+    `${subject(bundle, out)}, ${recorded} on Algorand in round ${bundle.attest.round}`,
     `signed by ${by}`,
     `${count(report)}; ${ledger(report)}`,
     ...report.warnings.map((warning) => WARNINGS[warning]),
   ];
+}
+
+/** What was attested. */
+function subject(bundle: Bundle, out: Terminal): string {
+  const chain = CHAIN_LABELS["source" in bundle ? sourceChain(bundle.source) : bundle.block.chain];
+  const block = "block" in bundle ? `block ${bundle.block.height}` : undefined;
+  if (!("source" in bundle)) return `${chain} ${block}, ${out.short(bundle.block.blockHash)}`;
+  return `${chain} ${out.short(bundle.source.txnId)}${block ? ` in ${block}` : ""}`;
 }
 
 function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {

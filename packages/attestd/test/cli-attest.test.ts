@@ -240,7 +240,7 @@ $`,
   });
 
   test("is not fooled by a bundle of another transaction", async () => {
-    const other = testBundle({ source: { txnBytes: testPayment("other") } });
+    const other = testBundle({ txnBytes: testPayment("other") });
     await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(other))));
     expect(await run(service)).toMatchObject({ code: 5, stderr: expect.stringContaining("another transaction") });
     expect(await storedPayments()).toHaveLength(1);

@@ -317,7 +317,7 @@ describe("what is delivered", () => {
     ["no JSON", new TextEncoder().encode("<html>"), "not a bundle"],
     [
       "a bundle of another transaction",
-      new TextEncoder().encode(JSON.stringify(testBundle({ source: { txnBytes: testPayment("another") } }))),
+      new TextEncoder().encode(JSON.stringify(testBundle({ txnBytes: testPayment("another") }))),
       "another transaction",
     ],
     ["endless", new Uint8Array(5 * 1024 * 1024), "larger than any bundle"],

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import {
+  type Bundle,
   JsonError,
   mayAskChain,
-  type ProofBundle,
+  parseBundle,
   parseJson,
-  parseProofBundle,
   type VerifyReport,
   verify as verifyBundle,
 } from "@attestd/proof";
@@ -28,7 +28,7 @@ export type VerifyOptions = {
 
 /** What came of one file. */
 type Result = { file: string } & (
-  | { kind: "judged"; report: VerifyReport; bundle: ProofBundle | undefined; ledgerTrouble?: string }
+  | { kind: "judged"; report: VerifyReport; bundle: Bundle | undefined; ledgerTrouble?: string }
   | { kind: "unreadable"; why: string }
 );
 
@@ -78,7 +78,7 @@ async function check(file: string, believed: Believed | undefined, service: stri
   try {
     const bytes = await readBundle(file);
     const report = verifyBundle(bytes, believed);
-    const bundle = report.checks.schema === "pass" ? parseProofBundle(parseJson(bytes)) : undefined;
+    const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
     if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle };
     return { kind: "judged", file, bundle, ...(await online(service, bytes, report)) };
   } catch (error) {

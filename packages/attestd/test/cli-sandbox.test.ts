@@ -1,0 +1,203 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { attestd, start, temporaryFolder } from "./command.ts";
+
+type Running = ReturnType<typeof start> & { out: () => string; err: () => string };
+
+/** Starts a command and keeps what it has written so far. */
+function watch(args: string[], options: Parameters<typeof start>[1]): Running {
+  const child = start(args, options);
+  const written = { out: "", err: "" };
+  child.stdout?.on("data", (chunk) => {
+    written.out += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    written.err += chunk;
+  });
+  return Object.assign(child, { out: () => written.out, err: () => written.err });
+}
+
+const until = (condition: () => void) => vi.waitFor(condition, { timeout: 30_000, interval: 50 });
+const untilItSays = (read: () => string, words: RegExp) => until(() => expect(read()).toMatch(words));
+
+/** Every process below one, by `ps`. */
+function descendants(pid: number): number[] {
+  const rows = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  const parents = rows.map((row) => row.trim().split(/\s+/).map(Number));
+  const below = (parent: number): number[] =>
+    parents.filter(([, ppid]) => ppid === parent).flatMap(([child = 0]) => [child, ...below(child)]);
+  return below(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** The service says its process id in its log. */
+function servicePid(running: Running): number {
+  return Number(/"pid":(\d+),.*"msg":"listening"/.exec(running.out())?.[1]);
+}
+
+describe("attestd sandbox", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let sandbox: Running;
+  const here = (...names: string[]) => join(folder.path, ".attestd", ...names);
+  const description = async () => JSON.parse(await readFile(here("sandbox.json"), "utf8"));
+  const run = (...args: string[]) => attestd(args, { cwd: folder.path });
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    // What a developer's shell may hold must not reach a sandbox.
+    const env = { DATABASE_URL: "postgres://127.0.0.1:1/precious", PAY_TO_ALGORAND: "A".repeat(58), PORT: "0" };
+    sandbox = watch(["sandbox", "--round-ms", "100"], { cwd: folder.path, env });
+    await Promise.race([untilItSays(sandbox.out, /"msg":"listening"/), sandbox.ended]);
+  });
+  afterAll(async () => {
+    sandbox.kill("SIGKILL");
+    await sandbox.ended;
+    await folder[Symbol.asyncDispose]();
+  });
+
+  test("says what there is, before any log", async () => {
+    const { serviceUrl } = await description();
+    const [title, ...lines] = sandbox.out().split("\n");
+    expect(title).toBe("attestd sandbox   no real money, nothing leaves this machine");
+    expect(lines).toContain("  wallets   funded, in .attestd/sandbox.json");
+    expect(lines.find((line) => line.startsWith("  API "))).toContain(serviceUrl);
+  });
+
+  test("describes itself whole, to its owner alone", async () => {
+    const found = await description();
+    expect(found).toMatchObject({
+      serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      algodUrl: expect.any(String),
+      indexerUrl: expect.any(String),
+      facilitatorUrl: expect.any(String),
+      payers: { algorand: { address: expect.any(String), mnemonic: expect.any(String) } },
+      sampleTransactions: { algorand: expect.any(String), algorandHeight: expect.any(Number) },
+      attestor: { algorandAddress: expect.any(String), kid: expect.any(String), pqPublicKey: expect.any(String) },
+    });
+    expect(Object.values(found)).not.toContain(null);
+    const history = JSON.parse(await readFile(here("keys.json"), "utf8"));
+    expect(history.keys.at(-1)).toMatchObject(found.attestor);
+    for (const name of ["sandbox.json", "service.env"]) expect((await stat(here(name))).mode & 0o777).toBe(0o600);
+    const settings = await readFile(here("service.env"), "utf8");
+    expect(settings).toContain(`PORT="${new URL(found.serviceUrl).port}"\n`);
+    expect(settings).not.toContain("postgres");
+  });
+
+  test("its banner's commands, pasted, yield a verified file", async () => {
+    const pasted = [...sandbox.out().matchAll(/npx attestd (.*)/g)].map(([, line = ""]) => line.split(" "));
+    const [buy = [], check = []] = pasted;
+    const bought = await run(...buy);
+    expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified, saved ") });
+    const file = /saved (\S+)/.exec(bought.stdout)?.[1] ?? "";
+    const checked = await run(...check.map((word) => (word === "FILE" ? file : word)));
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining(`Verified, with a warning  ${file}`) });
+    const online = await run("verify", file, "--chain");
+    expect(online).toMatchObject({ code: 0, stdout: expect.stringContaining(", recorded on Algorand in round ") });
+  });
+
+  test("pays once and no more for one attestation of an Algorand transaction", async () => {
+    const { sampleTransactions } = await description();
+    const bought = await run("attest", sampleTransactions.algorand, "--json", "--out", "algorand.json");
+    expect(JSON.parse(bought.stdout)).toMatchObject({ file: "algorand.json", verified: true });
+    expect(await readdir(here("payments"))).toEqual([]);
+  });
+
+  test("has its folder to itself", async () => {
+    const before = await readFile(here("sandbox.json"), "utf8");
+    const second = await run("sandbox", "--port", "0");
+    expect(second).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^attestd: another sandbox has .*\n.*--dir/),
+    });
+    expect(await readFile(here("sandbox.json"), "utf8")).toBe(before);
+  });
+
+  test("says at once that its port is taken, and what to change", async () => {
+    const { port } = new URL((await description()).serviceUrl);
+    expect(await run("sandbox", "--dir", "second", "--port", port)).toMatchObject({
+      code: 2,
+      stderr: `attestd: port ${port} is in use\n  Another program listens there.\n  Choose another with --port or PORT, or stop that program.\n`,
+    });
+    expect(existsSync(join(folder.path, "second"))).toBe(false);
+    expect(await run("serve", "--sandbox")).toMatchObject({ code: 2, stderr: expect.stringContaining("with PORT,") });
+  });
+
+  test("keeps its networks when the service is killed; another one goes on in its place", async () => {
+    const { sampleTransactions, serviceUrl } = await description();
+    process.kill(servicePid(sandbox), "SIGKILL");
+    await untilItSays(sandbox.err, /the service ended \(SIGKILL\)\. The networks keep running\.\n.*attestd serve/);
+
+    const service = watch(["serve", "--sandbox"], { cwd: folder.path });
+    await untilItSays(service.out, /"msg":"listening"/);
+    expect(service.out()).toContain(serviceUrl);
+    const bought = await run("attest", sampleTransactions.algorand, "--out", "restarted.json");
+    expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified") });
+    service.kill("SIGTERM");
+    expect((await service.ended).code).toBe(0);
+  });
+
+  test("leaves nothing behind when it is told to stop", async () => {
+    const processes = descendants(sandbox.pid ?? 0);
+    expect(processes.length).toBeGreaterThan(0);
+    sandbox.kill("SIGTERM");
+    expect((await sandbox.ended).code).toBe(0);
+    await until(() => expect(processes.filter(isAlive)).toEqual([]));
+    expect((await readdir(here())).filter((name) => name.includes("lock"))).toEqual([]);
+  });
+
+  test("starts anew in the folder of an old one, keeping what is not its own", async () => {
+    const old = await description();
+    await writeFile(here("precious.txt"), "mine");
+    const again = watch(["sandbox", "--port", "0"], { cwd: folder.path });
+    await untilItSays(again.out, /"msg":"listening"/);
+    expect((await description()).payers.algorand.address).not.toBe(old.payers.algorand.address);
+    expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
+
+    // A parent that is gone cannot stop anything: its children notice by themselves.
+    const processes = descendants(again.pid ?? 0);
+    again.kill("SIGKILL");
+    await again.ended;
+    await until(() => expect(processes.filter(isAlive)).toEqual([]));
+  });
+
+  test("can be told to stop while it starts", async () => {
+    const lock = join(folder.path, "fresh", "sandbox.lock");
+    const starting = watch(["sandbox", "--port", "0", "--dir", "fresh"], { cwd: folder.path });
+    await until(() => expect(existsSync(lock)).toBe(true));
+    starting.kill("SIGINT");
+    expect((await starting.ended).code).toBe(0);
+    expect(existsSync(lock)).toBe(false);
+  });
+});
+
+describe("attestd serve", () => {
+  test("says in one sentence which setting is wrong", async () => {
+    await using folder = await temporaryFolder();
+    const { code, stderr } = await attestd(["serve"], { cwd: folder.path });
+    expect(stderr).toMatch(/^attestd: [A-Z_]+ .*\.\n$/);
+    expect(code).toBe(2);
+    const none = await attestd(["serve", "--env", "none.env"], { cwd: folder.path });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.env") });
+  });
+
+  test("takes a setting from the environment before the file's, in either of its forms", async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "service.env");
+    await writeFile(file, 'PORT="nonsense"\nATTESTOR_MNEMONIC="from the file"\n');
+    const inFile = await attestd(["serve", "--env", file], { cwd: folder.path });
+    expect(inFile.stderr).toContain("PORT");
+    const env = { PORT: "0", ATTESTOR_MNEMONIC_FILE: join(folder.path, "none") };
+    const { stderr } = await attestd(["serve", "--env", file], { cwd: folder.path, env });
+    expect(stderr).toMatch(/^attestd: ATTESTOR_MNEMONIC_FILE cannot be read/);
+  });
+});
