@@ -1,5 +1,17 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { isAlgorandAddress, isAlgorandTxId } from "./algorand/transaction.ts";
+import type {
+  BlockBundle,
+  Bundle,
+  BundleAttest,
+  BundleAttestor,
+  BundleBlock,
+  BundleSignature,
+  BundleSource,
+  BundleType,
+  InclusionBundle,
+  ProofBundle,
+} from "./bundle-types.ts";
 import { canonicalBytes } from "./canonical.ts";
 import { CHAINS, inferChain, type SourceChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
@@ -7,65 +19,101 @@ import { FormatError, HEX_32_BYTES, readBase64, readConstant, readInteger, readM
 import { MAX_NOTE_LENGTH } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
-export type BundleSource = {
-  /** Inferred from `txnId` where absent; never added to what is signed. */
-  chain?: SourceChain;
-  txnId: string;
-  /** Lower-case hex SHA-256 of the bytes. */
-  hashSha256: string;
-  /** The exact bytes whose hash is `txnId`. */
-  txnBytesBase64: string;
-};
+export type * from "./bundle-types.ts";
 
-export type BundleAttest = {
-  /** Id of the attestation transaction. */
-  txnId: string;
-  /** The ledger's round in which it was confirmed. */
-  round: number;
-  /** The text of its note field. */
-  note: string;
-};
-
-export type BundleAttestor = {
-  algorandAddress: string;
-  /** Raw ML-DSA-65 public key, 1952 bytes, base64. */
-  pqPublicKey: string;
-};
-
-export type BundleSignature = {
-  alg: "ML-DSA-65";
-  /** 3309 bytes, base64. */
-  sigBase64: string;
-};
-
-/** The kinds of bundle. A transaction's, the oldest, does not name its own. */
-export type BundleType = "transaction-attestation";
-
-/** The attestation of a transaction. */
-export type ProofBundle = {
-  version: 1;
-  network: "algorand-mainnet";
-  source: BundleSource;
-  attest: BundleAttest;
-  attestor: BundleAttestor;
-  signature: BundleSignature;
-};
+/** The kind that a value claims to be: by its `type`, which a ProofBundle does not have. */
+export function bundleType(value: unknown): BundleType {
+  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  return type === "block-attestation" || type === "tx-inclusion" ? type : "transaction-attestation";
+}
 
 /**
- * Reads a ProofBundle: every member present, none other, each in its one spelling. Whether what it says is true is for
- * `verify`.
+ * Reads a bundle of any kind: every member present, none other, each in its one spelling. Whether what it says is true
+ * is for `verify`.
  * @param value as `parseJson` gives it
  * @throws FormatError
  */
+export function parseBundle(value: unknown, type = bundleType(value)): Bundle {
+  switch (type) {
+    case "transaction-attestation":
+      return parseProofBundle(value);
+    case "block-attestation":
+      return parseBlockBundle(value);
+    case "tx-inclusion":
+      return parseInclusionBundle(value);
+  }
+}
+
+/** Reads a ProofBundle as `parseBundle` does. @throws FormatError */
 export function parseProofBundle(value: unknown): ProofBundle {
   const members = readMembers(value, "", ["version", "network", "source", "attest", "attestor", "signature"]);
+  return { ...readVersion(members), source: readSource(members.source), ...readAttestation(members) };
+}
+
+/** Reads a BlockBundle as `parseBundle` does. @throws FormatError */
+export function parseBlockBundle(value: unknown): BlockBundle {
+  const members = readMembers(value, "", ["type", "version", "network", "block", "attest", "attestor", "signature"]);
+  return {
+    type: readConstant(members.type, "/type", "block-attestation"),
+    ...readVersion(members),
+    block: readBlock(members.block),
+    ...readAttestation(members),
+  };
+}
+
+/** Reads an InclusionBundle as `parseBundle` does. @throws FormatError */
+export function parseInclusionBundle(value: unknown): InclusionBundle {
+  const members = readMembers(value, "", [
+    "type",
+    "version",
+    "network",
+    "block",
+    "source",
+    "inclusion",
+    "attest",
+    "attestor",
+    "signature",
+  ]);
+  const block = readBlock(members.block);
+  const source = readSource(members.source);
+  if (sourceChain(source) !== block.chain)
+    throw new FormatError("/source", `must be of ${block.chain}, as the block is`);
+  return {
+    type: readConstant(members.type, "/type", "tx-inclusion"),
+    ...readVersion(members),
+    block,
+    source,
+    inclusion: CHAINS[block.chain].readInclusion(members.inclusion, "/inclusion"),
+    ...readAttestation(members),
+  };
+}
+
+function readVersion(members: { version: unknown; network: unknown }): Pick<ProofBundle, "version" | "network"> {
   return {
     version: readConstant(members.version, "/version", 1),
     network: readConstant(members.network, "/network", "algorand-mainnet"),
-    source: readSource(members.source),
+  };
+}
+
+type Attestation = Pick<ProofBundle, "attest" | "attestor" | "signature">;
+
+function readAttestation(members: Record<keyof Attestation, unknown>): Attestation {
+  return {
     attest: readAttest(members.attest),
     attestor: readAttestor(members.attestor),
     signature: readSignature(members.signature),
+  };
+}
+
+function readBlock(value: unknown): BundleBlock {
+  const members = readMembers(value, "/block", ["chain", "height", "blockHash", "headerBase64", "hashSha256"]);
+  const chain = readChain(members.chain, "/block/chain");
+  return {
+    chain,
+    height: readInteger(members.height, "/block/height", 0),
+    blockHash: readString(members.blockHash, "/block/blockHash", `a block hash of ${chain}`, CHAINS[chain].isBlockHash),
+    headerBase64: readBase64(members.headerBase64, "/block/headerBase64"),
+    hashSha256: readString(members.hashSha256, "/block/hashSha256", "lower-case hex of 32 bytes", HEX_32_BYTES),
   };
 }
 
@@ -131,12 +179,18 @@ export function sourceChain(source: BundleSource): SourceChain {
   return chain;
 }
 
+/** A bundle of any kind before it is signed. */
+export type UnsignedBundle =
+  | Omit<ProofBundle, "signature">
+  | Omit<BlockBundle, "signature">
+  | Omit<InclusionBundle, "signature">;
+
 /** What an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
-export function signingBytes(bundle: Omit<ProofBundle, "signature"> | ProofBundle): Uint8Array<ArrayBuffer> {
+export function signingBytes(bundle: UnsignedBundle | Bundle): Uint8Array<ArrayBuffer> {
   return canonicalBytes(Object.fromEntries(Object.entries(bundle).filter(([member]) => member !== "signature")));
 }
 
 /** A bundle's own id S: base64url SHA-256 of RFC 8785 of the whole bundle, signature included. */
-export function bundleId(bundle: ProofBundle): string {
+export function bundleId(bundle: Bundle): string {
   return toBase64Url(sha256(canonicalBytes(bundle)));
 }

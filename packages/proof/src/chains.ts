@@ -1,27 +1,32 @@
 import { algorandFormat } from "./algorand/source.ts";
 import { baseFormat } from "./base/source.ts";
+import type { Inclusion } from "./bundle-types.ts";
 import type { Level } from "./note.ts";
+import type { Finding } from "./report.ts";
 import type { Crypto } from "./signature.ts";
 
 /** A chain whose transactions and blocks are attested. */
 export type SourceChain = "algorand" | "base";
 
 /**
- * What a verifier must know of a source chain. Functions that take bytes throw DecodeError when the bytes are not what
- * they should be.
+ * What a verifier must know of a source chain. A function that takes bytes throws DecodeError where they are not what it
+ * asks for.
  */
-export interface ChainFormat {
+export interface ChainFormat<I extends Inclusion = Inclusion> {
   /** Whether the text is a transaction id in its one spelling. No text is an id of two chains. */
   isTransactionId(text: string): boolean;
+  /** Whether the text is a block hash in its one spelling. */
+  isBlockHash(text: string): boolean;
   /** The levels of confirmation that a note may state. */
   levels: readonly Level[];
-  /** The id that the bytes themselves have. */
-  transactionId(bytes: Uint8Array, crypto: Crypto): string;
-  /**
-   * CAIP-2 of the chain that the transaction itself names, else of the chain that an attestor on this ledger reads.
-   * @param ledger CAIP-2 of the ledger of record
-   */
-  transactionChain(bytes: Uint8Array, ledger: string): string;
+  /** What the bytes of a transaction say of themselves. */
+  transaction(bytes: Uint8Array, ledger: string, crypto: Crypto): { txnId: string; caip2: string };
+  /** What the bytes of a header say of themselves. */
+  header(bytes: Uint8Array, ledger: string, crypto: Crypto): { blockHash: string; height: number; caip2: string };
+  /** Reads a bundle's `inclusion`. @throws FormatError */
+  readInclusion(value: unknown, pointer: string): I;
+  /** What is wrong with the way from a transaction to a header: nothing, where it leads there. */
+  checkInclusion(inclusion: I, transaction: Uint8Array, header: Uint8Array, crypto: Crypto): Finding[];
 }
 
 export const CHAINS: Readonly<Record<SourceChain, ChainFormat>> = { algorand: algorandFormat, base: baseFormat };

@@ -68,6 +68,13 @@ export function readBase64(value: unknown, pointer: string, length?: number): st
   });
 }
 
+/** An array of at most `max` items. @throws FormatError */
+export function readList<T>(value: unknown, pointer: string, max: number, read: (item: unknown, at: string) => T): T[] {
+  if (!Array.isArray(value) || value.length > max)
+    throw new FormatError(pointer, `must be an array of at most ${max} items`);
+  return value.map((item, index) => read(item, childPointer(pointer, index)));
+}
+
 export const HEX_32_BYTES = /^[0-9a-f]{64}$/;
 /** 43 characters hold 258 bits: the last has two unused ones, which are zero. */
 export const BASE64URL_32_BYTES = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;

@@ -44,16 +44,28 @@ export {
 } from "./base/transaction.ts";
 export { type IndexProof, proveIndex, trieRoot, verifyIndex } from "./base/trie.ts";
 export {
+  type AlgorandInclusion,
+  type BaseInclusion,
+  type BlockBundle,
+  type Bundle,
   type BundleAttest,
   type BundleAttestor,
+  type BundleBlock,
   type BundleSignature,
   type BundleSource,
   type BundleType,
   bundleId,
+  type Inclusion,
+  type InclusionBundle,
+  type LightHeaderProof,
   type ProofBundle,
+  parseBlockBundle,
+  parseBundle,
+  parseInclusionBundle,
   parseProofBundle,
   signingBytes,
   sourceChain,
+  type UnsignedBundle,
 } from "./bundle.ts";
 export { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2, BASE_MAINNET } from "./caip2.ts";
 export { canonicalBytes, canonicalize } from "./canonical.ts";

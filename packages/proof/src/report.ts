@@ -1,12 +1,15 @@
-import type { BundleType } from "./bundle.ts";
+import type { BundleType } from "./bundle-types.ts";
 import type { KeyStatus } from "./trust.ts";
 
+/** The checks in their order. Which of them a bundle has depends on its type. */
 export type CheckName =
   | "schema"
   | "keyTrust"
   | "signature"
   | "hashPreimage"
   | "transactionId"
+  | "blockHash"
+  | "inclusion"
   | "note"
   | "chainSource"
   | "chainAttest";
@@ -28,11 +31,13 @@ export type Finding = {
 export type Failure = { check: CheckName } & Finding;
 
 export type VerifyReport = {
-  /** Every offline check passed, and no check failed. */
+  /** Every offline check of the type passed, and none failed. */
   verified: boolean;
   type: BundleType;
-  /** In the order of the checks; those that the bundle's type has. */
+  /** The checks of the type, in their order. */
   checks: Partial<Record<CheckName, CheckResult>>;
+  /** Of an inclusion with a light header: whether its commitment is one that the verifier trusts. Decides nothing. */
+  lightHeader?: Exclude<CheckResult, "fail">;
   /** Who signed it, as far as the bundle could be read. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];

@@ -1,17 +1,35 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
-import { encodeMsgpack, structMap } from "./algorand/msgpack.ts";
 import { encodeAddress, txid } from "./algorand/transaction.ts";
-import { type ProofBundle, signingBytes } from "./bundle.ts";
-import { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH } from "./caip2.ts";
-import { CHAINS } from "./chains.ts";
-import { fromBase64, toBase64, toHex, utf8 } from "./encoding.ts";
+import {
+  type BlockBundle,
+  type Bundle,
+  type BundleBlock,
+  type BundleSource,
+  type InclusionBundle,
+  type ProofBundle,
+  signingBytes,
+  type UnsignedBundle,
+} from "./bundle.ts";
+import { ALGORAND_MAINNET } from "./caip2.ts";
+import { CHAINS, type SourceChain } from "./chains.ts";
+import { toBase64, toHex, utf8 } from "./encoding.ts";
 import { encodeNote, type Level, paymentCommitment } from "./note.ts";
 import { nobleCrypto } from "./signature.ts";
+import { type TestBlock, testAlgorandBlock, testPayment } from "./testing-blocks.ts";
 import { type KeyEntry, type KeyHistory, keyEntryBytes, keyIdentity } from "./trust.ts";
 
+export {
+  type TestBlock,
+  testAlgorandBlock,
+  testBaseBlock,
+  testBaseTransaction,
+  testLightHeader,
+  testPayment,
+} from "./testing-blocks.ts";
+
 /**
- * Real signed bundles from a seed, for tests of this package and of those that take bundles. Not part of the root entry:
+ * Real signed bundles from a name, for tests of this package and of those that take bundles. Not part of the root entry:
  * nothing that ships signs.
  */
 export type TestAttestor = {
@@ -34,69 +52,83 @@ export function testAttestor(name = "attestor"): TestAttestor {
   };
 }
 
-export type TestSource = { txnBytes: Uint8Array; level?: Level; chain?: "algorand" | "base" };
-
 export type TestBundleOptions = {
   attestor?: TestAttestor;
-  source?: TestSource;
   /** CAIP-2. */
   ledger?: string;
   round?: number;
+  level?: Level;
   paymentKey?: string;
 };
 
-/** A valid bundle: of a small payment on MainNet, unless another source is given. */
-export function testBundle(options: TestBundleOptions = {}): ProofBundle {
+/** A valid ProofBundle: of a small payment on MainNet, unless other bytes are given. */
+export function testBundle(
+  options: TestBundleOptions & { chain?: SourceChain; txnBytes?: Uint8Array } = {},
+): ProofBundle {
   const {
     attestor = testAttestor(),
-    source = { txnBytes: testPayment() },
     ledger = ALGORAND_MAINNET,
-    round = 1000,
-    paymentKey = "algorand:test/payment",
+    chain = "algorand",
+    txnBytes = testPayment(),
   } = options;
-  const chain = source.chain ?? "algorand";
-  const txnId = CHAINS[chain].transactionId(source.txnBytes, nobleCrypto);
-  const hashSha256 = toHex(sha256(source.txnBytes));
-  const note = encodeNote({
-    a: attestor.keySha256,
-    c: CHAINS[chain].transactionChain(source.txnBytes, ledger),
-    g: ledger,
-    h: hashSha256,
-    l: source.level ?? "finalized",
-    p: paymentCommitment(paymentKey),
-    t: txnId,
-  });
-  return signBundle(attestor, {
+  const source = testSource(chain, txnBytes, ledger);
+  const { caip2, txnId: t } = CHAINS[chain].transaction(txnBytes, ledger, nobleCrypto);
+  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t });
+}
+
+/** A valid BlockBundle. */
+export function testBlockBundle(options: TestBundleOptions & { block?: TestBlock } = {}): BlockBundle {
+  const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, block: from = testAlgorandBlock(1) } = options;
+  const { block, note } = testBlockMember(from, ledger);
+  return attest(attestor, options, { type: "block-attestation", block }, note);
+}
+
+/** A valid InclusionBundle, of the block's transaction at `index`. */
+export function testInclusionBundle(
+  options: TestBundleOptions & { block?: TestBlock; index?: number } = {},
+): InclusionBundle {
+  const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, index = 0 } = options;
+  const from = options.block ?? testAlgorandBlock(3);
+  const { block, note } = testBlockMember(from, ledger);
+  const source = testSource(from.chain, from.transactions[index] as Uint8Array, ledger);
+  return attest(attestor, options, { type: "tx-inclusion", block, source, inclusion: from.prove(index) }, note);
+}
+
+function testSource(chain: SourceChain, bytes: Uint8Array, ledger: string): BundleSource {
+  const { txnId } = CHAINS[chain].transaction(bytes, ledger, nobleCrypto);
+  return { chain, txnId, hashSha256: toHex(sha256(bytes)), txnBytesBase64: toBase64(bytes) };
+}
+
+function testBlockMember({ chain, header }: TestBlock, ledger: string) {
+  const { blockHash, height, caip2 } = CHAINS[chain].header(header, ledger, nobleCrypto);
+  const hashSha256 = toHex(sha256(header));
+  const block: BundleBlock = { chain, height, blockHash, headerBase64: toBase64(header), hashSha256 };
+  return { block, note: { b: blockHash, c: caip2, h: hashSha256, n: height } };
+}
+
+type Attestation = "version" | "network" | "attest" | "attestor" | "signature";
+
+function attest<B extends Bundle>(
+  attestor: TestAttestor,
+  { ledger = ALGORAND_MAINNET, round = 1000, level = "finalized", paymentKey = "test" }: TestBundleOptions,
+  members: Omit<B, Attestation>,
+  subject: { c: string; h: string } & ({ t: string } | { b: string; n: number }),
+): B {
+  const p = paymentCommitment(paymentKey);
+  const note = encodeNote({ a: attestor.keySha256, g: ledger, l: level, p, ...subject });
+  const unsigned: Omit<ProofBundle, "source" | "signature"> = {
     version: 1,
     network: "algorand-mainnet",
-    source: { chain, txnId, hashSha256, txnBytesBase64: toBase64(source.txnBytes) },
     attest: { txnId: txid(utf8(note)), round, note },
     attestor: { algorandAddress: attestor.algorandAddress, pqPublicKey: toBase64(attestor.publicKey) },
-  });
+  };
+  return signBundle(attestor, { ...members, ...unsigned }) as unknown as B;
 }
 
 /** The bundle with this attestor's signature, whatever it says and whatever signature it had. */
-export function signBundle(attestor: TestAttestor, bundle: Omit<ProofBundle, "signature">): ProofBundle {
-  const sigBase64 = toBase64(attestor.sign(signingBytes(bundle)));
+export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<Bundle, "signature"> {
+  const sigBase64 = toBase64(attestor.sign(signingBytes(bundle as unknown as UnsignedBundle)));
   return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };
-}
-
-/** Canonical msgpack of a payment on MainNet. */
-export function testPayment(note = "hello"): Uint8Array {
-  return encodeMsgpack(
-    structMap({
-      amt: 1_000_000,
-      fee: 1000,
-      fv: 100,
-      gen: "mainnet-v1.0",
-      gh: fromBase64(ALGORAND_MAINNET_GENESIS_HASH),
-      lv: 200,
-      note: utf8(note),
-      rcv: sha256(utf8("receiver")),
-      snd: sha256(utf8("sender")),
-      type: "pay",
-    }),
-  );
 }
 
 /**
@@ -110,19 +142,16 @@ export function testHistory(
   ledger = ALGORAND_MAINNET,
 ): KeyHistory {
   const keys = successions.map(({ attestor, fromRound, revokedRound }, index): KeyEntry => {
-    const { kid, keySha256, algorandAddress } = attestor;
-    const origin = "https://attestd.example";
-    const pqPublicKey = toBase64(attestor.publicKey);
     const previous = successions[index - 1];
     const next = successions[index + 1];
     const entry = {
       type: "attestor-key",
       version: 1,
-      kid,
-      keySha256,
-      pqPublicKey,
-      algorandAddress,
-      origin,
+      kid: attestor.kid,
+      keySha256: attestor.keySha256,
+      pqPublicKey: toBase64(attestor.publicKey),
+      algorandAddress: attestor.algorandAddress,
+      origin: "https://attestd.example",
       fromRound,
     } as const;
     return {

@@ -1,27 +1,22 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import {
-  type BundleSource,
-  type BundleType,
-  type ProofBundle,
-  parseProofBundle,
-  signingBytes,
-  sourceChain,
-} from "./bundle.ts";
+import { bundleType, parseBundle } from "./bundle.ts";
+import type { Bundle, BundleType, LightHeaderProof } from "./bundle-types.ts";
 import { ALGORAND_MAINNET } from "./caip2.ts";
-import { CHAINS, type ChainFormat } from "./chains.ts";
-import { DecodeError, fromBase64, toHex } from "./encoding.ts";
+import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
 import { FormatError } from "./format.ts";
 import { JsonError, parseJson } from "./json.ts";
-import { type Note, parseNote } from "./note.ts";
 import type { CheckName, Finding, VerifyReport, Warning } from "./report.ts";
-import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
-import { failsByRevocationAlone, identify, judgeKey, type KeyIdentity, type Trust, trustedLedger } from "./trust.ts";
+import { type Crypto, nobleCrypto } from "./signature.ts";
+import { failsByRevocationAlone, type Trust } from "./trust.ts";
 
 export type VerifyOptions = {
   /** Whom the verifier believes. Without, the signer stays unknown and nothing is verified. */
   trust?: Trust | undefined;
+  /** The only type of bundle that is taken; any, unless given. */
+  type?: BundleType;
   /** How long ago the trusted key history was fetched, in seconds: a revocation since then does not show. */
   historyAge?: number;
+  /** `BlockHeadersCommitment`s of state proofs that the verifier has verified, base64. */
+  commitments?: readonly string[];
   crypto?: Crypto;
 };
 
@@ -34,43 +29,13 @@ export type ChainFindings = { chainSource?: ChainFinding; chainAttest?: ChainFin
 /** A key history older than this makes a warning: 30 days, in seconds. */
 export const HISTORY_OLD_AFTER = 30 * 24 * 60 * 60;
 
+/** The offline checks of each type of bundle, in their order. `schema` goes before: what it refuses has no contents. */
+const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
+  "transaction-attestation": ["keyTrust", "signature", "hashPreimage", "transactionId", "note"],
+  "block-attestation": ["keyTrust", "signature", "hashPreimage", "blockHash", "note"],
+  "tx-inclusion": ["keyTrust", "signature", "hashPreimage", "transactionId", "blockHash", "inclusion", "note"],
+};
 const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
-
-/** A bundle that could be read, and what is recomputed from it. */
-type Examined = {
-  bundle: ProofBundle;
-  trust: Trust | undefined;
-  crypto: Crypto;
-  /** CAIP-2 of the ledger on which the note must stand. */
-  ledger: string;
-  publicKey: Uint8Array;
-  key: KeyIdentity;
-  note: Note | FormatError;
-  source: RecomputedSource;
-};
-
-/** What a source's bytes say of themselves; undefined where they are not what the chain calls a transaction. */
-type RecomputedSource = {
-  chain: ChainFormat;
-  hashSha256: string;
-  txnId: string | undefined;
-  /** CAIP-2. */
-  caip2: string | undefined;
-};
-
-/** What a check finds wrong; undefined where it cannot be made. */
-type Find = (examined: Examined) => Finding[] | undefined;
-
-/** The offline checks in their order, by type of bundle. `schema` goes before: what it refuses cannot be examined. */
-const STEPS: Record<BundleType, [CheckName, Find][]> = {
-  "transaction-attestation": [
-    ["keyTrust", findKeyTrust],
-    ["signature", findSignature],
-    ["hashPreimage", findHashPreimage],
-    ["transactionId", findTransactionId],
-    ["note", findNote],
-  ],
-};
 
 /**
  * Verifies a bundle without asking anyone. Every check is made even where an earlier one failed, `schema` aside.
@@ -79,19 +44,20 @@ const STEPS: Record<BundleType, [CheckName, Find][]> = {
  *   with duplicate members, fails `schema` instead.
  */
 export function verify(input: unknown, options: VerifyOptions = {}): VerifyReport {
-  const { trust, crypto = nobleCrypto, historyAge = 0 } = options;
-  const type: BundleType = "transaction-attestation";
-  const report = emptyReport(type);
-  const bundle = readBundle(input, report);
-  if (bundle === undefined) return report;
+  const { trust, crypto = nobleCrypto, historyAge = 0, commitments = [] } = options;
+  const read = readBundle(input, options.type);
+  const report = emptyReport(read.type);
+  record(report, "schema", read.bundle ? [] : [read.finding]);
+  if (read.bundle === undefined) return report;
 
-  const examined = examine(bundle, trust, crypto);
-  for (const [check, find] of STEPS[type]) record(report, check, find(examined));
-  const { algorandAddress } = bundle.attestor;
-  const { kid } = examined.key;
-  report.attestor = { kid, status: trust ? judgeKey(trust, kid, claim(bundle)).status : "unknown", algorandAddress };
-  report.warnings = warnings(examined.note, historyAge);
+  const examined = examine(read.bundle, { trust, crypto });
+  for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
+  const { algorandAddress } = read.bundle.attestor;
+  report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
+  report.warnings = warnings(examined, historyAge);
   report.verified = isVerified(report);
+  const lightHeader = lightHeaderOf(read.bundle);
+  if (lightHeader) report.lightHeader = commitments.includes(lightHeader.commitment) ? "pass" : "not_checked";
   return report;
 }
 
@@ -116,7 +82,7 @@ export function withChain(report: VerifyReport, findings: ChainFindings): Verify
 
 /** Whether the chains are worth asking: no offline check failed that `chainAttest` could not make good. */
 export function mayAskChain(report: VerifyReport): boolean {
-  return report.failures.length === 0 || (awaitsLedger(report) && report.failures.length === 1);
+  return report.failures.every(({ check }) => check === "keyTrust" && awaitsLedger(report));
 }
 
 function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
@@ -124,8 +90,23 @@ function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   return failsByRevocationAlone(attestor.status, ofKey);
 }
 
+type ReadBundle = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
+
+/** Step `schema`. */
+function readBundle(input: unknown, only: BundleType | undefined): ReadBundle {
+  let type = only ?? "transaction-attestation";
+  try {
+    const value = typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
+    type = only ?? bundleType(value);
+    return { type, bundle: parseBundle(value, type) };
+  } catch (error) {
+    if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
+    return { type, finding: { pointer: error.pointer, message: error.message } };
+  }
+}
+
 function emptyReport(type: BundleType): VerifyReport {
-  const names: CheckName[] = ["schema", ...STEPS[type].map(([check]) => check), ...ONLINE_CHECKS];
+  const names: CheckName[] = ["schema", ...CHECKS[type], ...ONLINE_CHECKS];
   return {
     verified: false,
     type,
@@ -143,113 +124,15 @@ function record(report: VerifyReport, check: CheckName, found: Finding[] | undef
 }
 
 function isVerified({ type, checks }: VerifyReport): boolean {
-  const offline: CheckName[] = ["schema", ...STEPS[type].map(([check]) => check)];
+  const offline: CheckName[] = ["schema", ...CHECKS[type]];
   return offline.every((check) => checks[check] === "pass") && !Object.values(checks).includes("fail");
 }
 
-/** Step `schema`. */
-function readBundle(input: unknown, report: VerifyReport): ProofBundle | undefined {
-  try {
-    const isText = typeof input === "string" || input instanceof Uint8Array;
-    const bundle = parseProofBundle(isText ? parseJson(input) : input);
-    record(report, "schema", []);
-    return bundle;
-  } catch (error) {
-    if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
-    record(report, "schema", [{ pointer: error.pointer, message: error.message }]);
-    return undefined;
-  }
+function lightHeaderOf(bundle: Bundle): LightHeaderProof | undefined {
+  return "inclusion" in bundle && "lightHeader" in bundle.inclusion ? bundle.inclusion.lightHeader : undefined;
 }
 
-function examine(bundle: ProofBundle, trust: Trust | undefined, crypto: Crypto): Examined {
-  const publicKey = fromBase64(bundle.attestor.pqPublicKey);
-  const ledger = trustedLedger(trust);
-  return {
-    bundle,
-    trust,
-    crypto,
-    ledger,
-    publicKey,
-    key: identify(trust, bundle.attestor.pqPublicKey),
-    note: readNote(bundle.attest.note),
-    source: recomputeSource(bundle.source, ledger, crypto),
-  };
-}
-
-function recomputeSource(source: BundleSource, ledger: string, crypto: Crypto): RecomputedSource {
-  const chain = CHAINS[sourceChain(source)];
-  const bytes = fromBase64(source.txnBytesBase64);
-  return {
-    chain,
-    hashSha256: toHex(sha256(bytes)),
-    txnId: unlessMalformed(() => chain.transactionId(bytes, crypto)),
-    caip2: unlessMalformed(() => chain.transactionChain(bytes, ledger)),
-  };
-}
-
-function claim({ attest, attestor }: ProofBundle): { round: number; algorandAddress: string } {
-  return { round: attest.round, algorandAddress: attestor.algorandAddress };
-}
-
-function findKeyTrust({ bundle, trust, key }: Examined): Finding[] | undefined {
-  return trust && judgeKey(trust, key.kid, claim(bundle)).findings;
-}
-
-function findSignature({ bundle, publicKey, crypto }: Examined): Finding[] {
-  const signature = fromBase64(bundle.signature.sigBase64);
-  const isRight = verifySignature(publicKey, signingBytes(bundle), signature, crypto);
-  return isRight ? [] : [{ pointer: "/signature/sigBase64", message: "does not match the contents" }];
-}
-
-function findHashPreimage({ bundle, source }: Examined): Finding[] {
-  return compare("/source/hashSha256", bundle.source.hashSha256, source.hashSha256);
-}
-
-function findTransactionId({ bundle, source }: Examined): Finding[] {
-  return compare("/source/txnId", bundle.source.txnId, source.txnId);
-}
-
-/** Every member of the note against what was recomputed; `p` alone stands for something that a bundle does not hold. */
-function findNote({ key, ledger, note, source }: Examined): Finding[] {
-  if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
-  const at = (member: string) => `/attest/note/${member}`;
-  if (!("t" in note)) return [{ pointer: at("t"), message: "not the note of a transaction" }];
-  return [
-    ...compare(at("a"), note.a, key.keySha256),
-    ...compare(at("c"), note.c, source.caip2),
-    ...compare(at("g"), note.g, ledger),
-    ...compare(at("h"), note.h, source.hashSha256),
-    ...compare(at("l"), note.l, ...source.chain.levels),
-    ...compare(at("t"), note.t, source.txnId),
-  ];
-}
-
-function readNote(text: string): Note | FormatError {
-  try {
-    return parseNote(text);
-  } catch (error) {
-    if (error instanceof FormatError) return error;
-    throw error;
-  }
-}
-
-/** A finding unless `stated` is one of the values that would be right. */
-function compare(pointer: string, stated: string, ...right: (string | undefined)[]): Finding[] {
-  if (right.includes(stated)) return [];
-  const [computed] = right;
-  return [computed === undefined ? { pointer, stated } : { pointer, stated, computed }];
-}
-
-function unlessMalformed(compute: () => string): string | undefined {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined;
-    throw error;
-  }
-}
-
-function warnings(note: Note | FormatError, historyAge: number): Warning[] {
+function warnings({ note }: Examined, historyAge: number): Warning[] {
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
   if ("l" in note && note.l === "included") found.push("included_only");

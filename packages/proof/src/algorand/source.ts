@@ -1,21 +1,96 @@
+import type { AlgorandInclusion, LightHeaderProof } from "../bundle-types.ts";
 import { algorandCaip2 } from "../caip2.ts";
 import type { ChainFormat } from "../chains.ts";
-import { DecodeError } from "../encoding.ts";
-import { decodeMsgpackMap, getBytes } from "./msgpack.ts";
+import { DecodeError, fromBase64 } from "../encoding.ts";
+import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../format.ts";
+import type { Finding } from "../report.ts";
+import { blockHash, headerDigest, headerRound } from "./block.ts";
+import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
+import { decodeMsgpackMap, getBytes, type MsgpackMap } from "./msgpack.ts";
 import { isAlgorandTxId, isCanonicalTransaction, txid } from "./transaction.ts";
 
+const DIGEST_LENGTH = 32;
+/** No payset is deeper: a 5 MiB block holds fewer than 2^17 transactions. */
+const MAX_SIBLINGS = 20;
+
 /** Algorand as a source chain. */
-export const algorandFormat: ChainFormat = {
+export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   isTransactionId: isAlgorandTxId,
+  isBlockHash: isAlgorandTxId,
   levels: ["finalized"],
 
-  transactionId(bytes) {
+  transaction(bytes, ledger) {
     if (!isCanonicalTransaction(bytes)) throw new DecodeError("not the canonical msgpack of a transaction");
-    return txid(bytes);
+    return { txnId: txid(bytes), caip2: network(decodeMsgpackMap(bytes), ledger) };
   },
 
-  transactionChain(bytes, ledger) {
-    const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
-    return genesisHash === undefined ? ledger : algorandCaip2(genesisHash);
+  header(bytes, ledger) {
+    const header = decodeMsgpackMap(bytes);
+    return { blockHash: blockHash(bytes), height: headerRound(header), caip2: network(header, ledger) };
+  },
+
+  readInclusion(value, pointer) {
+    const required = ["kind", "tree", "index", "stibBase64", "siblings"] as const;
+    const members = readMembers(value, pointer, required, ["lightHeader"]);
+    return {
+      kind: readConstant(members.kind, `${pointer}/kind`, "algorand-merkle"),
+      tree: readString(members.tree, `${pointer}/tree`, "txn256 or txn", /^txn(?:256)?$/) as "txn256" | "txn",
+      index: readInteger(members.index, `${pointer}/index`, 0),
+      stibBase64: readBase64(members.stibBase64, `${pointer}/stibBase64`),
+      siblings: readSiblings(members.siblings, `${pointer}/siblings`),
+      ...(Object.hasOwn(members, "lightHeader") && {
+        lightHeader: readLightHeader(members.lightHeader, `${pointer}/lightHeader`),
+      }),
+    };
+  },
+
+  checkInclusion(inclusion, transaction, headerBytes) {
+    const header = decodeMsgpackMap(headerBytes);
+    return [
+      ...checkPath(inclusion, transaction, header),
+      ...(inclusion.lightHeader ? checkLightHeader(inclusion.lightHeader, header, headerBytes) : []),
+    ];
   },
 };
+
+/** What is wrong with the way from a transaction to its header. */
+function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header: MsgpackMap): Finding[] {
+  const { tree, index, stibBase64, siblings } = inclusion;
+  if (tree === "txn" && header.has("txn256")) return [{ pointer: "/inclusion/tree", stated: tree, computed: "txn256" }];
+  const root = getBytes(header, tree, DIGEST_LENGTH);
+  const leaf = transactionLeaf(tree, transaction, fromBase64(stibBase64));
+  if (root !== undefined && verifyLeaf(tree, leaf, index, siblings.map(fromBase64), root)) return [];
+  return [{ pointer: "/inclusion", message: `does not lead to the header's ${tree}` }];
+}
+
+/**
+ * What is wrong with the way from a header to the commitment of a state proof, a vector commitment over the light
+ * headers of an interval. Whether the commitment is one of consensus, the bundle cannot tell.
+ */
+function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerBytes: Uint8Array): Finding[] {
+  const { index, interval, siblings } = proof;
+  const leaf = lightHeaderLeaf(header, headerDigest(headerBytes));
+  const leads = verifyLeaf("txn256", leaf, index, siblings.map(fromBase64), fromBase64(proof.commitment));
+  if (leads && interval === 2 ** siblings.length) return [];
+  return [{ pointer: "/inclusion/lightHeader", message: "does not lead to its commitment" }];
+}
+
+/** CAIP-2 of the network that a transaction or header names; an attestor reads its own where it names none. */
+function network(map: MsgpackMap, ledger: string): string {
+  const genesisHash = getBytes(map, "gh", DIGEST_LENGTH);
+  return genesisHash === undefined ? ledger : algorandCaip2(genesisHash);
+}
+
+function readSiblings(value: unknown, pointer: string): string[] {
+  return readList(value, pointer, MAX_SIBLINGS, (item, at) => readBase64(item, at, DIGEST_LENGTH));
+}
+
+function readLightHeader(value: unknown, pointer: string): LightHeaderProof {
+  const members = readMembers(value, pointer, ["index", "interval", "commitment", "siblings"]);
+  return {
+    index: readInteger(members.index, `${pointer}/index`, 0),
+    interval: readInteger(members.interval, `${pointer}/interval`, 1),
+    commitment: readBase64(members.commitment, `${pointer}/commitment`, DIGEST_LENGTH),
+    siblings: readSiblings(members.siblings, `${pointer}/siblings`),
+  };
+}

@@ -1,17 +1,74 @@
+import type { BaseInclusion } from "../bundle-types.ts";
 import { ALGORAND_MAINNET, BASE_MAINNET, evmCaip2 } from "../caip2.ts";
 import type { ChainFormat } from "../chains.ts";
+import { equalBytes, fromBase64 } from "../encoding.ts";
+import { readBase64, readConstant, readInteger, readList, readMembers } from "../format.ts";
+import type { Finding } from "../report.ts";
+import type { Keccak256 } from "../signature.ts";
+import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
 import { baseTxHash, decodeBaseTransaction, isBaseTxHash, transactionChainId } from "./transaction.ts";
+import { verifyIndex } from "./trie.ts";
+
+/** A key of rlp(index) has at most 10 nibbles, each of which may take an extension and a branch. */
+const MAX_NODES = 20;
 
 /** Base as a source chain. */
-export const baseFormat: ChainFormat = {
+export const baseFormat: ChainFormat<BaseInclusion> = {
   isTransactionId: isBaseTxHash,
+  isBlockHash: isBaseTxHash,
   levels: ["included", "safe", "finalized"],
 
-  transactionId: (bytes, { keccak256 }) => baseTxHash(bytes, keccak256),
-
-  transactionChain(bytes, ledger) {
+  transaction(bytes, ledger, { keccak256 }) {
     const chainId = transactionChainId(decodeBaseTransaction(bytes));
     // A sandbox plays recordings of other OP Stack chains as Base; on the real ledger a foreign chain id is a lie.
-    return chainId === undefined || ledger !== ALGORAND_MAINNET ? BASE_MAINNET : evmCaip2(chainId);
+    const namesChain = chainId !== undefined && ledger === ALGORAND_MAINNET;
+    return { txnId: baseTxHash(bytes, keccak256), caip2: namesChain ? evmCaip2(chainId) : BASE_MAINNET };
+  },
+
+  header(bytes, _ledger, { keccak256 }) {
+    const { number } = decodeBaseHeader(bytes);
+    return { blockHash: baseHeaderHash(bytes, keccak256), height: number, caip2: BASE_MAINNET };
+  },
+
+  readInclusion(value, pointer) {
+    const members = readMembers(value, pointer, ["kind", "index", "nodes"], ["receipt"]);
+    return {
+      kind: readConstant(members.kind, `${pointer}/kind`, "mpt"),
+      index: readInteger(members.index, `${pointer}/index`, 0),
+      nodes: readNodes(members.nodes, `${pointer}/nodes`),
+      ...(Object.hasOwn(members, "receipt") && { receipt: readReceipt(members.receipt, `${pointer}/receipt`) }),
+    };
+  },
+
+  checkInclusion({ index, nodes, receipt }, transaction, headerBytes, { keccak256 }) {
+    const { transactionsRoot, receiptsRoot } = decodeBaseHeader(headerBytes);
+    const found = checkProof("/inclusion/nodes", transaction, transactionsRoot, index, nodes, keccak256);
+    if (receipt === undefined) return found;
+    const bytes = fromBase64(receipt.bytesBase64);
+    return [...found, ...checkProof("/inclusion/receipt", bytes, receiptsRoot, index, receipt.nodes, keccak256)];
   },
 };
+
+function readNodes(value: unknown, pointer: string): string[] {
+  return readList(value, pointer, MAX_NODES, (item, at) => readBase64(item, at));
+}
+
+function readReceipt(value: unknown, pointer: string): NonNullable<BaseInclusion["receipt"]> {
+  const members = readMembers(value, pointer, ["bytesBase64", "nodes"]);
+  return {
+    bytesBase64: readBase64(members.bytesBase64, `${pointer}/bytesBase64`),
+    nodes: readNodes(members.nodes, `${pointer}/nodes`),
+  };
+}
+
+function checkProof(
+  pointer: string,
+  item: Uint8Array,
+  root: Uint8Array,
+  index: number,
+  nodes: string[],
+  keccak256: Keccak256,
+): Finding[] {
+  const proven = verifyIndex(root, index, nodes.map(fromBase64), keccak256);
+  return proven !== undefined && equalBytes(proven, item) ? [] : [{ pointer, message: "does not lead to the header" }];
+}

@@ -1,0 +1,152 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { signingBytes, sourceChain } from "./bundle.ts";
+import type { Bundle, BundleBlock, BundleSource } from "./bundle-types.ts";
+import { CHAINS } from "./chains.ts";
+import { DecodeError, fromBase64, toHex } from "./encoding.ts";
+import { FormatError } from "./format.ts";
+import { type Level, type Note, parseNote } from "./note.ts";
+import type { CheckName, Finding } from "./report.ts";
+import { type Crypto, verifySignature } from "./signature.ts";
+import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
+
+/** What a verifier brings with it. */
+export type Premises = { trust: Trust | undefined; crypto: Crypto };
+
+/** A bundle that could be read, and all that is recomputed from it, once. */
+export type Examined = Premises & {
+  bundle: Bundle;
+  /** CAIP-2 of the ledger on which the note must stand. */
+  ledger: string;
+  publicKey: Uint8Array;
+  key: KeyIdentity;
+  /** Undefined where the verifier trusts no one. */
+  judgement: KeyJudgement | undefined;
+  note: Note | FormatError;
+  source: RecomputedSource | undefined;
+  block: RecomputedBlock | undefined;
+};
+
+/** What bytes say of themselves; members are undefined where the chain would not take the bytes for what they should be. */
+type RecomputedSource = { bytes: Uint8Array; hashSha256: string; txnId?: string; caip2?: string };
+type RecomputedBlock = { bytes: Uint8Array; hashSha256: string; blockHash?: string; height?: number; caip2?: string };
+
+/** What a check finds wrong: nothing, where it passes; undefined, where it cannot be made. */
+type Check = (examined: Examined) => Finding[] | undefined;
+
+/** Recomputes what the checks compare. */
+export function examine(bundle: Bundle, premises: Premises): Examined {
+  const { trust, crypto } = premises;
+  const { algorandAddress, pqPublicKey } = bundle.attestor;
+  const ledger = trustedLedger(trust);
+  const key = identify(trust, pqPublicKey);
+  return {
+    ...premises,
+    bundle,
+    ledger,
+    publicKey: fromBase64(pqPublicKey),
+    key,
+    judgement: trust && judgeKey(trust, key.kid, { round: bundle.attest.round, algorandAddress }),
+    note: readNote(bundle.attest.note),
+    source: "source" in bundle ? recomputeSource(bundle.source, ledger, crypto) : undefined,
+    block: "block" in bundle ? recomputeBlock(bundle.block, ledger, crypto) : undefined,
+  };
+}
+
+function recomputeSource(source: BundleSource, ledger: string, crypto: Crypto): RecomputedSource {
+  const bytes = fromBase64(source.txnBytesBase64);
+  const facts = unlessMalformed(() => CHAINS[sourceChain(source)].transaction(bytes, ledger, crypto));
+  return { bytes, hashSha256: toHex(sha256(bytes)), ...facts };
+}
+
+function recomputeBlock(block: BundleBlock, ledger: string, crypto: Crypto): RecomputedBlock {
+  const bytes = fromBase64(block.headerBase64);
+  const facts = unlessMalformed(() => CHAINS[block.chain].header(bytes, ledger, crypto));
+  return { bytes, hashSha256: toHex(sha256(bytes)), ...facts };
+}
+
+function readNote(text: string): Note | FormatError {
+  try {
+    return parseNote(text);
+  } catch (error) {
+    if (error instanceof FormatError) return error;
+    throw error;
+  }
+}
+
+/** Every offline check but `schema`, without which there is nothing to check. */
+export const OFFLINE_CHECKS = {
+  keyTrust: ({ judgement }) => judgement?.findings,
+
+  signature({ bundle, publicKey, crypto }) {
+    const signature = fromBase64(bundle.signature.sigBase64);
+    if (verifySignature(publicKey, signingBytes(bundle), signature, crypto)) return [];
+    return [{ pointer: "/signature/sigBase64", message: "does not match the contents" }];
+  },
+
+  hashPreimage({ bundle, source, block }) {
+    return [
+      ...("source" in bundle ? compare("/source/hashSha256", bundle.source.hashSha256, source?.hashSha256) : []),
+      ...("block" in bundle ? compare("/block/hashSha256", bundle.block.hashSha256, block?.hashSha256) : []),
+    ];
+  },
+
+  transactionId({ bundle, source }) {
+    return "source" in bundle ? compare("/source/txnId", bundle.source.txnId, source?.txnId) : undefined;
+  },
+
+  blockHash({ bundle, block }) {
+    if (!("block" in bundle)) return undefined;
+    return [
+      ...compare("/block/blockHash", bundle.block.blockHash, block?.blockHash),
+      ...compare("/block/height", bundle.block.height, block?.height),
+    ];
+  },
+
+  inclusion({ bundle, source, block, crypto }) {
+    if (!("inclusion" in bundle) || !source || !block) return undefined;
+    const { checkInclusion } = CHAINS[bundle.block.chain];
+    const found = unlessMalformed(() => checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
+    return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
+  },
+
+  /** Every member of the note against what was recomputed; `p` alone stands for something that no bundle holds. */
+  note({ bundle, key, ledger, note, source, block }) {
+    if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
+    const at = (member: string) => `/attest/note/${member}`;
+    const common = (stated: Exclude<Note, { k: string }>, levels: readonly Level[], bytesHash: string | undefined) => [
+      ...compare(at("a"), stated.a, key.keySha256),
+      ...compare(at("g"), stated.g, ledger),
+      ...compare(at("h"), stated.h, bytesHash),
+      ...(levels.includes(stated.l) ? [] : [{ pointer: at("l"), stated: stated.l, computed: levels.join(", ") }]),
+      ...(source ? compare(at("c"), stated.c, source.caip2) : []),
+      ...(block ? compare(at("c"), stated.c, block.caip2) : []),
+    ];
+    if ("block" in bundle && "b" in note)
+      return [
+        ...common(note, CHAINS[bundle.block.chain].levels, block?.hashSha256),
+        ...compare(at("b"), note.b, block?.blockHash),
+        ...compare(at("n"), note.n, block?.height),
+      ];
+    if (!("block" in bundle) && "t" in note)
+      return [
+        ...common(note, CHAINS[sourceChain(bundle.source)].levels, source?.hashSha256),
+        ...compare(at("t"), note.t, source?.txnId),
+      ];
+    return [{ pointer: "/attest/note", message: `not the note of a ${"block" in bundle ? "block" : "transaction"}` }];
+  },
+} satisfies Partial<Record<CheckName, Check>>;
+
+function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
+  if (stated === computed) return [];
+  const finding = { pointer, stated: String(stated) };
+  return [computed === undefined ? finding : { ...finding, computed: String(computed) }];
+}
+
+function unlessMalformed<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { utf8 } from "./encoding.ts";
+import { JsonError, type JsonErrorCode, parseJson } from "./json.ts";
+
+function refusal(input: string | Uint8Array, limits = {}): JsonError {
+  try {
+    parseJson(input, limits);
+  } catch (error) {
+    if (error instanceof JsonError) return error;
+    throw error;
+  }
+  throw new Error(`taken: ${input}`);
+}
+
+describe("parseJson", () => {
+  it("reads what JSON.parse reads, however it is spaced", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "grapheme" }), fc.nat(3), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        const isSafe = JSON.stringify(value, (_, v) => (typeof v === "number" && Math.abs(v) > 2 ** 53 - 1 ? 0 : v));
+        if (isSafe !== JSON.stringify(value)) return;
+        expect(parseJson(text)).toEqual(JSON.parse(text));
+        expect(parseJson(utf8(text))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it("takes no text that JSON.parse refuses", () => {
+    const characters = fc.constantFrom(...'{}[]",:\\u0eE+-.19tfnrualse \n\t\u0001\u00a0\ufeff');
+    fc.assert(
+      fc.property(fc.string({ unit: characters, maxLength: 12 }), (text) => {
+        let value: unknown;
+        try {
+          value = parseJson(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(JsonError);
+          return;
+        }
+        expect(value).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it.each([
+    "",
+    " ",
+    "{",
+    "[1,]",
+    '{"a":1,}',
+    "01",
+    "+1",
+    "1.",
+    ".5",
+    "nul",
+    '"a',
+    '"\\x"',
+    '"\n"',
+    "1 2",
+    "\ufeff1",
+    "'a'",
+  ])("refuses %j as no JSON", (text) => {
+    expect(refusal(text)).toMatchObject({ code: "syntax", isAmbiguous: false });
+    expect(() => JSON.parse(text)).toThrow(SyntaxError);
+  });
+
+  it.each<[JsonErrorCode, string, string]>([
+    ["duplicate_member", '{"a":{"b":1,"b":2}}', "/a/b"],
+    ["duplicate_member", '{"a":1,"\\u0061":2}', "/a"],
+    ["duplicate_member", '{"":1,"":2}', "/"],
+    ["forbidden_member", '[{"__proto__":{}}]', "/0/__proto__"],
+    ["forbidden_member", '{"\\u005f_proto__":1}', "/__proto__"],
+    ["lone_surrogate", '{"a":"\\ud800"}', "/a"],
+    ["lone_surrogate", '{"\\udc00":1}', ""],
+    ["lone_surrogate", '["\ud83d"]', "/0"],
+    ["unsafe_integer", '{"a":[0,9007199254740992]}', "/a/1"],
+    ["unsafe_integer", "-9007199254740992", ""],
+    ["unsafe_integer", "1e400", ""],
+    ["too_deep", `${"[".repeat(17)}${"]".repeat(17)}`, "/0".repeat(16)],
+    ["too_deep", `{"a/b~c":${"[".repeat(16)}`, `/a~1b~0c${"/0".repeat(15)}`],
+  ])("refuses as %s: %j", (code, text, pointer) => {
+    expect(refusal(text)).toMatchObject({ code, pointer, line: 1, isAmbiguous: true });
+  });
+
+  it("allows what lies just within the limits", () => {
+    expect(parseJson(`${"[".repeat(16)}${"]".repeat(16)}`)).toBeDefined();
+    expect(parseJson("[9007199254740991,-9007199254740991,1.5,1e3]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53, 1.5, 1000]);
+    expect(parseJson('"12345678"', { maxSize: 10 })).toBe("12345678");
+    expect(refusal('"123456789"', { maxSize: 10 }).code).toBe("too_large");
+    expect(refusal("[[1]]", { maxDepth: 1 }).code).toBe("too_deep");
+  });
+
+  it("refuses bytes that are not UTF-8", () => {
+    expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("encoding");
+  });
+
+  it("names the line, counted from 1", () => {
+    expect(refusal('{\n  "a": 1,\n  "a": 2\n}')).toMatchObject({ line: 3, message: 'line 3: "a" appears twice' });
+    expect(refusal("{\n\n]").message).toBe('line 3: "]" is out of place');
+    expect(refusal("[").message).toBe("line 1: the text ends too early");
+  });
+
+  it("gives objects that carry nothing but their own members", () => {
+    const value = parseJson('{"constructor":1,"toString":2,"hasOwnProperty":3}');
+    expect(Object.keys(value as object)).toEqual(["constructor", "toString", "hasOwnProperty"]);
+  });
+
+  it("refuses a megabyte of brackets, and of escapes, in linear time", () => {
+    expect(refusal("[".repeat(2 ** 20)).code).toBe("too_deep");
+    expect(refusal(`"${"\\".repeat(2 ** 20 + 1)}"`).code).toBe("syntax");
+    expect(refusal(`"${'\\"'.repeat(2 ** 19)}`).code).toBe("syntax");
+  });
+});
