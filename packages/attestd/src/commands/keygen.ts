@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, unlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { keyId } from "@attestd/proof";
 import algosdk from "algosdk";
@@ -24,7 +24,10 @@ export async function keygen(options: KeygenOptions, environment: Environment): 
   const mnemonicFile = join(resolve(options.dir), "attestor.mnemonic");
   const seedFile = join(resolve(options.dir), "attestor.pq-seed");
   await writeSecret(mnemonicFile, algosdk.secretKeyToMnemonic(account.sk));
-  await writeSecret(seedFile, seed.toString("hex"));
+  await writeSecret(seedFile, seed.toString("hex")).catch(async (error: unknown) => {
+    await unlink(mnemonicFile); // One without the other is no attestor.
+    throw error;
+  });
 
   const made = {
     algorandAddress: account.addr.toString(),
