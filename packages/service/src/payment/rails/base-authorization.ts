@@ -1,0 +1,107 @@
+import { BASE_MAINNET } from "@attestd/proof/caip2";
+import type { Hex } from "viem";
+import { getAddress, hashTypedData, isHex, recoverAddress, size } from "viem/utils";
+import { PaymentRefused } from "./rail.ts";
+
+/** A token's EIP-712 `name` and `version`, which set its signatures apart from every other contract's. */
+export type TokenDomain = { name: string; version: string };
+
+/** A `TransferWithAuthorization` message (EIP-3009); times in seconds of Unix time. */
+export type Authorization = {
+  from: Hex;
+  to: Hex;
+  /** Atomic units. */
+  value: bigint;
+  /** The transfer is valid after this time, and not at it. */
+  validAfter: bigint;
+  /** The transfer is valid before this time, and not at it. */
+  validBefore: bigint;
+  /** 32 bytes, lower case. */
+  nonce: Hex;
+};
+
+const TRANSFER_WITH_AUTHORIZATION = {
+  TransferWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
+const CHAIN_ID = Number(BASE_MAINNET.slice("eip155:".length));
+/** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+/** A WebAuthn signature of a smart wallet takes some 700. */
+const MOST_SIGNATURE_BYTES = 4_096;
+
+/**
+ * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator takes the way of
+ * settling from the members that it finds.
+ *
+ * @throws PaymentRefused naming the member that is missing, strange or not of its format
+ */
+export function readAuthorization(payload: unknown): { authorization: Authorization; signature: Hex } {
+  const { signature, authorization } = exactly(payload, ["signature", "authorization"], "payload");
+  const members = ["from", "to", "value", "validAfter", "validBefore", "nonce"];
+  const fields = exactly(authorization, members, "payload.authorization");
+  const text = (field: string, format: RegExp, what: string): string => {
+    const value = fields[field];
+    if (typeof value === "string" && format.test(value)) return value;
+    throw new PaymentRefused(`payload.authorization.${field} is not ${what}`);
+  };
+  const address = (field: string) => getAddress(text(field, /^0x[0-9a-fA-F]{40}$/, "0x and 40 hex characters"));
+  const uint256 = (field: string) => {
+    const value = BigInt(text(field, /^(0|[1-9][0-9]{0,77})$/, "a decimal string"));
+    if (value < 2n ** 256n) return value;
+    throw new PaymentRefused(`payload.authorization.${field} is more than a uint256 holds`);
+  };
+  if (!isHex(signature) || signature.length % 2 !== 0 || size(signature) > MOST_SIGNATURE_BYTES)
+    throw new PaymentRefused(`payload.signature is not 0x and hex of at most ${MOST_SIGNATURE_BYTES} bytes`);
+  return {
+    authorization: {
+      from: address("from"),
+      to: address("to"),
+      value: uint256("value"),
+      validAfter: uint256("validAfter"),
+      validBefore: uint256("validBefore"),
+      nonce: text("nonce", /^0x[0-9a-fA-F]{64}$/, "0x and 64 hex characters").toLowerCase() as Hex,
+    },
+    signature,
+  };
+}
+
+function exactly(value: unknown, members: readonly string[], where: string): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new PaymentRefused(`${where} is not an object`);
+  const strange = Object.keys(value).find((member) => !members.includes(member));
+  if (strange !== undefined)
+    throw new PaymentRefused(`${where} has the member ${strange}, which is not of EIP-3009, the only way we take`);
+  const missing = members.find((member) => !Object.hasOwn(value, member));
+  if (missing !== undefined) throw new PaymentRefused(`${where} has no member ${missing}`);
+  return value as Record<string, unknown>;
+}
+
+/** The 32 bytes that the payer signs (EIP-712), for the token at that address on Base. */
+export function authorizationDigest(authorization: Authorization, token: Hex, domain: TokenDomain): Hex {
+  return hashTypedData({
+    domain: { ...domain, chainId: CHAIN_ID, verifyingContract: token },
+    types: TRANSFER_WITH_AUTHORIZATION,
+    primaryType: "TransferWithAuthorization",
+    message: authorization,
+  });
+}
+
+/**
+ * Whether this is the ECDSA signature of that address's own key, in the one form that USDC takes: `r ‖ s ‖ v` of 65
+ * bytes, `s` in the lower half, `v` 27 or 28 (EIP-2; Circle's ECRecover).
+ */
+export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex): Promise<boolean> {
+  if (size(signature) !== 65) return false;
+  const s = BigInt(`0x${signature.slice(66, 130)}`);
+  const v = Number.parseInt(signature.slice(130), 16);
+  if (s > HALF_ORDER || (v !== 27 && v !== 28)) return false;
+  const signer = await recoverAddress({ hash: digest, signature }).catch(() => undefined);
+  return signer === address;
+}

@@ -1,0 +1,272 @@
+import type { Hex } from "viem";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { BasePayment } from "./base.ts";
+import { BaseWorld, NOW, nonce, payer, paying, payTo, stranger } from "./testing-base.ts";
+import type { FakeBaseNode } from "./testing-base-node.ts";
+
+let world: BaseWorld;
+beforeEach(() => {
+  world = new BaseWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const signal = () => AbortSignal.timeout(20_000);
+const read = async () => world.rail.read(await paying());
+const transfer = { from: payer.address, to: payTo, value: 1000n, nonce };
+
+describe("the standing of a Base payment", () => {
+  const standing = (payment: BasePayment) => world.rail.standing(payment, signal());
+  const spent = (payment: BasePayment) => world.rail.spent(payment, signal());
+
+  test("is open while its nonce is unused, and paid once its transfer is in a block", async () => {
+    const node = await world.node();
+    const payment = await read();
+    expect(await standing(payment)).toEqual({ state: "open" });
+    expect(await spent(payment)).toBe(false);
+    world.pass(4);
+    const transaction = node.use(node.head, transfer);
+    expect(await standing(payment)).toEqual({ state: "paid", transaction, height: node.head });
+    expect(await spent(payment)).toBe(true);
+  });
+
+  test("is paid by its own pair of logs among many in one transaction", async () => {
+    const node = await world.node();
+    const others = [1, 2, 3].map((i) => ({ ...transfer, from: stranger.address, value: BigInt(i) }));
+    const batch = [others[0], transfer, others[1]].map((each) => node.use(node.head, each as typeof transfer));
+    const logs = batch.flatMap((hash) => node.receipts.get(hash)?.logs ?? []);
+    for (const hash of batch) node.receipts.delete(hash);
+    const transaction = node.transaction(node.head, logs);
+    expect(await standing(await read())).toEqual({ state: "paid", transaction, height: node.head });
+  });
+
+  test("is found in blocks of 200 ms and of 2 s, at once and after days, within what hosts answer", async () => {
+    for (const interval of [0.2, 2]) {
+      world.now = NOW;
+      const node = await world.node({ head: 5_000_000, interval });
+      world.nodes.splice(0, 1, node);
+      const payment = await read();
+      world.pass(30);
+      const transaction = node.use(node.head, transfer);
+      const paid = { state: "paid", transaction, height: node.head };
+      world.pass(3);
+      expect(await standing(payment)).toEqual(paid);
+      world.pass(3 * 86_400);
+      node.asked.length = 0;
+      expect(await standing(payment)).toEqual(paid);
+      expect(node.asked.length).toBeLessThan(60);
+    }
+  });
+
+  test("is found outside its window of time where the host answers for all blocks, and else cannot be told", async () => {
+    const node = await world.node();
+    node.use(5, transfer);
+    const payment = await read();
+    await expect(spent(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
+    node.mostBlocks = Number.POSITIVE_INFINITY;
+    expect(await spent(payment)).toBe(true);
+  });
+
+  test("is void once its expiry is finalized, and not before", async () => {
+    const node = await world.node();
+    const payment = await read();
+    world.pass(120);
+    expect(await standing(payment)).toEqual({ state: "open" });
+    world.pass(19);
+    expect(await standing(payment)).toEqual({ state: "open" });
+    world.pass(1);
+    expect(node.timeOf(node.finalized)).toBe(NOW + 120);
+    expect(await standing(payment)).toEqual({ state: "void", reason: `expired unspent, at Unix time ${NOW + 120}` });
+    expect(await spent(payment)).toBe(false);
+  });
+
+  test.each<[string, (node: FakeBaseNode) => Hex, string]>([
+    ["cancelled", (node) => node.cancel(node.head, transfer), "cancelled by its payer"],
+    [
+      "spent on someone else",
+      (node) => node.use(node.head, { ...transfer, to: stranger.address }),
+      "its nonce was spent on another transfer",
+    ],
+    [
+      "spent on another amount",
+      (node) => node.use(node.head, { ...transfer, value: 999n }),
+      "its nonce was spent on another transfer",
+    ],
+  ])("%s is void once that is finalized, and not before", async (_, happen, reason) => {
+    const node = await world.node();
+    const payment = await read();
+    const transaction = happen(node);
+    expect(await standing(payment)).toEqual({ state: "open" });
+    world.pass(20);
+    expect(await standing(payment)).toEqual({ state: "void", reason: `${reason}, in ${transaction}` });
+  });
+
+  test("spent on another amount is spent on us all the same; cancelled, or spent on someone else, is not", async () => {
+    const [node, payment] = [await world.node(), await read()];
+    const only = (hash: Hex) => {
+      for (const each of node.receipts.keys()) if (each !== hash) node.receipts.delete(each);
+    };
+    only(node.use(node.head, { ...transfer, value: 1n }));
+    expect(await spent(payment)).toBe(true);
+    only(node.use(node.head, { ...transfer, to: stranger.address }));
+    expect(await spent(payment)).toBe(false);
+    only(node.cancel(node.head, transfer));
+    expect(await spent(payment)).toBe(false);
+  });
+});
+
+describe("a Base node that shows what cannot be", () => {
+  const word = (address: string): Hex => `0x${"00".repeat(12)}${address.slice(2).toLowerCase()}`;
+  const ask = async () => {
+    const payment = await read();
+    return Promise.allSettled([world.rail.standing(payment, signal()), world.rail.spent(payment, signal())]);
+  };
+
+  test.each<[string, string, (node: FakeBaseNode) => void]>([
+    [
+      "logs of another token",
+      "has no log of it",
+      (node) => {
+        node.mostBlocks = Number.POSITIVE_INFINITY;
+        const hash = node.use(node.head, transfer);
+        for (const log of node.receipts.get(hash)?.logs ?? []) log.address = stranger.address.toLowerCase();
+      },
+    ],
+    [
+      "a transfer of another token after the use",
+      "data that cannot be read",
+      (node) => {
+        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        if (log) log.address = stranger.address.toLowerCase();
+      },
+    ],
+    [
+      "a transfer that does not follow the use",
+      "data that cannot be read",
+      (node) => {
+        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        if (log) log.index += 1;
+      },
+    ],
+    [
+      "a transfer of another payer after the use",
+      "data that cannot be read",
+      (node) => {
+        const log = node.receipts.get(node.use(node.head, transfer))?.logs[1];
+        if (log) log.topics[1] = word(stranger.address);
+      },
+    ],
+    [
+      "a use with no transfer",
+      "data that cannot be read",
+      (node) => void node.receipts.get(node.use(node.head, transfer))?.logs.pop(),
+    ],
+    [
+      "a failed transaction",
+      "data that cannot be read",
+      (node) => Object.assign(node.receipts.get(node.use(node.head, transfer)) ?? {}, { status: 0 }),
+    ],
+    [
+      "a receipt of another block",
+      "does not show transaction",
+      (node) => Object.assign(node.receipts.get(node.use(node.head, transfer)) ?? {}, { blockHash: node.hashOf(1) }),
+    ],
+    [
+      "a log in a block that was replaced",
+      "does not show transaction",
+      (node) => {
+        node.use(node.head - 1, transfer);
+        node.hashOf = (block) =>
+          `0x${(block === node.head - 1 && node.asked.at(-1) === "eth_getBlockByNumber" ? "bb" : "aa").repeat(32)}`;
+      },
+    ],
+    [
+      "a used nonce without any log",
+      "has no log of it",
+      (node) => {
+        node.mostBlocks = Number.POSITIVE_INFINITY;
+        node.stateOnly.add(nonce);
+      },
+    ],
+    [
+      "a receipt that is gone",
+      "does not show transaction",
+      (node) => {
+        node.use(node.head, transfer);
+        node.distort = (method, answer) => (method === "eth_getTransactionReceipt" ? null : answer);
+      },
+    ],
+    [
+      "a head of an hour ago",
+      "has had no block since",
+      (node) => {
+        world.now += 3_600;
+        node.use(node.head, transfer);
+      },
+    ],
+    ["a chain that is not Base", "is on chain 84532, not 8453", (node) => Object.assign(node, { chainId: 84532 })],
+  ])("%s: neither paid nor void, nor unspent", async (_, reason, distort) => {
+    distort(await world.node());
+    const error = { code: "providers_unavailable", message: expect.stringContaining(reason) };
+    const untold = { status: "rejected", reason: expect.objectContaining(error) };
+    expect(await ask()).toEqual([untold, untold]);
+  });
+
+  test("an expiry finalized beyond its own head: still open", async () => {
+    const node = await world.node();
+    const payment = await read();
+    world.pass(120);
+    node.finalized = node.head + 1_000;
+    node.distort = (_, answer) =>
+      answer ?? { number: "0xffffff", hash: node.hashOf(1), timestamp: "0xffffffff", transactions: [] };
+    expect(await world.rail.standing(payment, signal())).toEqual({ state: "open" });
+  });
+});
+
+describe("several Base nodes", () => {
+  test("of which one has yet to come to the block: the payment is open, and yet no other is asked for", async () => {
+    const [ahead, late] = [await world.node(), await world.node()];
+    const payment = await read();
+    ahead.head += 3;
+    const transaction = ahead.use(ahead.head, transfer);
+    expect(await world.rail.standing(payment, signal())).toEqual({ state: "open" });
+    expect(await world.rail.spent(payment, signal())).toBe(true);
+    late.head += 3;
+    late.receipts.set(transaction, ahead.receipts.get(transaction) as never);
+    expect(await world.rail.standing(payment, signal())).toEqual({ state: "paid", transaction, height: ahead.head });
+    expect(world.conflicts).toEqual([]);
+  });
+
+  test("of which one invents a payment: refused and reported", async () => {
+    const [liar] = [await world.node(), await world.node()];
+    liar.use(liar.head - 10, transfer);
+    const payment = await read();
+    await expect(world.rail.standing(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(world.rail.spent(payment, signal())).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(world.conflicts).toHaveLength(2);
+  });
+
+  test("of which one shows the transfer to another payee: refused and reported", async () => {
+    const [honest, liar] = [await world.node(), await world.node()];
+    const transaction = honest.use(honest.head, transfer);
+    const receipt = structuredClone(honest.receipts.get(transaction)) as never;
+    liar.receipts.set(transaction, receipt);
+    const log = liar.receipts.get(transaction)?.logs[1];
+    if (log) log.topics[2] = `0x${"00".repeat(12)}${stranger.address.slice(2).toLowerCase()}`;
+    await expect(world.rail.standing(await read(), signal())).rejects.toMatchObject({ code: "providers_conflict" });
+  });
+
+  test("of three, two outvote one", async () => {
+    const [one, two, liar] = [await world.node(), await world.node(), await world.node()];
+    const transaction = one.use(one.head - 10, transfer);
+    two.receipts.set(transaction, one.receipts.get(transaction) as never);
+    liar.cancel(liar.head - 10, transfer);
+    const paid = { state: "paid", transaction, height: one.head - 10 };
+    expect(await world.rail.standing(await read(), signal())).toEqual(paid);
+  });
+
+  test("of which one is down: the other's word counts", async () => {
+    const [, down] = [await world.node(), await world.node()];
+    await down.close();
+    expect(await world.rail.standing(await read(), signal())).toEqual({ state: "open" });
+  });
+});

@@ -1,0 +1,203 @@
+import { BASE_MAINNET } from "@attestd/proof/caip2";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Hex } from "viem";
+import { isErc6492Signature } from "viem/utils";
+import type { Clock } from "../../clock.ts";
+import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import { findUse, type Use } from "../../providers/evm-authorizations.ts";
+import { isAcceptedByWallet, isAuthorizationUsed, readBlock } from "../../providers/evm-payments.ts";
+import { unavailable } from "../../providers/provider.ts";
+import { agree } from "../../providers/quorum.ts";
+import {
+  type Authorization,
+  authorizationDigest,
+  isSignedByKeyOf,
+  readAuthorization,
+  type TokenDomain,
+} from "./base-authorization.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+
+/** USDC on Base; the sandbox's has the same address. */
+export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+
+/** Seconds that must be left when we settle: verify, settle and a congested block. */
+const MARGIN_SECONDS = 30;
+/** How far our clock and the chain's may be apart, in seconds. */
+const SKEW_SECONDS = 60;
+const POLL_MS = 1_000;
+
+export type BasePayment = Payment & {
+  readonly rail: "base";
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+};
+
+export type BaseRailOptions = {
+  nodes: BaseNodes;
+  /** The token's, as the chain has it. */
+  domain: TokenDomain;
+  /** How long an authorization may live. */
+  maxLifeSeconds: number;
+  clock: Clock;
+};
+
+/**
+ * What one node shows of an authorization; `final` when that can never change. Block numbers order what nodes have seen;
+ * they never measure time.
+ */
+type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
+type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
+
+/** The Base USDC rail: scheme `exact` of @x402/evm by EIP-3009, which the facilitator submits and pays the gas of. */
+export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptions): Rail<BasePayment> {
+  const now = () => Math.floor(clock.now() / 1000);
+
+  return {
+    name: "base",
+    network: BASE_MAINNET,
+    asset: BASE_USDC,
+    extra: { name: domain.name, version: domain.version },
+    isNetwork: (network) => network === BASE_MAINNET,
+    sameAddress,
+
+    read(payload: PaymentPayload): BasePayment {
+      if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+      const { authorization, signature } = readAuthorization(payload.payload);
+      const { from, to, value, nonce } = authorization;
+      return {
+        rail: "base",
+        key: `${BASE_MAINNET}/${BASE_USDC.toLowerCase()}/${from.toLowerCase()}/${nonce}`,
+        aliases: [],
+        payer: from,
+        payTo: to,
+        amount: value,
+        // Not in the payload, and bound all the same: it is part of the domain that the payer signs under.
+        asset: BASE_USDC,
+        payload,
+        authorization,
+        signature,
+      };
+    },
+
+    // Never `invalid`: what is not the signature of the address's own key may be one that a wallet's contract accepts,
+    // which reads any bytes in its own way, 65 of them too (ERC-1271; a Safe with one owner). A stranger gains nothing by
+    // it: the chain is asked before anything is written or told, and a plain account has no contract that says yes.
+    async signature(payment) {
+      const { authorization, signature } = payment;
+      return (await isSignedByKeyOf(authorization.from, digestOf(payment), signature)) ? "valid" : "on_chain";
+    },
+
+    async onChain(payment, signal) {
+      const { from } = payment.authorization;
+      const ask = (rpc: BaseRpc, ends: AbortSignal) =>
+        isAcceptedByWallet(rpc, from, digestOf(payment), payment.signature, ends);
+      const question = { about: `the signature of ${payment.key}`, same: String, signal };
+      const [accepted] = await agree(nodes.rpcs, ask, question, nodes.rules);
+      return accepted;
+    },
+
+    async check({ authorization, signature }, requirement) {
+      checkTransfer(authorization, requirement);
+      checkTimes(authorization, now(), maxLifeSeconds);
+      if (isErc6492Signature(signature))
+        throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
+    },
+
+    async standing(payment, signal): Promise<PaymentStanding> {
+      // It counts as paid once no node that is asked has yet to come to the block. Until then it is open.
+      const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
+      const sights = await lookEverywhere(payment, behind, signal);
+      const [sight] = sights;
+      if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block };
+      // A void call tells its payer to sign anew: no reorganisation may bring this payment back to life.
+      if (!sights.every(({ final }) => final)) return { state: "open" };
+      return { state: "void", reason: reasonOf(sight, payment.authorization) };
+    },
+
+    async spent(payment, signal) {
+      // One node that has seen it spent is enough to ask for no other payment.
+      const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
+      const [sight] = await lookEverywhere(payment, behind, signal);
+      return sight.kind === "used" && sameAddress(sight.to, payment.payTo);
+    },
+
+    news: (signal) => clock.sleep(POLL_MS, signal),
+  };
+
+  function digestOf({ authorization }: BasePayment): Hex {
+    return authorizationDigest(authorization, BASE_USDC, domain);
+  }
+
+  function lookEverywhere(payment: BasePayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
+    const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
+    return agree(nodes.rpcs, (rpc, ends) => look(rpc, payment, ends), question, nodes.rules);
+  }
+
+  async function look(rpc: BaseRpc, payment: BasePayment, signal: AbortSignal): Promise<Sight> {
+    const { from, nonce, validBefore } = payment.authorization;
+    const id = { token: BASE_USDC, from, nonce } as const;
+    const head = await readBlock(rpc, "latest", signal);
+    if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
+
+    if (!(await isAuthorizationUsed(rpc, id, head.number, signal))) {
+      // The token takes no transfer in a block whose time is `validBefore` or later, and after a finalized block of such
+      // a time there are no others.
+      const finalized = now() < validBefore ? undefined : await readBlock(rpc, "finalized", signal);
+      const final = finalized !== undefined && finalized.timestamp >= validBefore && finalized.number <= head.number;
+      return { kind: "unused", head: head.number, final };
+    }
+
+    // An admitted payment was unused before that: it would have lived too long for us.
+    const after = Math.min(Number(validBefore), now()) - maxLifeSeconds - SKEW_SECONDS;
+    const use = await findUse(rpc, id, { after, before: validBefore }, head.number, signal);
+    if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
+    const final = !pays(payment, use) && use.block <= (await readBlock(rpc, "finalized", signal)).number;
+    return { ...use, final };
+  }
+}
+
+function sameAddress(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+function pays({ payTo, amount }: BasePayment, use: Use | Sight): use is Extract<Use, { kind: "used" }> {
+  return use.kind === "used" && sameAddress(use.to, payTo) && use.value === amount;
+}
+
+/** The facts of which nodes have to say the same. */
+function describe(sight: Sight): string {
+  if (sight.kind === "unused") return "unused";
+  const where = `in ${sight.transaction}, block ${sight.blockHash}`;
+  return sight.kind === "cancelled" ? `cancelled ${where}` : `${sight.value} moved to ${sight.to} ${where}`;
+}
+
+/** Whether the one node had not come to the block in which the other saw the authorization used. */
+function isBefore(unused: Sight, used: Sight): boolean {
+  return unused.kind === "unused" && used.kind !== "unused" && unused.head < used.block;
+}
+
+function reasonOf(sight: Sight, { validBefore }: Authorization): string {
+  switch (sight.kind) {
+    case "unused":
+      return `expired unspent, at Unix time ${validBefore}`;
+    case "cancelled":
+      return `cancelled by its payer, in ${sight.transaction}`;
+    case "used":
+      return `its nonce was spent on another transfer, in ${sight.transaction}`;
+  }
+}
+
+function checkTransfer({ from, to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
+  if (!sameAddress(asset, BASE_USDC)) throw new PaymentRefused(`the payment moves ${BASE_USDC}, not ${asset}`);
+  if (value !== BigInt(amount)) throw new PaymentRefused(`the payment moves ${value}, not ${amount}`);
+  if (!sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
+  if (sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
+}
+
+function checkTimes({ validAfter, validBefore }: Authorization, now: number, maxLifeSeconds: number): void {
+  if (validAfter >= now) throw new PaymentRefused(`the payment is not valid before Unix time ${validAfter}`);
+  if (validBefore < now + MARGIN_SECONDS)
+    throw new PaymentRefused(`the payment expires at Unix time ${validBefore}, too soon after ${now}`);
+  if (validBefore > now + maxLifeSeconds)
+    throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+}

@@ -1,0 +1,158 @@
+import type { Hex } from "viem";
+import { encodeEventTopics, getAddress, numberToHex, padHex, parseAbi, slice } from "viem/utils";
+import { z } from "zod";
+import type { BaseRpc } from "./base.ts";
+import { type AuthorizationId, ask, decoded, readBlock, rpcBytes } from "./evm-payments.ts";
+import { unavailable } from "./provider.ts";
+
+/** Seconds of Unix time, both exclusive. */
+export type TimeWindow = { after: number; before: bigint };
+
+/** What became of an authorization, by the logs of its token. */
+export type Use = { transaction: string; block: number; blockHash: string } & (
+  | { kind: "used"; to: Hex; value: bigint }
+  | { kind: "cancelled" }
+);
+
+const EVENTS = parseAbi([
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+]);
+const [USED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationUsed" });
+const [CANCELLED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationCanceled" });
+const [TRANSFER] = encodeEventTopics({ abi: EVENTS, eventName: "Transfer" });
+
+/** Blocks in one question for logs: what the common hosts answer at least. */
+const SPAN = 1_000;
+
+const integer = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{1,14}$/)
+  .transform(Number)
+  .pipe(z.int());
+const Log = z.object({
+  address: rpcBytes,
+  topics: z.array(rpcBytes),
+  data: rpcBytes,
+  logIndex: integer,
+  blockNumber: integer,
+  blockHash: rpcBytes,
+  transactionHash: rpcBytes,
+});
+type Log = z.infer<typeof Log>;
+const Receipt = z.object({ status: integer, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
+
+/**
+ * Finds what became of an authorization that is used or cancelled: first in the window of time in which it must have
+ * been used if its payment was admitted; else, in one question that not every host answers, in all blocks.
+ *
+ * @param head the last block to look in
+ * @returns undefined when the node has no log of it
+ * @throws ProviderError
+ */
+export async function findUse(
+  rpc: BaseRpc,
+  id: AuthorizationId,
+  window: TimeWindow,
+  head: number,
+  signal: AbortSignal,
+): Promise<Use | undefined> {
+  const log = (await searchWindow(rpc, id, window, head, signal)) ?? (await search(rpc, id, 0, head, signal));
+  return log && readUse(rpc, id, log, signal);
+}
+
+async function searchWindow(
+  rpc: BaseRpc,
+  id: AuthorizationId,
+  { after, before }: TimeWindow,
+  head: number,
+  signal: AbortSignal,
+): Promise<Log | undefined> {
+  for (let from = await blockBefore(rpc, after, head, signal); from <= head; from += SPAN) {
+    const to = Math.min(from + SPAN - 1, head);
+    const log = await search(rpc, id, from, to, signal);
+    if (log) return log;
+    if (to < head && (await readBlock(rpc, to, signal)).timestamp >= before) return undefined;
+  }
+  return undefined;
+}
+
+/**
+ * A block from before a time, and no more than SPAN blocks before the first that is not; block 0 when there is none.
+ *
+ * Found by time stamps alone, backwards from the head: Base had a block every 2 s, and has one every 200 ms.
+ */
+async function blockBefore(rpc: BaseRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
+  const isEarly = async (number: number) => (await readBlock(rpc, number, signal)).timestamp < time;
+  let late = head;
+  let early = head;
+  for (let step = SPAN; early > 0; step *= 2) {
+    early = Math.max(0, early - step);
+    if (await isEarly(early)) break;
+    late = early;
+  }
+  while (late - early > SPAN) {
+    const middle = Math.floor((early + late) / 2);
+    if (await isEarly(middle)) early = middle;
+    else late = middle;
+  }
+  return early;
+}
+
+async function search(
+  rpc: BaseRpc,
+  id: AuthorizationId,
+  from: number,
+  to: number,
+  signal: AbortSignal,
+): Promise<Log | undefined> {
+  const filter = {
+    address: id.token,
+    topics: [[USED, CANCELLED], topic(id.from), id.nonce],
+    fromBlock: numberToHex(from),
+    toBlock: numberToHex(to),
+  };
+  const logs = await ask(rpc, z.array(Log), "eth_getLogs", [filter], signal);
+  return logs.find((log) => isOf(log, id));
+}
+
+/** Reads a use from its transaction's receipt, in a block that is still in the chain. */
+async function readUse(rpc: BaseRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
+  const { transactionHash: transaction, blockNumber: block, blockHash } = found;
+  const receipt = await ask(rpc, Receipt.nullable(), "eth_getTransactionReceipt", [transaction], signal);
+  const { hash } = await readBlock(rpc, block, signal);
+  if (receipt?.blockHash !== blockHash || hash !== blockHash || receipt.transactionHash !== transaction)
+    throw unavailable(`${rpc.name} does not show transaction ${transaction} where its log is, in block ${blockHash}`);
+
+  return decoded(rpc, () => {
+    const place = receipt.logs.findIndex((log) => isOf(log, id));
+    const [log, next] = receipt.logs.slice(place, place + 2);
+    if (receipt.status !== 1 || place < 0 || !log) throw new Error("no successful transaction with that log");
+    if (log.topics[0] === CANCELLED) return { kind: "cancelled", transaction, block, blockHash };
+    return { kind: "used", transaction, block, blockHash, ...readTransfer(log, next) };
+  });
+}
+
+/** The token logs the transfer right after the use; one transaction may hold many such pairs. */
+function readTransfer(used: Log, next: Log | undefined): { to: Hex; value: bigint } {
+  const [event, from, to] = next?.topics ?? [];
+  const follows = next?.address === used.address && next.logIndex === used.logIndex + 1;
+  if (!follows || event !== TRANSFER || from !== used.topics[1] || to?.length !== 66 || next.data.length !== 66)
+    throw new Error("no transfer follows the use of the authorization");
+  return { to: getAddress(slice(to, 12)), value: BigInt(next.data) };
+}
+
+/** Checked again, because a node may overlook the filter. */
+function isOf({ address, topics: [event, from, nonce] }: Log, id: AuthorizationId): boolean {
+  return (
+    address === id.token.toLowerCase() &&
+    (event === USED || event === CANCELLED) &&
+    from === topic(id.from) &&
+    nonce === id.nonce
+  );
+}
+
+function topic(address: Hex): Hex {
+  return padHex(address.toLowerCase() as Hex, { size: 32 });
+}
