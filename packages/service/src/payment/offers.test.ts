@@ -1,0 +1,119 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { describe, expect, test } from "vitest";
+import type { Facilitator } from "./facilitator.ts";
+import { Offers, type Tender, usdc } from "./offers.ts";
+import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
+
+const NETWORKS: Record<RailName, string> = {
+  algorand: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+  base: "eip155:8453",
+  solana: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+};
+
+/** What a facilitator says of its fee payer now; tests change it. */
+let feePayer = "FEE-1";
+let clock = 0;
+
+function tender(name: RailName): Tender {
+  const rail = {
+    name,
+    network: NETWORKS[name],
+    asset: `asset of ${name}`,
+    extra: name === "base" ? { name: "USD Coin", version: "2" } : {},
+    isNetwork: (network: string) => network === NETWORKS[name],
+    sameAddress: (a: string, b: string) => a.toLowerCase() === b.toLowerCase(),
+  } as Rail;
+  const facilitator = {
+    supported: async () => [{ network: NETWORKS[name], extra: name === "base" ? {} : { feePayer } }],
+  } as unknown as Facilitator;
+  return { rail, payTo: `payee on ${name}`, facilitator, facilitatorUrl: "https://facilitator.example" };
+}
+
+async function offersOf(...names: RailName[]): Promise<Offers> {
+  feePayer = "FEE-1";
+  clock = 0;
+  const tenders = names.map(tender);
+  const offers = new Offers({ tenders, price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
+  await offers.refresh(AbortSignal.timeout(1000));
+  return offers;
+}
+
+const accepting = (accepted: PaymentRequirements): PaymentPayload => ({ x402Version: 2, accepted, payload: {} });
+
+describe("offers", () => {
+  test("follow the source: Algorand takes its own rail, Base its own first and then the others that are on", async () => {
+    const all = await offersOf("algorand", "base", "solana");
+    const rails = (offers: Offers, chain?: "algorand" | "base") => offers.for(chain).map(({ network }) => network);
+    expect(rails(all, "algorand")).toEqual([NETWORKS.algorand]);
+    expect(rails(all, "base")).toEqual([NETWORKS.base, NETWORKS.algorand, NETWORKS.solana]);
+    expect(rails(all)).toEqual([NETWORKS.algorand, NETWORKS.base, NETWORKS.solana]);
+    expect(rails(await offersOf("algorand"), "base")).toEqual([NETWORKS.algorand]);
+  });
+
+  test("are pure x402, and say the same in the interface's own fields beside it", async () => {
+    const offers = await offersOf("algorand", "base");
+    expect(offers.for("base")[0]).toEqual({
+      scheme: "exact",
+      network: "eip155:8453",
+      asset: "asset of base",
+      amount: "1000",
+      payTo: "payee on base",
+      maxTimeoutSeconds: 120,
+      extra: { name: "USD Coin", version: "2" },
+    });
+    expect(offers.optionsFor("algorand")).toEqual([
+      {
+        scheme: "exact",
+        network: "algorand-mainnet",
+        asset: "asset of algorand",
+        payTo: "payee on algorand",
+        maxAmountRequired: "1000",
+        priceUsdc: "0.001",
+        facilitatorUrl: "https://facilitator.example",
+      },
+    ]);
+  });
+
+  test("are matched on what matters, and give our own requirement back", async () => {
+    const offers = await offersOf("algorand");
+    const [offer] = offers.for("algorand") as [PaymentRequirements];
+    const spelt = { ...offer, payTo: offer.payTo.toUpperCase(), maxTimeoutSeconds: 999 };
+    expect(offers.match(accepting(spelt), "algorand", "algorand")).toEqual(offer);
+    for (const change of [{ amount: "999" }, { asset: "other" }, { payTo: "stranger" }, { scheme: "upto" }])
+      expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", "algorand")).toThrow(
+        `accepted.${Object.keys(change)[0]} is not`,
+      );
+    expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(PaymentRefused);
+  });
+
+  test("honour a fee payer for the time that its offer was good", async () => {
+    const offers = await offersOf("algorand");
+    const [before] = offers.for("algorand") as [PaymentRequirements];
+    feePayer = "FEE-2";
+    clock = 50_000;
+    await offers.refresh(AbortSignal.timeout(1000));
+    const [after] = offers.for("algorand") as [PaymentRequirements];
+    expect(after.extra.feePayer).toBe("FEE-2");
+    clock = 50_000 + 119_000;
+    expect(offers.match(accepting(before), "algorand", "algorand").extra.feePayer).toBe("FEE-1");
+    clock = 50_000 + 121_000;
+    expect(() => offers.match(accepting(before), "algorand", "algorand")).toThrow("feePayer was not offered");
+    expect(() => offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", "algorand")).toThrow();
+  });
+
+  test("need a facilitator that settles the rail", async () => {
+    const one = tender("algorand");
+    const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
+    const offers = new Offers({
+      tenders: [{ ...one, facilitator }],
+      price: 1n,
+      maxTimeoutSeconds: 120,
+      now: () => 0,
+    });
+    await expect(offers.refresh(AbortSignal.timeout(1000))).rejects.toThrow("does not settle");
+  });
+});
+
+test("a price is written as people do", () => {
+  expect([1n, 1000n, 10_000n, 1_000_000n, 1_500_000n].map(usdc)).toEqual(["0.000001", "0.001", "0.01", "1", "1.5"]);
+});
