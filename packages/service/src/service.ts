@@ -1,7 +1,4 @@
 import { setInterval } from "node:timers/promises";
-import { algorandCaip2 } from "@attestd/proof/caip2";
-import { fromBase64 } from "@attestd/proof/encoding";
-import algosdk from "algosdk";
 import type { Logger } from "pino";
 import type { AppOptions } from "./app.ts";
 import { createAttestor } from "./attestor/attestor.ts";
@@ -14,20 +11,13 @@ import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
-import { AlgorandSource } from "./chains/algorand.ts";
-import type { ChainName, SourceChain } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { nativeCrypto } from "./crypto.ts";
-import { AttestorAccount } from "./ledger/account.ts";
-import { RoundWatcher } from "./ledger/rounds.ts";
+import { openNetworks } from "./networks.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
 import { Offers, type Tender } from "./payment/offers.ts";
-import { algorandRail } from "./payment/rails/algorand.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
-import { Algod, Indexer } from "./providers/algorand.ts";
-import type { AlgorandNodes } from "./providers/algorand-lookup.ts";
-import type { Conflict } from "./providers/quorum.ts";
 import { transactionProduct } from "./subjects/transaction.ts";
 import { createVerifier } from "./verification.ts";
 
@@ -44,8 +34,6 @@ export type Service = {
 
 /** One question to a provider, a facilitator, a chain. */
 const DEADLINE_MS = 20_000;
-/** Time that an authorization may live beyond the time-out that we offer, in s. */
-const LIFE_BEYOND_TIMEOUT = 60;
 /** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MOST_IN_FLIGHT = 2_000;
@@ -63,50 +51,26 @@ const REFRESH_MS = 15_000;
 export async function openService(config: Config, origin: string, log: Logger): Promise<Service> {
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
-  const caip2 = algorandCaip2(fromBase64(config.algorand.genesisHash));
 
   const store = await openStore(config);
   opened.defer(() => store.close());
 
-  const nodes = algorandNodes(config, log);
-  const rounds = new RoundWatcher({
-    nodes,
-    genesisHash: config.algorand.genesisHash,
-    onError: (err) => log.warn({ err }, "rounds cannot be read"),
-  });
-  rounds.start();
-  opened.defer(() => rounds.stop());
-  const chains = new Map<ChainName, SourceChain>([
-    ["algorand", new AlgorandSource({ nodes, caip2, accept: config.extraSourceChains })],
-  ]);
-  const ledger = new AttestorAccount({
-    nodes,
-    genesisHash: config.algorand.genesisHash,
-    seed: algosdk.seedFromMnemonic(config.attestor.mnemonic),
-    rounds,
-    source: new AlgorandSource({ nodes, caip2 }),
-  });
+  const networks = await openNetworks(config, log, systemClock, start);
+  opened.defer(() => networks.close());
+  const { ledger, chains, rails } = networks;
   await claim(store, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
-  const round = await rounds.next(start);
+  const round = await ledger.rounds.next(start);
 
   const signer = seedSigner(config.attestor.pqSeed);
   const history = await openHistory({
     store,
     signer,
-    ledger: caip2,
+    ledger: ledger.caip2,
     algorandAddress: ledger.address,
     origin,
     round,
   });
 
-  const rails: Rail[] = [
-    algorandRail({
-      genesisHash: config.algorand.genesisHash,
-      rounds,
-      authorized: async () => false,
-      maxLifeSeconds: config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT,
-    }),
-  ];
   const tenders = rails.flatMap((rail) => tenderOf(rail, config));
   const offers = new Offers({
     tenders,
@@ -118,7 +82,9 @@ export async function openService(config: Config, origin: string, log: Logger): 
   await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await store.payees();
 
-  const products = { transaction: transactionProduct(chains, { algorand: "finalized", base: "safe" }) };
+  const products = {
+    transaction: transactionProduct(chains, { algorand: "finalized", base: config.base?.confirmation ?? "safe" }),
+  };
   const perform = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
@@ -167,7 +133,7 @@ export async function openService(config: Config, origin: string, log: Logger): 
       offers,
       verifier: createVerifier({ history, crypto: nativeCrypto, chains, ledger, deadlineMs: DEADLINE_MS }),
       bundle: (id) => store.bundle(id),
-      readiness: () => readiness(rounds, capacity, Date.now()),
+      readiness: () => readiness(ledger.rounds, capacity, Date.now()),
       keyHistory: () => JSON.stringify(history),
       sources: chains,
     },
@@ -188,17 +154,6 @@ async function claim(store: Store, identity: { genesisHash: string; algorandAddr
     throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
   if (recorded.algorandAddress !== identity.algorandAddress)
     throw new ConfigError(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
-}
-
-function algorandNodes({ algorand, providerQuorum }: Config, log: Logger): AlgorandNodes {
-  return {
-    algods: algorand.algod.map((endpoint) => new Algod(endpoint, algorand.genesisHash)),
-    indexers: algorand.indexer.map((endpoint) => new Indexer(endpoint)),
-    rules: {
-      ...(providerQuorum !== undefined && { quorum: providerQuorum }),
-      onConflict: (conflict: Conflict) => log.error(conflict, "providers contradict one another"),
-    },
-  };
 }
 
 /** A rail with what it needs to be offered, when it is switched on. */

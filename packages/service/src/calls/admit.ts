@@ -164,7 +164,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     { message }: PaymentRefused,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    if (options.isPayee(rail, payment.payTo) && (await rail.signature(payment)) !== "invalid") {
+    if (options.isPayee(rail, payment.payTo) && (await signed(rail, payment, signal))) {
       const spent = await rail.spent(payment, signal).catch((cause) => {
         throw new Problem("payment_unknown", "The payment's chain cannot be read now.", { retryAfter: 10, cause });
       });

@@ -1,0 +1,97 @@
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { fromBase64 } from "@attestd/proof/encoding";
+import algosdk from "algosdk";
+import type { Logger } from "pino";
+import { AlgorandSource } from "./chains/algorand.ts";
+import { BaseSource } from "./chains/base.ts";
+import type { ChainName, SourceChain } from "./chains/chain.ts";
+import type { Clock } from "./clock.ts";
+import { type Config, ConfigError } from "./config.ts";
+import { AttestorAccount } from "./ledger/account.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { RoundWatcher } from "./ledger/rounds.ts";
+import { algorandRail } from "./payment/rails/algorand.ts";
+import { BASE_USDC, baseRail } from "./payment/rails/base.ts";
+import type { Rail } from "./payment/rails/rail.ts";
+import { Algod, Indexer } from "./providers/algorand.ts";
+import type { AlgorandNodes } from "./providers/algorand-lookup.ts";
+import { type BaseNodes, BaseRpc } from "./providers/base.ts";
+import { readTokenDomain } from "./providers/evm-payments.ts";
+import type { QuorumRules } from "./providers/quorum.ts";
+
+/** Everything outside that the service reads and writes, as the settings name it. */
+export type Networks = {
+  ledger: Ledger;
+  /** The chains whose transactions are attested. */
+  chains: ReadonlyMap<ChainName, SourceChain>;
+  /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
+  rails: readonly Rail[];
+  close(): Promise<void>;
+};
+
+const BASE_CHAIN_ID = 8453;
+/** Time that an authorization may live beyond the time-out that we offer, in s. */
+const LIFE_BEYOND_TIMEOUT = 60;
+
+/**
+ * Connects to the networks and begins to follow the ledger's rounds.
+ *
+ * @throws ConfigError when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
+ */
+export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
+  const rules: QuorumRules = {
+    ...(config.providerQuorum !== undefined && { quorum: config.providerQuorum }),
+    onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
+  };
+  const nodes = algorandNodes(config, rules);
+  const baseNodes = { rpcs: (config.base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
+  const domain = await usdcDomain(config, baseNodes, signal);
+
+  const { genesisHash } = config.algorand;
+  const caip2 = algorandCaip2(fromBase64(genesisHash));
+  const accept = config.extraSourceChains;
+  const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
+  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
+  rounds.start();
+
+  const chains = new Map<ChainName, SourceChain>([["algorand", new AlgorandSource({ nodes, caip2, accept })]]);
+  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept }));
+  const ledger = new AttestorAccount({
+    nodes,
+    genesisHash,
+    seed: algosdk.seedFromMnemonic(config.attestor.mnemonic),
+    rounds,
+    source: new AlgorandSource({ nodes, caip2 }),
+  });
+  const maxLifeSeconds = config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT;
+  return {
+    ledger,
+    chains,
+    rails: [
+      algorandRail({ genesisHash, rounds, authorized: async () => false, maxLifeSeconds }),
+      baseRail({ nodes: baseNodes, domain, maxLifeSeconds, clock }),
+    ],
+    close: () => rounds.stop(),
+  };
+}
+
+function algorandNodes({ algorand }: Config, rules: QuorumRules): AlgorandNodes {
+  return {
+    algods: algorand.algod.map((endpoint) => new Algod(endpoint, algorand.genesisHash)),
+    indexers: algorand.indexer.map((endpoint) => new Indexer(endpoint)),
+    rules,
+  };
+}
+
+const REAL_USDC = { name: "USD Coin", version: "2" };
+
+/** The EIP-712 domain of USDC on Base, which payers sign under. The sandbox's token must have, and has, another name. */
+async function usdcDomain(config: Config, nodes: BaseNodes, signal: AbortSignal) {
+  if (!config.rails.base) return REAL_USDC;
+  const domain = await readTokenDomain(nodes, BASE_USDC, signal);
+  const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
+  const named = `${BASE_USDC} calls itself "${domain.name}", version "${domain.version}"`;
+  if (!config.sandbox && !isReal) throw new ConfigError(`BASE_RPC_URL is not of Base: its token at ${named}.`);
+  if (config.sandbox && isReal) throw new ConfigError(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
+  return domain;
+}
