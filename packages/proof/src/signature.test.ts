@@ -1,20 +1,13 @@
-import { createPublicKey, verify as verifyNative } from "node:crypto";
+import { createPublicKey } from "node:crypto";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { describe, expect, it } from "vitest";
+import { nativeCrypto } from "../test/native-crypto.ts";
 import { describeVectors } from "../test/vectors.ts";
 import { concatBytes, fromBase64, fromHex, toHex, utf8 } from "./encoding.ts";
-import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
+import { nobleCrypto, verifySignature } from "./signature.ts";
 import { jwk } from "./trust.ts";
 
-const native: Pick<Crypto, "mldsa65"> = {
-  mldsa65: {
-    verify: (publicKey, message, signature) => {
-      const key = createPublicKey({ key: publicKey, format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
-      return verifyNative(null, message, key, signature);
-    },
-  },
-};
-const implementations = { noble: nobleCrypto, "node:crypto": native };
+const implementations = { noble: nobleCrypto, "node:crypto": nativeCrypto };
 
 describeVectors("Wycheproof ML-DSA-65", (vectors) => {
   type Test = { tcId: number; comment: string; msg: string; ctx?: string; sig: string; result: string };
