@@ -2,8 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { describeVectors } from "../../test/vectors.ts";
 import { fromHex, toHex } from "../encoding.ts";
-import { decodeRlpList, encodeRlp } from "./rlp.ts";
+import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
+import { baseTxHash } from "./transaction.ts";
 import { proveIndex, trieRoot, verifyIndex } from "./trie.ts";
+
+type AccessListJson = { address: string; storageKeys: string[] }[];
+
+function accessListOf(json: { accessList?: unknown }): RlpItem {
+  const entries = (json.accessList ?? []) as AccessListJson;
+  return entries.map(({ address, storageKeys }) => [bytesOf(address), storageKeys.map(bytesOf)]);
+}
 
 const bytesOf = (hex: string) => fromHex(hex.slice(2));
 
@@ -25,6 +33,23 @@ describeVectors("transactions of recorded blocks", (vectors) => {
         expect(verifyIndex(root, index, nodes)).toEqual(item);
       }
     }
+  });
+
+  it("made again from the JSON of 62 have their ids, and the header's root", () => {
+    const block = vectors.json("base/goerli-pre-shanghai-block.json");
+    const items = block.transactions.map((json: Record<string, string>) => {
+      const quantity = (name: string) => encodeQuantity(BigInt(json[name] as string));
+      const call = [json.to ? bytesOf(json.to) : new Uint8Array(), quantity("value"), bytesOf(json.input as string)];
+      const signature = ["v", "r", "s"].map(quantity);
+      if (json.type === "0x0") return encodeRlp([...["nonce", "gasPrice", "gas"].map(quantity), ...call, ...signature]);
+      const fees = ["chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", "gas"].map(quantity);
+      return Uint8Array.of(2, ...encodeRlp([...fees, ...call, accessListOf(json), ...signature]));
+    });
+    expect(items).toHaveLength(62);
+    expect(items.map((item: Uint8Array) => baseTxHash(item))).toEqual(
+      block.transactions.map(({ hash }: { hash: string }) => hash),
+    );
+    expect(`0x${toHex(trieRoot(items))}`).toBe(block.transactionsRoot);
   });
 
   it("of one alone, with its receipt, have the header's roots", () => {
