@@ -2,18 +2,13 @@ import {
   DecodeError,
   decodeAddress,
   encodeMsgpack,
-  fromBase64,
-  fromUtf8,
   type MsgpackMap,
   type MsgpackValue,
-  RawString,
   structMap,
   txid,
-  utf8,
 } from "@attestd/proof";
+import { address, anyText, bytes, digest, flag, integer, type Json, list, object, text } from "./algorand-json.ts";
 
-/** A JSON object as an indexer writes it, with lossless integers. */
-type Json = Readonly<Record<string, unknown>>;
 type Fields = Record<string, MsgpackValue | undefined>;
 
 /**
@@ -237,58 +232,4 @@ function merkleProof(value: unknown): MsgpackMap {
     hsh: structMap({ t: integer(factory["hash-type"]) }),
     td: integer(json["tree-depth"]),
   });
-}
-
-// Readers of JSON members. An absent member is the empty value of its kind, which structMap leaves out.
-
-function object(value: unknown): Json {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
-  throw new DecodeError("not an object");
-}
-
-function list<T>(value: unknown, read: (item: unknown) => T): T[] {
-  if (value === undefined) return [];
-  if (Array.isArray(value)) return value.map(read);
-  throw new DecodeError("not a list");
-}
-
-function integer(value: unknown): number | bigint {
-  if (value === undefined) return 0;
-  if (typeof value === "bigint" || typeof value === "number") return value;
-  throw new DecodeError("not an integer");
-}
-
-function flag(value: unknown): boolean {
-  if (value === undefined || typeof value === "boolean") return value ?? false;
-  throw new DecodeError("not a boolean");
-}
-
-function text(value: unknown): string {
-  if (value === undefined || typeof value === "string") return value ?? "";
-  throw new DecodeError("not a text");
-}
-
-function bytes(value: unknown): Uint8Array {
-  return fromBase64(text(value));
-}
-
-/** Text of which the ledger asks no encoding. */
-function anyText(base64: unknown, plain: unknown): MsgpackValue {
-  const raw = base64 === undefined ? utf8(text(plain)) : bytes(base64);
-  try {
-    return fromUtf8(raw);
-  } catch {
-    return new RawString(raw);
-  }
-}
-
-/** Bytes of fixed length: all zeros is empty to Go. */
-function digest(value: unknown): Uint8Array | undefined {
-  const fixed = bytes(value);
-  return fixed.some((byte) => byte !== 0) ? fixed : undefined;
-}
-
-function address(value: unknown): Uint8Array | undefined {
-  const publicKey = value === undefined ? new Uint8Array() : decodeAddress(text(value));
-  return publicKey.some((byte) => byte !== 0) ? publicKey : undefined;
 }

@@ -1,6 +1,7 @@
 import { decodeBaseTransaction, isBaseTxHash, transactionChainId } from "@attestd/proof/base/transaction";
 import { evmCaip2 } from "@attestd/proof/caip2";
 import type { BaseNodes, BaseRpc, Receipt } from "../providers/base.ts";
+import { unavailable } from "../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../providers/quorum.ts";
 import { fetchBytes } from "./base-bytes.ts";
 import { type ConfirmationLevel, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
@@ -88,8 +89,9 @@ function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
 async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: AbortSignal): Promise<Sighting | Absence> {
   // Before the receipt: a receipt that is then missing is in no block up to this one.
   const latest = await rpc.block("latest", signal);
+  if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
   const receipt = await rpc.receipt(hash, signal);
-  if (receipt === undefined) return { upTo: latest?.number ?? 0, timestamp: latest?.timestamp ?? 0 };
+  if (receipt === undefined) return { upTo: latest.number, timestamp: latest.timestamp };
 
   const number = receipt.blockNumber;
   const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);

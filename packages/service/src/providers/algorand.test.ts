@@ -32,11 +32,11 @@ describe("Algod", () => {
     const seen: (string | string[] | undefined)[] = [];
     const upstream = await Upstream.start(({ headers }, response) => {
       seen.push(headers["x-algo-api-token"], headers["x-indexer-api-token"]);
-      json(response, { round: 1, "last-round": 1, "catchup-time": 0 });
+      json(response, { "last-round": 1, "catchup-time": 0, "current-round": 1, transactions: [] });
     });
     open.push(upstream);
     await new Algod({ url: upstream.url, token: "a" }, GENESIS_HASH).lastRound(never);
-    await new Indexer({ url: upstream.url, token: "b" }).health(never);
+    await new Indexer({ url: upstream.url, token: "b" }).transaction("X", never);
     expect(seen).toEqual(["a", undefined, "b", "b"]);
   });
 

@@ -20,7 +20,6 @@ const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number
 const Account = z.object({ amount: microAlgos, "min-balance": microAlgos });
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
 const Message = z.object({ message: z.string() });
-const Health = z.object({ round, "is-migrating": z.boolean().optional() });
 const Search = z.object({
   "current-round": round,
   transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
@@ -147,13 +146,6 @@ export class Indexer {
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
     this.#http = new HttpProvider({ url, headers });
     this.name = this.#http.name;
-  }
-
-  /** The last round that it has indexed. @throws ProviderError also while its database is being migrated */
-  async health(signal: AbortSignal): Promise<number> {
-    const health = await this.#http.json({ path: "/health" }, Health, signal);
-    if (health["is-migrating"]) throw unavailable(`${this.name} is migrating its database`);
-    return health.round;
   }
 
   /**
