@@ -124,6 +124,22 @@ test("a garbage signature over a fresh payment takes no place from its owner", a
   expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200 });
 });
 
+test("a purchase that its payer named is found again under another payment, which stays unspent", async () => {
+  const name = { "payment-identifier": { info: { required: false, id: `order_${Date.now()}_0123456789` } } };
+  const client = algorandClient(world.sandbox);
+  const [first, second] = [await sign(attestUrl(), sample(), client), await sign(attestUrl(), sample(), client)];
+  const bought = await pay(attestUrl(), sample(), { ...first, extensions: name });
+  expect(bought.status).toBe(200);
+  const spent = await outsider(world.sandbox).balance();
+  expect(await pay(attestUrl(), sample(), { ...second, extensions: name })).toMatchObject({
+    status: 200,
+    text: bought.text,
+  });
+  const other = { txid: JSON.parse(bought.text).attest.txnId };
+  expect(await pay(attestUrl(), other, { ...second, extensions: name })).toMatchObject({ status: 409 });
+  expect(await outsider(world.sandbox).balance()).toBe(spent);
+});
+
 test("what the source lacks is not charged", async () => {
   const before = await outsider(world.sandbox).balance();
   const unknown = { txid: `${"A".repeat(51)}Q` };

@@ -2,15 +2,15 @@ import { canonicalize } from "@attestd/proof/canonical";
 import type { JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
-import { type ChainName, SourceError } from "../chains/chain.ts";
+import type { ChainName } from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
-import { FacilitatorError } from "../payment/facilitator.ts";
+import { DECLARED_EXTENSIONS, identifierAlias } from "../payment/identifier.ts";
 import type { InterfaceOption, Offers } from "../payment/offers.ts";
 import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
-import { ProviderError } from "../providers/provider.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
+import { asking, pending, refusable, refusal } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { isFinal, prepare } from "./machine.ts";
@@ -18,19 +18,28 @@ import type { Runner } from "./runner.ts";
 import type { Store } from "./store.ts";
 
 /** What a paid request comes to; each door words it in its own way. Everything else is a thrown Problem. */
-export type Outcome =
-  /** The bundle, byte for byte as before, and the value of PAYMENT-RESPONSE. */
-  | { kind: "delivered"; body: string; receipt: string }
-  /** It is safe to sign a new payment. */
-  | {
-      kind: "payment_required";
-      /** Why the payment that came was not taken. */
-      error?: string;
-      accepts: PaymentRequirements[];
-      options: InterfaceOption[];
-      /** PAYMENT-RESPONSE of a settlement that failed. */
-      receipt?: string;
-    };
+export type Outcome = Delivered | PaymentRequired;
+
+export type Delivered = {
+  kind: "delivered";
+  /** The bundle, byte for byte as before. */
+  body: string;
+  /** The value of PAYMENT-RESPONSE. */
+  receipt: string;
+};
+
+/** It is safe to sign a new payment. */
+export type PaymentRequired = {
+  kind: "payment_required";
+  /** Why the payment that came was not taken. */
+  error?: string;
+  accepts: PaymentRequirements[];
+  /** The same offers in the interface's own fields. */
+  options: InterfaceOption[];
+  extensions: Record<string, unknown>;
+  /** PAYMENT-RESPONSE of a settlement that failed. */
+  receipt?: string;
+};
 
 export type AdmissionOptions = {
   store: Store;
@@ -62,9 +71,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const { store, runner, capacity, offers, rails, products, log, clock } = options;
 
   return async (subject, payload) => {
-    if (!payload) return paymentRequired(subject.chain);
+    if (!payload) return paymentRequired(offers, subject.chain);
     const read = refusable(() => readPayment(payload));
-    if (read instanceof PaymentRefused) return paymentRequired(subject.chain, read.message);
+    if (read instanceof PaymentRefused) return paymentRequired(offers, subject.chain, read.message);
     const { rail, payment } = read;
     const signal = clock.timeout(options.deadlineMs);
 
@@ -93,14 +102,24 @@ export function createAdmission(options: AdmissionOptions): Admit {
       canonicalize(call.payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
     // A stranger who knows the key but has no signature must learn nothing of the state behind it.
     if (!same && !(await signed(rail, payment, signal)))
-      return paymentRequired(subject.chain, "the payer's signature does not fit the payment");
+      return paymentRequired(offers, subject.chain, "the payer's signature does not fit the payment");
     return deliver(bound(call, payment, subject));
   }
 
-  /** @throws Problem unless the call is this payment's, for this subject */
-  function bound(call: Call, payment: Payment, subject: Subject): Call {
-    if (call.key === payment.key && call.subjectHash === requestHash(subject)) return call;
+  /** @throws Problem unless the call is for this subject, and of this payment or of one that its payer named alike */
+  function bound(call: Call, payment: Payment, subject: Subject, alias?: string): Call {
+    const known = call.key === payment.key || (alias !== undefined && call.aliases.includes(alias));
+    if (known && call.subjectHash === requestHash(subject)) return call;
     throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
+  }
+
+  /** The name that the payer gave to this purchase, if any, and the purchase that has it already. */
+  async function named(payment: Payment): Promise<{ alias?: string; earlier?: Call }> {
+    for (let attempt = 0; ; attempt++) {
+      const alias = identifierAlias(payment, attempt);
+      const earlier = alias === undefined ? undefined : await store.find(alias);
+      if (earlier?.state !== "void") return { ...(alias && { alias }), ...(earlier && { earlier }) };
+    }
   }
 
   async function signed(rail: Rail, payment: Payment, signal: AbortSignal): Promise<boolean> {
@@ -127,12 +146,15 @@ export function createAdmission(options: AdmissionOptions): Admit {
     try {
       if (signature === "on_chain" && !(await asking(() => rail.onChain(payment, signal))))
         return new PaymentRefused("the payer's signature does not fit the payment");
+      const { alias, earlier } = await named(payment);
+      // The new payment is left unsettled: its payer has bought this already.
+      if (earlier) return bound(earlier, payment, subject, alias);
       const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
       const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
       const call = prepare({
         key: payment.key,
-        aliases: payment.aliases,
+        aliases: alias === undefined ? payment.aliases : [...payment.aliases, alias],
         rail: rail.name,
         payer: payment.payer,
         subject,
@@ -144,7 +166,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       });
       const holder = await store.insert(call);
       void runner.start(holder);
-      return bound(holder, payment, subject);
+      return bound(holder, payment, subject, alias);
     } finally {
       leave();
     }
@@ -179,7 +201,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
         );
       }
     }
-    return paymentRequired(subject.chain, message);
+    return paymentRequired(offers, subject.chain, message);
   }
 
   /** The answer to a known payment, from its row alone; the wait for it where it is still under way. */
@@ -189,7 +211,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
       case "done":
         return { kind: "delivered", body: end.bundle?.body ?? "", receipt: end.receipt ?? "" };
       case "void":
-        return { ...paymentRequired(call.subject.chain, end.reason), ...(end.receipt && { receipt: end.receipt }) };
+        return {
+          ...paymentRequired(offers, call.subject.chain, end.reason),
+          ...(end.receipt && { receipt: end.receipt }),
+        };
       case "refunded":
         throw new Problem("payment_refunded", "The operator gave this payment back.");
       case "prepared":
@@ -199,51 +224,15 @@ export function createAdmission(options: AdmissionOptions): Admit {
         throw pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet.");
     }
   }
-
-  function paymentRequired(chain: ChainName, error?: string): Outcome & { kind: "payment_required" } {
-    return {
-      kind: "payment_required",
-      accepts: offers.for(chain),
-      options: offers.optionsFor(chain),
-      ...(error !== undefined && { error }),
-    };
-  }
 }
 
-function pending(code: "settlement_pending" | "attestation_pending", detail: string): Problem {
-  return new Problem(code, `${detail} Do not sign again.`, { retryAfter: 5, members: { retry: { sameHeader: true } } });
-}
-
-function refusable<T>(work: () => T): T | PaymentRefused {
-  try {
-    return work();
-  } catch (error) {
-    return refusal(error);
-  }
-}
-
-function refusal(error: unknown): PaymentRefused {
-  if (error instanceof PaymentRefused) return error;
-  throw error;
-}
-
-/** Words the failures of those whom we ask before anything is charged. */
-async function asking<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof SourceError)
-      throw new Problem(error.code === "source_unreadable" ? "providers_conflict" : error.code, error.message, {
-        ...(error.code === "source_unreadable" && { retryAfter: 30 }),
-        ...(error.rootId && { members: { rootId: error.rootId } }),
-      });
-    if (error instanceof ProviderError)
-      throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
-    if (error instanceof FacilitatorError)
-      throw new Problem("facilitator_unavailable", "The facilitator cannot be reached now.", {
-        retryAfter: 10,
-        cause: error,
-      });
-    throw error;
-  }
+/** The offers for a source, or every one for a request that names none. */
+export function paymentRequired(offers: Offers, chain: ChainName | undefined, error?: string): PaymentRequired {
+  return {
+    kind: "payment_required",
+    accepts: offers.for(chain),
+    options: offers.optionsFor(chain),
+    extensions: DECLARED_EXTENSIONS,
+    ...(error !== undefined && { error }),
+  };
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Admit } from "../calls/admit.ts";
+import { type Admit, paymentRequired } from "../calls/admit.ts";
 import type { Endpoint } from "../catalogue.ts";
 import { decodePaymentHeader, PaymentMalformed } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
@@ -29,8 +29,7 @@ export function paidRoute<T>({ endpoint, subject, admit, offers, origin }: PaidR
       if (header !== undefined)
         throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
       // A crawler's probe: it wants to see what this route costs (x402 discovery).
-      const every = { accepts: offers.for(undefined), options: offers.optionsFor(undefined) };
-      return outcomeResponse(c, { kind: "payment_required", ...every }, resource, origin());
+      return outcomeResponse(c, paymentRequired(offers, undefined), resource, origin());
     }
     requireJson(c);
     const body = validate(endpoint.body.schema, parseBody(bytes));

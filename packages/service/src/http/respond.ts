@@ -24,12 +24,13 @@ export type PaidResource = { path: string; description: string };
 export function outcomeResponse(c: HttpContext, outcome: Outcome, resource: PaidResource, origin: string): Response {
   if (outcome.kind === "delivered")
     return json(c, 200, outcome.body, { "payment-response": outcome.receipt, "cache-control": "no-store" });
-  const { accepts, options, error, receipt } = outcome;
+  const { accepts, options, extensions, error, receipt } = outcome;
   const required = {
     x402Version: 2,
     ...(error !== undefined && { error }),
     resource: { url: `${origin}${resource.path}`, description: resource.description, mimeType: "application/json" },
     accepts,
+    extensions,
   };
   return json(c, 402, JSON.stringify({ ...required, options }), {
     "payment-required": encodeHeader(required),
