@@ -3,20 +3,25 @@ import { EXIT, type ExitCode, Failure, fileTrouble } from "./failure.ts";
 
 const AGAIN = "Run the same command again; you will not pay twice.";
 const UNPAID = "Nothing was paid.";
+const IS_IT_RUNNING = "Is the sandbox running? It is started by: attestd sandbox";
 
 /**
  * What an error of the purchase means to the person who ran it: what happened, why, what next.
  *
- * @param storedIn the file in which the signed payment waits, where there is one
+ * @param purchase.storedIn the file in which the signed payment waits, where there is one
+ * @param purchase.inSandbox whether the service is that of the sandbox in the current folder
  */
-export function attestFailure(error: AttestError, storedIn: string | undefined): Failure {
+export function attestFailure(
+  error: AttestError,
+  { storedIn, inSandbox }: { storedIn: string | undefined; inSandbox: boolean },
+): Failure {
   const fail = (exitCode: ExitCode, what: string, ...more: string[]) => new Failure(exitCode, what, more, error);
   const why = sentence(error);
   switch (error.code) {
     case "invalid_option":
       return fail(EXIT.usage, error.message);
     case "unreachable":
-      return fail(EXIT.unreachable, "the service can't be reached", why, UNPAID);
+      return fail(EXIT.unreachable, "the service can't be reached", why, UNPAID, ...(inSandbox ? [IS_IT_RUNNING] : []));
     case "unexpected_answer":
       return fail(EXIT.unreachable, "this is no attestd service", why, UNPAID);
     case "no_usable_offer":

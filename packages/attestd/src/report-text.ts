@@ -68,7 +68,9 @@ export function evidence(
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
   const { kid = "", status } = report.attestor;
   const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
-  const by = origin ? `${new URL(origin).host}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
+  const by = origin
+    ? `${URL.parse(origin)?.host ?? origin}, key ${out.short(kid)} (${status})`
+    : `key ${out.short(kid)} (pinned)`;
   return [
     `${subject(bundle, out)}, ${recorded} on Algorand in round ${bundle.attest.round}`,
     `signed by ${by}`,
@@ -87,7 +89,7 @@ function subject(bundle: Bundle, out: Terminal): string {
 
 function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {
   if (signerUnknown(report)) {
-    const why = trust ? "its key is in no history here" : "no key to believe was given: --keys FILE, or --kid KID";
+    const why = trust ? "its key is in no history here" : "no keys to believe were given (--keys FILE)";
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
   const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;

@@ -232,6 +232,13 @@ $`,
       expect(kept).toHaveLength(1);
     });
 
+    test("asks whether it runs, when nothing answers", async () => {
+      await stand("http://127.0.0.1:1");
+      const { code, stderr } = await attestd(["attest", txnId], options());
+      expect(stderr).toMatch(/\n {2}Is the sandbox running\? .*\n$/);
+      expect(code).toBe(4);
+    });
+
     test("takes neither its wallet nor its keys for another service", async () => {
       await stand("http://127.0.0.1:1");
       const other = await attestd(["attest", txnId, "--service", "http://127.0.0.1:2"], options());

@@ -53,6 +53,16 @@ const DEFAULT_MAX_WAIT_MS = 300_000;
  *
  * @returns the bundle and what our own verification says of it; look at `report.verified`
  * @throws AttestError
+ * @example
+ * const { report } = await attest({
+ *   service: "https://attestd.example",
+ *   txid: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+ *   wallet: keyWallet({ base: { address, privateKey } }),
+ *   maxPrice: "0.01",
+ *   trust: parseKeyHistory(parseJson(await readFile("keys.json"))),
+ *   vault: fileVault("/var/lib/me/payments"),
+ *   save: ({ bundleBytes }) => writeFile("bundle.json", bundleBytes, { flush: true }),
+ * });
  */
 export async function attest(options: AttestOptions): Promise<Attestation> {
   const call = openCall(options);

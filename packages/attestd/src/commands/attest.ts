@@ -41,7 +41,7 @@ export type AttestCommandOptions = {
  */
 export async function attest(txid: string, options: AttestCommandOptions, environment: Environment): Promise<ExitCode> {
   const signal = stopSignal();
-  const { service, wallet, keys, vault } = await parties(options, environment);
+  const { service, wallet, keys, vault, inSandbox } = await parties(options, environment);
   const believed = keys === undefined ? undefined : await readKeys(keys);
   await checkFolder(options.out);
 
@@ -69,11 +69,11 @@ export async function attest(txid: string, options: AttestCommandOptions, enviro
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
     if (!(error instanceof AttestError)) throw error;
-    throw attestFailure(error, error.paymentId && vault.path(error.paymentId));
+    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
   }
 }
 
-type Parties = { service: string; wallet: Wallet; keys: string | undefined; vault: FileVault };
+type Parties = { service: string; wallet: Wallet; keys: string | undefined; vault: FileVault; inSandbox: boolean };
 
 /** The sandbox's wallet and keys stand in only where its own service is asked: they are of no use elsewhere. */
 async function parties(options: AttestCommandOptions, { stateFolder }: Environment): Promise<Parties> {
@@ -93,6 +93,7 @@ async function parties(options: AttestCommandOptions, { stateFolder }: Environme
     wallet: await readWallet(walletFile),
     keys: options.keys ?? sandbox?.folder.keys,
     vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
+    inSandbox: sandbox !== undefined,
   };
 }
 
@@ -110,12 +111,16 @@ async function buyOrAsk(purchase: AttestOptions, signal: AbortSignal): Promise<A
   }
 }
 
+/** Anything but a yes is a no. @throws AttestError `interrupted` on Ctrl-C, and where the input ends */
 async function confirmed(question: string, signal: AbortSignal): Promise<boolean> {
   const readline = createInterface({ input: process.stdin, output: process.stderr });
+  // The terminal is in raw mode now: Ctrl-C is a key, not yet a signal.
+  readline.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    return /^y(es)?$/i.test((await readline.question(question, { signal })).trim());
-  } catch {
-    return false;
+    const answer = await readline.question(question, { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (cause) {
+    throw new AttestError("interrupted", "Interrupted.", { cause });
   } finally {
     readline.close();
   }
