@@ -84,7 +84,11 @@ async function searchWindow(
  * Found by time stamps alone, backwards from the head: Base had a block every 2 s, and has one every 200 ms.
  */
 async function blockBefore(rpc: BaseRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
-  const isEarly = async (number: number) => (await readBlock(rpc, number, signal)).timestamp < time;
+  const isEarly = async (number: number) => {
+    const block = await rpc.block(number, signal);
+    // A node that does not go back so far has nothing of the time in question before its first block.
+    return block === undefined || block.timestamp < time;
+  };
   let late = head;
   let early = head;
   for (let step = SPAN; early > 0; step *= 2) {
