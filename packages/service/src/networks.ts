@@ -68,7 +68,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
     ledger,
     chains,
     rails: [
-      algorandRail({ genesisHash, rounds, authorized: async () => false, maxLifeSeconds }),
+      algorandRail({ genesisHash, nodes, rounds, maxLifeSeconds }),
       baseRail({ nodes: baseNodes, domain, maxLifeSeconds, clock }),
     ],
     close: () => rounds.stop(),

@@ -1,4 +1,4 @@
-import { decodeMsgpackMap, getInteger } from "@attestd/proof";
+import { decodeMsgpackMap, encodeMsgpack, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof";
 import { z } from "zod";
 import { HttpProvider } from "./http.ts";
 import { unavailable } from "./provider.ts";
@@ -7,6 +7,7 @@ import { unavailable } from "./provider.ts";
 export type Endpoint = { url: string; token?: string };
 
 const round = z.int().nonnegative();
+/** A uint64: microAlgos, or base units of an asset. */
 const microAlgos = z.union([z.int().nonnegative(), z.bigint().nonnegative()]).transform(BigInt);
 
 const Params = z.object({
@@ -19,6 +20,8 @@ const Params = z.object({
 const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
 const Account = z.object({ amount: microAlgos, "min-balance": microAlgos });
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
+const AssetHolding = z.object({ "asset-holding": z.object({ amount: microAlgos }).optional() });
+const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const Search = z.object({
   "current-round": round,
@@ -128,6 +131,34 @@ export class Algod {
   async account(address: string, signal: AbortSignal): Promise<{ amount: bigint; minBalance: bigint }> {
     const account = await this.#http.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
     return { amount: account.amount, minBalance: account["min-balance"] };
+  }
+
+  /**
+   * Evaluates a group on the latest round without submitting it; a transaction in it may lack its signature.
+   * @param group signed transactions, `{txn, sig?, …}`
+   * @returns the node's words of rejection; undefined when it would take the group
+   */
+  async simulate(group: readonly MsgpackMap[], signal: AbortSignal): Promise<string | undefined> {
+    const body = encodeMsgpack(
+      new Map<string, MsgpackValue>([
+        ["allow-empty-signatures", true],
+        ["txn-groups", [new Map([["txns", [...group]]])]],
+      ]),
+    );
+    const headers = { "content-type": "application/msgpack" };
+    const path = "/v2/transactions/simulate";
+    const answer = await this.#http.request({ method: "POST", path, headers, body }, signal);
+    if (answer.status === 400) return this.#http.read(answer, Message).message;
+    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    return this.#http.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
+  }
+
+  /** Base units of an asset that an account holds; 0 where it has not opted in. */
+  async assetBalance(address: string, asset: string, signal: AbortSignal): Promise<bigint> {
+    const answer = await this.#http.request({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
+    if (answer.status === 404) return 0n;
+    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    return this.#http.read(answer, AssetHolding)["asset-holding"]?.amount ?? 0n;
   }
 
   /** Runs a decoder of this node's data: what it throws is the node's failure. */

@@ -11,6 +11,7 @@ export type AuthorizationId = { token: Hex; from: Hex; nonce: Hex };
 const TOKEN = parseAbi([
   "function name() view returns (string)",
   "function version() view returns (string)",
+  "function balanceOf(address owner) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
 ]);
 const WALLET = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
@@ -58,6 +59,14 @@ export async function readBlock(rpc: BaseRpc, at: Head | number, signal: AbortSi
   const block = await rpc.block(at, signal);
   if (!block || (typeof at === "number" && block.number !== at)) throw unavailable(`${rpc.name} has no block ${at}`);
   return block;
+}
+
+/** What an address holds of a token, in its atomic units. @throws ProviderError */
+export async function readBalance(rpc: BaseRpc, token: Hex, owner: Hex, signal: AbortSignal): Promise<bigint> {
+  const functionName = "balanceOf";
+  const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [owner] }) };
+  const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
+  return decoded(rpc, () => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
 }
 
 /**

@@ -24,7 +24,7 @@ const latest = 100;
 const rail = algorandRail({
   genesisHash: Buffer.from(GENESIS).toString("base64"),
   rounds: { latest: () => latest } as Rounds,
-  authorized: async () => true,
+  nodes: { algods: [], indexers: [], rules: { onConflict: () => undefined } },
   maxLifeSeconds: 180,
 });
 

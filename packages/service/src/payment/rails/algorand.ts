@@ -5,6 +5,9 @@ import { ALGORAND_MAINNET } from "@attestd/proof/caip2";
 import { equalBytes, fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Rounds, Window } from "../../ledger/ledger.ts";
+import type { Algod } from "../../providers/algorand.ts";
+import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import { agree, failover } from "../../providers/quorum.ts";
 import { allowOnly, checkGroupId, type GroupMember, readGroup } from "./algorand-group.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
 
@@ -28,9 +31,8 @@ export type AlgorandPayment = Payment & {
 export type AlgorandRailOptions = {
   /** Base64 of the ledger's genesis hash. */
   genesisHash: string;
+  nodes: AlgorandNodes;
   rounds: Rounds;
-  /** Whether the ledger would accept the payer's authorization of a group whose fee payer has not signed yet. */
-  authorized(group: readonly Uint8Array[], signal: AbortSignal): Promise<boolean>;
   /** How long an authorization may live. */
   maxLifeSeconds: number;
 };
@@ -40,7 +42,7 @@ const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp lx note".split(" "
 
 /** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer with a fee payer beside it. */
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
-  const { rounds } = options;
+  const { nodes, rounds } = options;
   const genesis = fromBase64(options.genesisHash);
   const spellings = new Set(["algorand-mainnet", ALGORAND_MAINNET, `algorand:${options.genesisHash}`]);
 
@@ -86,9 +88,13 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       return verifyEd25519(transaction.get("snd") as Uint8Array, bytes, signature) ? "valid" : "invalid";
     },
 
-    async onChain({ payload }, signal) {
-      const group = (payload.payload.paymentGroup as string[]).map((text) => fromBase64(text));
-      return options.authorized(group, signal);
+    async onChain({ key, members }, signal) {
+      const group = members.map(({ transaction, envelope }) => new Map(envelope).set("txn", transaction));
+      // Evaluated as a whole, the fee payer's signature still missing: rekeyed, multisig and logicsig payers alike.
+      const ask = async (algod: Algod, ends: AbortSignal) => (await algod.simulate(group, ends)) === undefined;
+      const question = { about: `the signature of ${key}`, same: String, signal };
+      const [accepted] = await agree(nodes.algods, ask, question, nodes.rules);
+      return accepted;
     },
 
     async check(payment, requirement) {
@@ -99,6 +105,11 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
         throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
       checkGroupId(members);
       checkWindow(window, rounds.latest(), options.maxLifeSeconds);
+    },
+
+    async balance({ payer }, signal) {
+      const about = `the balance of ${payer}`;
+      return failover(nodes.algods, (algod, ends) => algod.assetBalance(payer, ALGORAND_USDC, ends), { about, signal });
     },
 
     async standing({ txid: id, window }, signal): Promise<PaymentStanding> {

@@ -5,9 +5,9 @@ import { isErc6492Signature } from "viem/utils";
 import type { Clock } from "../../clock.ts";
 import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
 import { findUse, type Use } from "../../providers/evm-authorizations.ts";
-import { isAcceptedByWallet, isAuthorizationUsed, readBlock } from "../../providers/evm-payments.ts";
+import { isAcceptedByWallet, isAuthorizationUsed, readBalance, readBlock } from "../../providers/evm-payments.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree } from "../../providers/quorum.ts";
+import { agree, failover } from "../../providers/quorum.ts";
 import {
   type Authorization,
   authorizationDigest,
@@ -101,6 +101,11 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
       checkTimes(authorization, now(), maxLifeSeconds);
       if (isErc6492Signature(signature))
         throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
+    },
+
+    async balance({ authorization: { from } }, signal) {
+      const about = `the balance of ${from}`;
+      return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE_USDC, from, ends), { about, signal });
     },
 
     async standing(payment, signal): Promise<PaymentStanding> {

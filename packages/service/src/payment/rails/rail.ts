@@ -78,6 +78,9 @@ export interface Rail<P extends Payment = Payment> {
    */
   check(payment: P, requirement: PaymentRequirements): Promise<void>;
 
+  /** What the payer holds of the asset now, in atomic units. @throws ProviderError when it cannot be told */
+  balance(payment: P, signal: AbortSignal): Promise<bigint>;
+
   /** Tells where the payment stands on its chain. @throws ProviderError when it cannot be told */
   standing(payment: P, signal: AbortSignal): Promise<PaymentStanding>;
 
