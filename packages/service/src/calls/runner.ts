@@ -2,34 +2,49 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
+import { Leases } from "./leases.ts";
 import { type CallEvent, isFinal, nextEffect, reduce } from "./machine.ts";
 import { StaleCall, type Store } from "./store.ts";
+import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = { store: Store; perform: Perform; clock: Clock; log: Logger };
 
 /** Failures in a row after which a paid call counts as owed, and the operator is told. */
 const OWED_AFTER_FAILURES = 3;
+/** How often a row is read again while another replica carries its call, in ms: what a replica hears may be lost. */
+const POLL_MS = 2_000;
 
 type Running = {
   /** As last committed. */
   call: Call;
   done: Promise<void>;
-  watchers: Set<() => void>;
+  /** Ends the loop where it stands. */
+  end: AbortController;
 };
 
 /**
- * Carries calls to their end, one loop a call, whatever becomes of the request that began it.
+ * Carries the calls whose lease this replica holds to their end, one loop a call, whatever becomes of the request that
+ * began it.
  *
  * Every event is committed before the effect that follows from it. The loops keep nothing that a restart would miss:
- * after a crash, `resume` takes each open call up from its row.
+ * after a crash, whoever takes the lease next takes the call up from its row.
  */
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #running = new Map<string, Running>();
+  readonly #waiters = new Waiters();
+  readonly #leases: Leases;
+  readonly #unlisten: () => void;
   readonly #stop = new AbortController();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#leases = new Leases({
+      ...options,
+      take: (call) => void this.start(call),
+      drop: (key) => this.#drop(key),
+    });
+    this.#unlisten = options.store.listen({ ended: (key) => this.#waiters.wake(key) });
   }
 
   /** How many calls are being carried now. */
@@ -37,84 +52,111 @@ export class Runner {
     return this.#running.size;
   }
 
-  /** Takes up every call that is not final. */
-  async resume(): Promise<void> {
-    for (const call of await this.#options.store.open()) this.start(call);
+  /** Takes up every call that no other replica carries, and from now on those that others leave behind. */
+  resume(): Promise<void> {
+    return this.#leases.begin();
   }
 
-  /** Carries a call, unless that is being done already. @returns a promise of its end; it never rejects */
+  /**
+   * Carries a call, unless that is being done already or is another replica's to do.
+   *
+   * @returns a promise of its end; it never rejects
+   */
   start(call: Call): Promise<void> {
     const running = this.#running.get(call.key);
+    // A lease that was lost and won again: two loops at once would carry the call in one process.
+    if (running?.end.signal.aborted) return running.done.then(() => this.start(call));
     if (running) return running.done;
-    if (isFinal(call.state) || this.#stop.signal.aborted) return Promise.resolve();
-    const started: Running = { call, done: Promise.resolve(), watchers: new Set() };
+    if (isFinal(call.state) || this.#stop.signal.aborted || !this.#options.store.holds(call.key))
+      return Promise.resolve();
+    const started: Running = { call, done: Promise.resolve(), end: new AbortController() };
     this.#running.set(call.key, started);
-    started.done = this.#carry(started).finally(() => this.#running.delete(call.key));
+    started.done = this.#carry(started).finally(() => {
+      this.#running.delete(call.key);
+      this.#waiters.wake(call.key);
+    });
     return started.done;
   }
 
   /**
-   * Waits until a call is final, or the signal ends the wait.
+   * Waits until a call is final, whichever replica carries it, or until the signal ends the wait.
    *
-   * @returns the call as it was last committed
+   * @returns the call as it was last committed, as far as can be told
    */
   async wait(call: Call, signal: AbortSignal): Promise<Call> {
-    this.start(call);
-    const running = this.#running.get(call.key);
-    if (!running) return (await this.#options.store.find(call.key)) ?? call;
-    return new Promise((resolve) => {
-      const finish = () => {
-        running.watchers.delete(watch);
-        signal.removeEventListener("abort", finish);
-        resolve(running.call);
-      };
-      const watch = () => {
-        if (isFinal(running.call.state)) finish();
-      };
-      running.watchers.add(watch);
-      signal.addEventListener("abort", finish);
-      void running.done.then(finish);
-      if (signal.aborted) finish();
-    });
+    const { store, clock } = this.#options;
+    const enough = AbortSignal.any([signal, this.#stop.signal]);
+    let known = call;
+    void this.start(call);
+    for (;;) {
+      // Begun before the row is read, so that an end between the two is heard.
+      const news = this.#waiters.wait(call.key, AbortSignal.any([enough, clock.timeout(POLL_MS)]));
+      const running = this.#running.get(call.key);
+      known = running?.call ?? (await store.find(call.key).catch(() => undefined)) ?? known;
+      if (isFinal(known.state) || enough.aborted) return known;
+      await news;
+      if (running && isFinal(running.call.state)) return running.call;
+    }
   }
 
-  /** Ends every loop where it stands: the next process takes the calls up. */
+  /** Ends every loop where it stands, and gives the leases up: another replica, or the next process, goes on. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error("the runner is stopping"));
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    const { store, log } = this.#options;
+    const reason = new Error("the runner is stopping");
+    this.#stop.abort(reason);
+    this.#unlisten();
+    const loops = [...this.#running.values()];
+    for (const { end } of loops) end.abort(reason);
+    await Promise.all([this.#leases.stop(), ...loops.map(({ done }) => done)]);
+    await store.release().catch((err: unknown) => log.warn({ err }, "the leases could not be released: they run out"));
+  }
+
+  /** Safe at any point: what the loop has not committed did not happen, and what it does once more changes nothing. */
+  #drop(key: string): void {
+    const running = this.#running.get(key);
+    if (!running) return;
+    this.#options.log.warn({ key, state: running.call.state }, "lease lost: another replica carries the call");
+    running.end.abort(new Error("the lease was lost"));
   }
 
   async #carry(running: Running): Promise<void> {
     const memory: Memory = { failures: 0 };
-    const stop = this.#stop.signal;
-    while (!isFinal(running.call.state) && !stop.aborted) {
+    const { signal } = running.end;
+    while (!isFinal(running.call.state) && !signal.aborted) {
       try {
         const { call } = running;
-        const event = await this.#options.perform(call, nextEffect(call), memory, stop);
+        const event = await this.#options.perform(call, nextEffect(call), memory, signal);
         if (!event) continue;
         await this.#commit(running, event);
         memory.failures = 0;
       } catch (error) {
-        if (!stop.aborted) await this.#recover(running, memory, error);
+        if (!signal.aborted) await this.#recover(running, memory, error);
       }
     }
   }
 
   /** What failed left nothing behind but what was committed: log, pause, read the row again. */
   async #recover(running: Running, memory: Memory, error: unknown): Promise<void> {
-    const { store, clock, log } = this.#options;
+    if (error instanceof StaleCall && (await this.#reread(running))) return;
+    const { clock, log } = this.#options;
     const { key, state } = running.call;
-    if (!(error instanceof StaleCall)) {
-      memory.failures += 1;
-      log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
-      await clock.sleep(pauseAfter(memory.failures), this.#stop.signal).catch(() => undefined);
-    }
-    running.call = (await store.find(key).catch(() => undefined)) ?? running.call;
+    memory.failures += 1;
+    log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
+    await clock.sleep(pauseAfter(memory.failures), running.end.signal).catch(() => undefined);
+    await this.#reread(running);
     const owed = running.call.state === "paid" || running.call.state === "signed";
     if (owed && memory.failures === OWED_AFTER_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
       await this.#commit(running, { type: "attestation_blocked", reason }).catch(() => undefined);
     }
+  }
+
+  /** @returns whether another writer had moved the row */
+  async #reread(running: Running): Promise<boolean> {
+    const found = await this.#options.store.find(running.call.key).catch(() => undefined);
+    if (!found || found.version === running.call.version) return false;
+    running.call = found;
+    return true;
   }
 
   async #commit(running: Running, event: CallEvent): Promise<void> {
@@ -126,6 +168,5 @@ export class Runner {
     const line = { key: after.key, from: before.state, to: after.state, ...(after.reason && { reason: after.reason }) };
     if (after.state === "owed" || after.state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
-    for (const watch of running.watchers) watch();
   }
 }

@@ -13,36 +13,79 @@ export class StaleCall extends Error {
 /** Whose journal this is. A store holds the calls of one attestor on one ledger. */
 export type Identity = { genesisHash: string; algorandAddress: string };
 
+/** How long the leases of a replica outlive its last sign of life, in ms. */
+export const LEASE_MS = 15_000;
+
+/** What a replica hears about calls. Only hints: they may be lost, late or doubled, so nobody may rely on them alone. */
+export type Listener = {
+  /** A call came to its end, here or in another replica. */
+  ended?(key: string): void;
+  /** A replica gave its leases up. */
+  freed?(): void;
+};
+
 /**
  * The journal of paid calls and what must outlive a process beside them.
  *
- * A promise that resolves MUST mean that the change survives the loss of power. Rows are never deleted: payment keys
- * and bundles are kept for ever (signatures are hedged, so a bundle's bytes cannot be made again).
+ * A promise that resolves MUST mean that the change survives the loss of power. After one that rejects, the change may
+ * have happened or not: read again. Rows are never deleted: payment keys and bundles are kept for ever (signatures are
+ * hedged, so a bundle's bytes cannot be made again).
+ *
+ * An open store is one replica. Where several may be open on one journal, leases say which of them carries a call, so
+ * that work is not done twice. They are not what makes it safe, because a replica that was held up may act on a lease
+ * that it has lost: safety comes from `version`, and from effects that may happen twice.
  */
 export interface Store {
   /** Records the identity on first use. @returns the recorded one, which the caller compares with its own */
   claim(identity: Identity): Promise<Identity>;
 
-  /** The call that holds a payment key, or an alias of one. */
+  /** The call that holds a payment key, or an alias of one. MUST show every change that has resolved, in any replica. */
   find(key: string): Promise<Call | undefined>;
 
   /**
-   * Commits a prepared call. MUST be atomic: of any number of calls that share a key or an alias, one is inserted.
+   * Commits a prepared call, and gives its lease to this replica. MUST be atomic: of any number of calls that share a
+   * key or an alias, in any number of replicas, one is inserted.
    *
    * @returns the call that holds the key: `call` itself, or the earlier one
    */
   insert(call: Call): Promise<Call>;
 
   /**
-   * Commits a transition.
+   * Commits a transition. The version alone decides: the lease MUST NOT be asked for, and is given up when the call is
+   * final.
    *
-   * @param after the call, its version one above the stored one
+   * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON
    * @throws StaleCall when the stored version is another
    */
   update(after: Call): Promise<void>;
 
-  /** Every call that is not final, oldest first. */
+  /** Every call that is not final, whoever carries it, oldest first. */
   open(): Promise<Call[]>;
+
+  /**
+   * Takes the leases of calls that are not final and that no living replica holds, oldest first; among them calls of
+   * this replica whose insertion it never learnt of.
+   *
+   * MUST NOT take a call from a replica that was opened or renewed its leases less than LEASE_MS ago, and MUST give a
+   * call to one replica only, however many ask at once. Time is the journal's own; a replica's clock MUST NOT count.
+   */
+  lease(limit: number): Promise<Call[]>;
+
+  /** Whether this replica holds the lease of a call, as far as it knows without asking. */
+  holds(key: string): boolean;
+
+  /**
+   * A sign of life: keeps every lease of this replica for another LEASE_MS.
+   *
+   * @returns keys of the calls that were held until now and are not any more: taken by another replica, or ended by one
+   */
+  renew(): Promise<string[]>;
+
+  /** Gives every lease up; another replica MUST be able to take them at once. Closing does not: the leases run out. */
+  release(): Promise<void>;
+
+  /** Tells a listener what happens from now on. @returns ends that */
+  listen(listener: Listener): () => void;
 
   /** A delivered bundle by its id. */
   bundle(id: string): Promise<string | undefined>;
@@ -56,7 +99,10 @@ export interface Store {
   /** The key history, oldest first. */
   keys(): Promise<KeyEntry[]>;
 
-  /** Appends an entry to the key history. */
+  /**
+   * Appends an entry to the key history. MUST append nothing when the history has an entry of the key: of replicas that
+   * start at once, one begins it, so read it again afterwards.
+   */
   appendKey(entry: KeyEntry): Promise<void>;
 
   /** Ends after everything handed in is committed. Nothing may be handed in afterwards. */

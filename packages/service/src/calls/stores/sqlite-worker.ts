@@ -3,7 +3,10 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
+import { isFinal } from "../machine.ts";
 import type { Identity } from "../store.ts";
+import { progressOf, requestOf, toCall } from "./record.ts";
+import { migrate } from "./sqlite-schema.ts";
 
 /*
  * The one thread that touches the file. Everything that has arrived is run in one transaction, each item in a savepoint
@@ -17,27 +20,14 @@ export type SqliteCommands = ReturnType<typeof commands>;
 
 const MOST_IN_A_COMMIT = 256;
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS calls (
-    key TEXT PRIMARY KEY,
-    rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL,
-    request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared
-    state TEXT NOT NULL, version INTEGER NOT NULL,
-    progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
-    bundle_id TEXT UNIQUE, bundle TEXT,
-    created_at INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS calls_open ON calls (created_at) WHERE state NOT IN ('done', 'void', 'refunded', 'loss');
-  CREATE TABLE IF NOT EXISTS aliases (alias TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT;
-  CREATE TABLE IF NOT EXISTS attempts (
-    txid TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls, raw BLOB NOT NULL,
-    first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL, dead INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS attempts_of ON attempts (key, first_valid);
-  CREATE TABLE IF NOT EXISTS payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
-  CREATE TABLE IF NOT EXISTS keys (place INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT;
-`;
+/** A call and its attempts; the JSON is parsed by `callOf`. */
+const CALL = `
+  calls.*, (
+    SELECT json_group_array(
+      json_object('txid', txid, 'raw', hex(raw), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
+        json(iif(dead, 'true', 'false'))) ORDER BY place)
+    FROM attempts WHERE attempts.key = calls.key
+  ) AS attempts`;
 
 class Stale extends Error {}
 
@@ -46,7 +36,8 @@ function open(path: string): DatabaseSync {
     const db = new DatabaseSync(path);
     // Exclusive: a second process is refused, instead of running the same calls a second time.
     db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    db.exec(`PRAGMA foreign_keys = ON; BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+    db.exec("PRAGMA foreign_keys = ON");
+    migrate(db);
     return db;
   } catch (error) {
     const { message } = error as Error;
@@ -54,63 +45,45 @@ function open(path: string): DatabaseSync {
   }
 }
 
+function callOf(row: Record<string, unknown>): Call {
+  const { request, progress, attempts } = row as Record<string, string>;
+  return toCall({
+    ...(row as Parameters<typeof toCall>[0]),
+    request: JSON.parse(request as string),
+    progress: JSON.parse(progress as string),
+    attempts: JSON.parse(attempts as string),
+  });
+}
+
 /** The statements of the journal; each runs inside the transaction of its batch. */
 function commands(db: DatabaseSync) {
   const sql = (text: string): StatementSync => db.prepare(text);
-  const findCall = sql("SELECT * FROM calls WHERE key = ?");
-  const findAlias = sql("SELECT key FROM aliases WHERE alias = ?");
-  const findAttempts = sql("SELECT * FROM attempts WHERE key = ? ORDER BY first_valid, rowid");
+  const findCall = sql(`SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`);
   const insertCall = sql(
-    "INSERT INTO calls (key, rail, payer, subject_hash, request, state, version, progress, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, state, version, open, progress) VALUES (?, ?, ?, ?, ?, ?, ?, ?, TRUE, ?)",
   );
-  const insertAlias = sql("INSERT INTO aliases (alias, key) VALUES (?, ?)");
+  const insertName = sql("INSERT INTO names (name, key) VALUES (?, ?)");
   const updateCall = sql(
-    "UPDATE calls SET state = ?, version = ?, progress = ?, bundle_id = ?, bundle = ? WHERE key = ? AND version = ?",
+    "UPDATE calls SET state = ?, version = ?, open = ?, progress = ?, bundle_id = ?, bundle = ? WHERE key = ? AND version = ?",
   );
   const writeAttempt = sql(
-    "INSERT INTO attempts (txid, key, raw, first_valid, last_valid, dead) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead",
+    "INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE dead <> excluded.dead",
   );
-  const openCalls = sql(
-    "SELECT * FROM calls WHERE state NOT IN ('done', 'void', 'refunded', 'loss') ORDER BY created_at",
+  const openCalls = sql(`SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`);
+  const unheldCalls = sql(
+    `SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,
   );
   const findBundle = sql("SELECT bundle FROM calls WHERE bundle_id = ?");
   const insertMeta = sql("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
   const readMeta = sql("SELECT value FROM meta WHERE name = ?");
   const insertPayee = sql("INSERT INTO payees (rail, address) VALUES (?, ?) ON CONFLICT DO NOTHING");
-  const allPayees = sql("SELECT rail, address FROM payees");
-  const insertKey = sql("INSERT INTO keys (entry) VALUES (?)");
+  const allPayees = sql("SELECT rail, address FROM payees ORDER BY rail, address");
+  const insertKey = sql("INSERT INTO keys (kid, entry) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING");
   const allKeys = sql("SELECT entry FROM keys ORDER BY place");
 
-  function toCall(row: Record<string, unknown>): Call {
-    const attempts = findAttempts.all(row.key as string).map((attempt) => ({
-      txid: attempt.txid as string,
-      raw: attempt.raw as Uint8Array,
-      firstValid: attempt.first_valid as number,
-      lastValid: attempt.last_valid as number,
-      dead: attempt.dead === 1,
-    }));
-    return {
-      ...JSON.parse(row.request as string),
-      ...JSON.parse(row.progress as string),
-      key: row.key,
-      rail: row.rail,
-      payer: row.payer,
-      subjectHash: row.subject_hash,
-      createdAt: row.created_at,
-      state: row.state,
-      version: row.version,
-      attempts,
-      ...(row.bundle !== null && { bundle: { id: row.bundle_id, body: row.bundle } }),
-    } as Call;
-  }
-
   function find(key: string): Call | undefined {
-    const row = findCall.get(key) ?? findCall.get((findAlias.get(key)?.key as string | undefined) ?? "");
-    return row && toCall(row);
-  }
-
-  function progress({ settlements, proof, round, reason, receipt }: Call): string {
-    return JSON.stringify({ settlements, proof, round, reason, receipt });
+    const row = findCall.get(key);
+    return row && callOf(row);
   }
 
   return {
@@ -120,35 +93,41 @@ function commands(db: DatabaseSync) {
       return JSON.parse(readMeta.get("identity")?.value as string);
     },
     find,
-    insert(call: Call): Call {
-      for (const key of [call.key, ...call.aliases]) {
-        const holder = find(key);
+    /** @returns the earlier holder of a key or an alias; undefined when the call was inserted */
+    insert(call: Call): Call | undefined {
+      const { key, rail, payer, subjectHash, createdAt, state, version } = call;
+      const names = [key, ...call.aliases];
+      for (const name of names) {
+        const holder = find(name);
         if (holder) return holder;
       }
-      const { aliases, subject, payload, requirement, evidence } = call;
-      const request = JSON.stringify({ aliases, subject, payload, requirement, evidence });
-      const { key, rail, payer, subjectHash, state, version, createdAt } = call;
-      insertCall.run(key, rail, payer, subjectHash, request, state, version, progress(call), createdAt);
-      for (const alias of aliases) insertAlias.run(alias, key);
-      return call;
+      insertCall.run(key, rail, payer, subjectHash, createdAt, requestOf(call), state, version, progressOf(call));
+      for (const name of names) insertName.run(name, key);
+      return undefined;
     },
     update(after: Call): void {
-      const { key, state, version, bundle } = after;
+      const { key, state, version, bundle, attempts } = after;
       const { changes } = updateCall.run(
         state,
         version,
-        progress(after),
+        isFinal(state) ? 0 : 1,
+        progressOf(after),
         bundle?.id ?? null,
         bundle?.body ?? null,
         key,
         version - 1,
       );
       if (changes !== 1) throw new Stale(key);
-      const last = after.attempts.at(-1);
-      if (last) writeAttempt.run(last.txid, key, last.raw, last.firstValid, last.lastValid, last.dead ? 1 : 0);
+      const last = attempts.at(-1);
+      if (!last) return;
+      const { txid, raw, firstValid, lastValid, dead } = last;
+      writeAttempt.run(txid, key, attempts.length - 1, raw, firstValid, lastValid, dead ? 1 : 0);
     },
     open(): Call[] {
-      return openCalls.all().map(toCall);
+      return openCalls.all().map(callOf);
+    },
+    openBut(held: readonly string[], limit: number): Call[] {
+      return unheldCalls.all(JSON.stringify(held), limit).map(callOf);
     },
     bundle(id: string): string | undefined {
       return findBundle.get(id)?.bundle as string | undefined;
@@ -163,7 +142,7 @@ function commands(db: DatabaseSync) {
       return allKeys.all().map((row) => JSON.parse(row.entry as string));
     },
     appendKey(entry: KeyEntry): void {
-      insertKey.run(JSON.stringify(entry));
+      insertKey.run(entry.kid, JSON.stringify(entry));
     },
   };
 }

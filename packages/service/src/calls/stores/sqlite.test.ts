@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { aCall } from "../testing.ts";
 import { storeContract } from "./contract.ts";
@@ -30,4 +31,15 @@ test("a file that another store has open is refused, and free again once that on
 
 test("a path that cannot be opened says so", async () => {
   await expect(openSqliteStore("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
+});
+
+test("a file that a later release has migrated is refused", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const path = join(dir, "journal.sqlite");
+  await (await openSqliteStore(path)).close();
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA user_version = 1000");
+  db.close();
+  await expect(openSqliteStore(path)).rejects.toThrow("a later release");
+  await rm(dir, { recursive: true });
 });

@@ -1,22 +1,25 @@
 import { Worker } from "node:worker_threads";
-import type { Call } from "../call.ts";
-import { type Identity, StaleCall, type Store } from "../store.ts";
+import { isFinal } from "../machine.ts";
+import { type Listener, StaleCall, type Store } from "../store.ts";
 import type { Reply, Request, SqliteCommands } from "./sqlite-worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
 /**
- * A journal in one SQLite file: WAL, `synchronous=FULL`, locked to this process.
+ * A journal in one SQLite file: WAL, `synchronous=FULL`, locked to this process, which so is the only replica: its leases
+ * never run out, and are not written down.
  *
  * The file is written by a worker, so that no fsync stands in the way of the event loop; what is handed in while a
  * commit runs becomes the next commit (sqlite-worker.ts).
  *
  * @param path of the database file, made when absent
- * @throws Error when the file cannot be opened, or another process has it open
+ * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
 export async function openSqliteStore(path: string): Promise<Store> {
   const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path } });
   const waiting = new Map<number, Waiting>();
+  const held = new Set<string>();
+  const listeners = new Set<Listener>();
   let last = 0;
   let failure: Error | undefined;
 
@@ -48,11 +51,36 @@ export async function openSqliteStore(path: string): Promise<Store> {
 
   await ask("ready");
   return {
-    claim: (identity: Identity) => ask("claim", identity),
+    claim: (identity) => ask("claim", identity),
     find: (key) => ask("find", key),
-    insert: (call: Call) => ask("insert", call),
-    update: (after) => ask("update", after),
+    async insert(call) {
+      const holder = await ask("insert", call);
+      if (holder) return holder;
+      held.add(call.key);
+      return call;
+    },
+    async update(after) {
+      await ask("update", after);
+      if (!isFinal(after.state)) return;
+      held.delete(after.key);
+      for (const listener of listeners) listener.ended?.(after.key);
+    },
     open: () => ask("open"),
+    async lease(limit) {
+      const calls = await ask("openBut", [...held], limit);
+      for (const { key } of calls) held.add(key);
+      return calls;
+    },
+    holds: (key) => held.has(key),
+    renew: () => Promise.resolve([]),
+    async release() {
+      held.clear();
+      for (const listener of listeners) listener.freed?.();
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     bundle: (id) => ask("bundle", id),
     rememberPayees: (payees) => ask("rememberPayees", payees),
     payees: () => ask("payees"),

@@ -1,0 +1,72 @@
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { Call } from "./call.ts";
+import { LEASE_MS, type Store } from "./store.ts";
+
+export type LeasesOptions = {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  /** Given each call whose lease was taken. */
+  take(call: Call): void;
+  /** Given the key of each call that this replica must carry no longer. */
+  drop(key: string): void;
+};
+
+/** Two signs of life may be lost before the leases are. */
+export const HEARTBEAT_MS = LEASE_MS / 3;
+/** Leases taken in one question; those of a dead replica so spread over the living. */
+const MOST_AT_ONCE = 100;
+
+/**
+ * Keeps the leases of this replica alive, and takes those that nobody keeps: of calls that an earlier run left, and of
+ * replicas that died or gave them up.
+ */
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #stop = new AbortController();
+  /** Ends the pause before the next round. */
+  #pause = new AbortController();
+  #kept: Promise<void> = Promise.resolve();
+  #unlisten: (() => void) | undefined;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what is free now, and goes on until `stop`. */
+  async begin(): Promise<void> {
+    this.#unlisten = this.#options.store.listen({ freed: () => this.#pause.abort() });
+    await this.#round();
+    this.#kept = this.#keep();
+  }
+
+  /** Ends the rounds. The leases stand until they are released or run out. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("the leases are no longer kept"));
+    this.#unlisten?.();
+    await this.#kept;
+  }
+
+  async #keep(): Promise<void> {
+    const { clock, log } = this.#options;
+    const stop = this.#stop.signal;
+    for (;;) {
+      await clock.sleep(HEARTBEAT_MS, AbortSignal.any([stop, this.#pause.signal])).catch(() => undefined);
+      if (stop.aborted) return;
+      // Before the round: leases that are freed while it runs are looked for in another.
+      this.#pause = new AbortController();
+      await this.#round().catch((err: unknown) => log.warn({ err }, "the leases could not be renewed"));
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { store, take, drop } = this.#options;
+    for (const key of await store.renew()) drop(key);
+    for (let more = true; more && !this.#stop.signal.aborted; ) {
+      const calls = await store.lease(MOST_AT_ONCE);
+      for (const call of calls) take(call);
+      more = calls.length === MOST_AT_ONCE;
+    }
+  }
+}

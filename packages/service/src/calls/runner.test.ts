@@ -1,0 +1,264 @@
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Call } from "./call.ts";
+import type { Perform } from "./effects.ts";
+import { HEARTBEAT_MS } from "./leases.ts";
+import { type CallEvent, isFinal } from "./machine.ts";
+import { Runner } from "./runner.ts";
+import { LEASE_MS, type Store } from "./store.ts";
+import { MemoryJournal } from "./stores/testing-memory.ts";
+import { aCall, after, GOOD_COURSE } from "./testing.ts";
+import { TestClock } from "./testing-clock.ts";
+
+const KEY = aCall().key;
+const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
+const DONE = after(aCall(), ...GOOD_COURSE);
+
+/** A replica: a store, and the runner on it. `effects` are the states in which it was asked for an effect. */
+type Replica = { store: Store; runner: Runner; effects: string[] };
+
+describe("a runner", () => {
+  let clock: TestClock;
+  let journal: MemoryJournal;
+  let replicas: Replica[];
+  beforeEach(() => {
+    clock = new TestClock();
+    journal = new MemoryJournal(clock);
+    replicas = [];
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map(({ runner }) => runner.stop()));
+  });
+
+  /** @param perform in place of effects that all go well */
+  function replica(perform: Perform = goodCourse, over: Partial<Store> = {}): Replica {
+    const store = { ...journal.replica(), ...over };
+    const effects: string[] = [];
+    const noting: Perform = (call, ...rest) => {
+      effects.push(call.state);
+      return perform(call, ...rest);
+    };
+    const runner = new Runner({ store, perform: noting, clock, log: pino({ level: "silent" }) });
+    const one = { store, runner, effects };
+    replicas.push(one);
+    return one;
+  }
+
+  test("carries a call that it inserted to its end", async () => {
+    const { store, runner, effects } = replica();
+    await runner.resume();
+    const call = await store.insert(aCall());
+    const ended = runner.start(call);
+    expect(runner.active).toBe(1);
+    expect(runner.start(call)).toBe(ended);
+    await ended;
+    expect(runner.active).toBe(0);
+    expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
+    expect(await store.find(KEY)).toEqual(DONE);
+  });
+
+  test("leaves alone what another replica carries", async () => {
+    const [one, two] = [replica(stuck), replica()];
+    await Promise.all([one.runner.resume(), two.runner.resume()]);
+    const call = await one.store.insert(aCall());
+    void one.runner.start(call);
+    await two.runner.start(call);
+    await clock.advance(10 * LEASE_MS);
+    expect(two.effects).toEqual([]);
+    expect(one.effects).toEqual(["prepared"]);
+  });
+
+  test("takes up what an earlier run left, before `resume` returns", async () => {
+    await replica().store.insert(aCall());
+    await clock.advance(LEASE_MS);
+    const { runner, store } = replica();
+    await runner.resume();
+    expect(runner.active).toBe(1);
+    await clock.advance(0);
+    expect(await store.find(KEY)).toEqual(DONE);
+  });
+
+  test("takes over from a replica that died, once its lease has run out", async () => {
+    const dead = replica(stuck);
+    void dead.runner.start(await dead.store.insert(aCall()));
+    const { runner, store } = replica();
+    await runner.resume();
+    await clock.advance(LEASE_MS - 1);
+    expect(await store.find(KEY)).toEqual(aCall());
+    await clock.advance(HEARTBEAT_MS);
+    expect(await store.find(KEY)).toEqual(DONE);
+  });
+
+  test("stops at once, and another replica goes on at once", async () => {
+    const [one, two] = [replica(stuck), replica()];
+    await Promise.all([one.runner.resume(), two.runner.resume()]);
+    void one.runner.start(await one.store.insert(aCall()));
+    await one.runner.stop();
+    expect(one.runner.active).toBe(0);
+    await clock.advance(0);
+    expect(await two.store.find(KEY)).toEqual(DONE);
+    await one.runner.start(aCall());
+    expect(one.effects).toEqual(["prepared"]);
+  });
+
+  test("drops a call whose lease it lost, and what it had in hand changes nothing", async () => {
+    const inHand = Promise.withResolvers<CallEvent>();
+    const signals: AbortSignal[] = [];
+    const one = replica((_call, _effect, _memory, stop) => {
+      signals.push(stop);
+      return inHand.promise;
+    });
+    const two = replica();
+    await Promise.all([one.runner.resume(), two.runner.resume()]);
+    const abandoned = one.runner.start(await one.store.insert(aCall()));
+    const { renew } = one.store;
+    one.store.renew = () => Promise.reject(new Error("no time"));
+    await clock.advance(LEASE_MS + HEARTBEAT_MS);
+    expect(await two.store.find(KEY)).toEqual(DONE);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+
+    one.store.renew = renew;
+    await clock.advance(HEARTBEAT_MS);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    inHand.resolve(GOOD_COURSE[0] as CallEvent);
+    await abandoned;
+    expect(one.runner.active).toBe(0);
+    expect(await one.store.find(KEY)).toEqual(DONE);
+  });
+
+  test("goes on with what another writer made of the row", async () => {
+    const { store, runner, effects } = replica(async (call, ...rest) => {
+      if (call.state === "prepared") await journal.replica().update(SETTLING);
+      return goodCourse(call, ...rest);
+    });
+    await runner.start(await store.insert(aCall()));
+    expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
+    expect(await store.find(KEY)).toEqual(DONE);
+  });
+
+  test("pauses between failures, longer each time, and books a paid call that keeps failing as owed", async () => {
+    const { store, runner, effects } = replica(async (call, ...rest) => {
+      if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");
+      return goodCourse(call, ...rest);
+    });
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(60_000);
+    expect(await store.find(KEY)).toMatchObject({ state: "owed", reason: "no node answers" });
+    expect(effects.length).toBeLessThan(12);
+    await clock.advance(3_600_000);
+    expect(effects.length).toBeLessThan(140);
+  });
+
+  test("pauses also when its row cannot be moved and is not found", async () => {
+    const lost = { ...DONE, key: "lost", state: "prepared", version: 1 } as Call;
+    const { runner, effects } = replica(goodCourse, { holds: () => true });
+    void runner.start(lost);
+    await clock.advance(60_000);
+    expect(effects.length).toBeGreaterThan(1);
+    expect(effects.length).toBeLessThan(12);
+  });
+
+  test("outlives a journal that cannot be reached, without haste", async () => {
+    let asked = 0;
+    const unreachable = () => {
+      asked += 1;
+      return Promise.reject(new Error("the journal cannot be reached"));
+    };
+    const one = replica();
+    await one.runner.resume();
+    const { renew, find, update } = one.store;
+    const call = await one.store.insert(aCall());
+    Object.assign(one.store, { renew: unreachable, find: unreachable, update: unreachable });
+    void one.runner.start(call);
+    const waited = one.runner.wait(call, clock.timeout(50_000));
+    await clock.advance(60_000);
+    expect(asked).toBeLessThan(60);
+    expect(await waited).toEqual(aCall());
+    Object.assign(one.store, { renew, find, update });
+    await clock.advance(60_000);
+    expect(await one.store.find(KEY)).toEqual(DONE);
+  });
+
+  describe("waits for a call", () => {
+    test("that it carries", async () => {
+      const { store, runner } = replica();
+      let reads = 0;
+      const find = store.find;
+      store.find = (key) => {
+        reads += 1;
+        return find(key);
+      };
+      const call = await store.insert(aCall());
+      expect(await runner.wait(call, clock.timeout(1_000))).toEqual(DONE);
+      expect(reads).toBe(0);
+    });
+
+    test("that another replica carries, and hears of its end", async () => {
+      const [one, two] = [replica(slow), replica()];
+      const call = await one.store.insert(aCall());
+      void one.runner.start(call);
+      const waited = two.runner.wait(call, clock.timeout(600_000));
+      await clock.advance(9_999);
+      const before = clock.now();
+      await clock.advance(1);
+      expect(await waited).toEqual(DONE);
+      expect(clock.now() - before).toBe(1);
+      expect(two.effects).toEqual([]);
+    });
+
+    test("that another replica carries, when its end is not heard", async () => {
+      const [one, two] = [replica(slow), replica(goodCourse, { listen: () => () => undefined })];
+      const call = await one.store.insert(aCall());
+      void one.runner.start(call);
+      const waited = two.runner.wait(call, clock.timeout(600_000));
+      await clock.advance(12_000);
+      expect(await Promise.race([waited, "still waiting"])).toEqual(DONE);
+    });
+
+    test("that had ended before anyone waited", async () => {
+      const [one, two] = [replica(), replica()];
+      const call = await one.store.insert(aCall());
+      await one.runner.start(call);
+      expect(await two.runner.wait(call, clock.timeout(1_000))).toEqual(DONE);
+    });
+
+    test("that it takes over while it waits", async () => {
+      const dead = replica(stuck);
+      const call = await dead.store.insert(aCall());
+      const { runner, effects } = replica();
+      await runner.resume();
+      const waited = runner.wait(call, clock.timeout(600_000));
+      await clock.advance(LEASE_MS + HEARTBEAT_MS);
+      expect(await waited).toEqual(DONE);
+      expect(effects).toHaveLength(5);
+    });
+
+    test("no longer than it is told to, and gives what is known by then", async () => {
+      const [one, two] = [replica(stuck), replica()];
+      const call = await one.store.insert(aCall());
+      const waiting = [one, two].map(({ runner }) => runner.wait(call, clock.timeout(5_000)));
+      await one.store.update(SETTLING);
+      await clock.advance(5_000);
+      expect((await Promise.all(waiting)).map(({ state }) => state)).toEqual(["prepared", "settling"]);
+    });
+
+    test("until it is stopped", async () => {
+      const { store, runner } = replica(stuck);
+      const waited = runner.wait(await store.insert(aCall()), clock.timeout(600_000));
+      await runner.stop();
+      expect(isFinal((await waited).state)).toBe(false);
+    });
+  });
+
+  /** Effects that never end by themselves. */
+  const stuck: Perform = (_call, _effect, _memory, stop) =>
+    new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
+
+  /** Effects that take two seconds each. */
+  const slow: Perform = async (call, effect, memory, stop) => {
+    await clock.sleep(2_000, stop);
+    return goodCourse(call, effect, memory, stop);
+  };
+});
+
+const goodCourse: Perform = async (call) => GOOD_COURSE[call.version - 1];

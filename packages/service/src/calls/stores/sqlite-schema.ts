@@ -1,0 +1,41 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/** Each is applied once and in order, and never changed once it was released: what comes later is a new one. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  CREATE TABLE calls (
+    key TEXT PRIMARY KEY,
+    rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, created_at INTEGER NOT NULL,
+    request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared
+    state TEXT NOT NULL, version INTEGER NOT NULL,
+    open INTEGER NOT NULL,                 -- whether the state is not final
+    progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
+    bundle_id TEXT UNIQUE, bundle TEXT
+  ) STRICT;
+  CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  -- Every key and alias: one table, so that no alias is ever another call's key.
+  CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;
+  CREATE TABLE attempts (
+    txid TEXT PRIMARY KEY,
+    key TEXT NOT NULL REFERENCES calls, place INTEGER NOT NULL,
+    raw BLOB NOT NULL, first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL, dead INTEGER NOT NULL,
+    UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
+  ) STRICT;
+  CREATE TABLE payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
+  CREATE TABLE keys (place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT;
+  `,
+];
+
+/**
+ * Brings the schema up to date, in one transaction; `user_version` counts the migrations that a file has had.
+ *
+ * @throws Error when a later release has migrated the file further
+ */
+export function migrate(db: DatabaseSync): void {
+  db.exec("BEGIN IMMEDIATE");
+  const { user_version: done } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (done > MIGRATIONS.length) throw new Error("a later release of attestd has written this journal");
+  for (const migration of MIGRATIONS.slice(done)) db.exec(migration);
+  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
+}
