@@ -9,6 +9,8 @@ import type { QuorumRules } from "./quorum.ts";
 export type SolanaNodes = { rpcs: readonly SolanaRpc[]; rules: QuorumRules };
 
 const slot = z.int().nonnegative();
+/** Bytes as `[text, encoding]`. */
+const bytes = z.tuple([z.string(), z.literal("base64")]).transform(([text]) => fromBase64(text));
 const Validity = z.object({ context: z.object({ slot }), value: z.boolean() });
 const ListedTransactions = z.array(
   z.object({
@@ -32,9 +34,12 @@ const TokenBalances = z
   .transform((balances) => balances ?? []);
 const LandedTransaction = z.object({
   slot,
-  transaction: z.tuple([z.string(), z.literal("base64")]).transform(([text]) => fromBase64(text)),
+  transaction: bytes,
   meta: z.object({ err: z.unknown(), preTokenBalances: TokenBalances, postTokenBalances: TokenBalances }),
 });
+/** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
+const TOKEN_AMOUNT = { offset: 64, length: 8 };
+const TokenAmount = z.object({ value: z.object({ data: bytes }).nullable() });
 const Response = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).nullish(),
@@ -100,6 +105,13 @@ export class SolanaRpc {
     const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 };
     const found = await this.#call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
     return found ?? undefined;
+  }
+
+  /** What a token account holds, in atomic units; 0 where there is none. */
+  async tokenBalance(account: string, signal: AbortSignal): Promise<bigint> {
+    const options = { commitment: "confirmed", encoding: "base64", dataSlice: TOKEN_AMOUNT };
+    const { value } = await this.#call("getAccountInfo", [account, options], TokenAmount, signal);
+    return value === null ? 0n : this.decode(() => new DataView(value.data.buffer).getBigUint64(0, true));
   }
 
   /** Runs a decoder of this node's data: what it throws is the node's failure. */

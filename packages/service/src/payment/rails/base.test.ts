@@ -227,6 +227,16 @@ describe("the signature of a Base payment", () => {
   });
 });
 
+describe("the payer of a Base payment", () => {
+  test("holds what any node that answers says", async () => {
+    const [down, node] = [await world.node(), await world.node()];
+    await down.close();
+    expect(await world.rail.balance(await read(), signal())).toBe(0n);
+    node.balances.set(payer.address.toLowerCase(), 2n ** 60n);
+    expect(await world.rail.balance(await read(), signal())).toBe(2n ** 60n);
+  });
+});
+
 describe("the token's domain", () => {
   test("is read from the chain, for the offers", async () => {
     const node = await world.node();

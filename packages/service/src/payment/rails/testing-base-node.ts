@@ -15,6 +15,7 @@ import { BASE_USDC } from "./base.ts";
 const ABI = parseAbi([
   "function name() view returns (string)",
   "function version() view returns (string)",
+  "function balanceOf(address account) view returns (uint256)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
 ]);
@@ -44,6 +45,7 @@ export class FakeBaseNode {
   readonly stateOnly = new Set<string>();
   /** Contracts by address, with the signature that each accepts. */
   readonly wallets = new Map<string, Hex | "reverts">();
+  readonly balances = new Map<string, bigint>();
   readonly receipts = new Map<Hex, Receipt>();
   readonly asked: string[] = [];
   /** Changes the answer to a method. */
@@ -163,6 +165,8 @@ export class FakeBaseNode {
       case "name":
       case "version":
         return encodeFunctionResult({ abi: ABI, functionName, result: this.domain[functionName] });
+      case "balanceOf":
+        return encodeFunctionResult({ abi: ABI, functionName, result: this.balances.get(args[0].toLowerCase()) ?? 0n });
       case "authorizationState": {
         const [from, nonce] = args;
         const logged = this.#allLogs().some(

@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SolanaPayment } from "./solana.ts";
+import { usdcAccountOf } from "./solana-transaction.ts";
+import { memo, payer, paying, SolanaWorld, stock } from "./testing-solana.ts";
+import { blockhash, type FakeSolanaNode, type Landed } from "./testing-solana-node.ts";
+
+let world: SolanaWorld;
+beforeEach(() => {
+  world = new SolanaWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const signal = () => AbortSignal.timeout(20_000);
+const read = async (...over: Parameters<typeof paying>) => world.rail.read(await paying(...over));
+const wireOf = ({ payload }: SolanaPayment) => payload.payload.transaction as string;
+const standing = (payment: SolanaPayment) => world.rail.standing(payment, signal());
+const spent = (payment: SolanaPayment) => world.rail.spent(payment, signal());
+/** Another payment of the same payer. */
+const another = (text: string) => read({ instructions: stock({ 3: memo(text) }) });
+
+const OPEN = { state: "open" };
+const EXPIRED = { state: "void", reason: "expired unspent: its blockhash is too old" };
+const paid = ({ signature, slot }: Landed) => ({ state: "paid", transaction: signature, height: slot });
+
+describe("the standing of a Solana payment", () => {
+  test("is open until its transaction is confirmed, and then paid", async () => {
+    const node = await world.node();
+    const payment = await read();
+    expect(await standing(payment)).toEqual(OPEN);
+    const landed = node.land(wireOf(payment));
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(1);
+    expect(await standing(payment)).toEqual({ ...paid(landed), final: false });
+    expect(await spent(payment)).toBe(true);
+    world.pass(31);
+    expect(await standing(payment)).toEqual({ ...paid(landed), final: true });
+  });
+
+  test("is found among the payer's other payments, by their memos or without", async () => {
+    const node = await world.node();
+    const payment = await read();
+    for (let i = 0; i < 20; i++)
+      node.land(wireOf(await another(`other ${i}`)), { memo: i % 2 ? `[7] other ${i}` : null });
+    const landed = node.land(wireOf(payment), { memo: `[32] ${"5eed".repeat(8)}` });
+    for (let i = 20; i < 30; i++) node.land(wireOf(await another(`other ${i}`)), { memo: `[8] other ${i}` });
+    world.pass(1);
+    node.asked.length = 0;
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(1);
+    landed.memo = null;
+    expect(await standing(payment)).toMatchObject(paid(landed));
+  });
+
+  test("is found days later, beyond the first page of its payer's transactions", async () => {
+    const node = await world.node();
+    const payment = await read();
+    const landed = node.land(wireOf(payment));
+    const other = node.land(wireOf(await another("other")), { memo: "[5] other" });
+    for (let i = 0; i < 1_500; i++) node.landed.unshift({ ...other, signature: `later${i}` });
+    world.pass(1_000_000);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    node.landed.splice(0, 0, ...Array.from({ length: 9_000 }, (_, i) => ({ ...other, signature: `still later${i}` })));
+    await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
+  });
+
+  test("is void once its blockhash is too old in finalized slots, and not before", async () => {
+    await world.node();
+    const payment = await read();
+    world.pass(130 + 32);
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(1);
+    for (let slots = 0; slots < 64; slots++) {
+      expect(await standing(payment)).toEqual(OPEN);
+      world.pass(1);
+    }
+    expect(await standing(payment)).toEqual(EXPIRED);
+    expect(await spent(payment)).toBe(false);
+  });
+
+  test("is open while its blockhash is too new for our node", async () => {
+    const node = await world.node();
+    const payment = await read({ blockhash: blockhash(node.slot + 30) });
+    for (let slots = 0; slots < 30 + 150 + 32; slots++) {
+      expect(await standing(payment)).toEqual(OPEN);
+      world.pass(1);
+    }
+  });
+
+  test("is paid also when it lands at the last moment", async () => {
+    const node = await world.node();
+    const payment = await read();
+    world.pass(130);
+    const landed = node.land(wireOf(payment));
+    world.pass(200);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await spent(payment)).toBe(true);
+  });
+
+  test("is void once its failure is finalized, and not before", async () => {
+    const node = await world.node();
+    const payment = await read();
+    const landed = node.land(wireOf(payment), { err: { InstructionError: [2, { Custom: 1 }] } });
+    world.pass(31);
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(1);
+    expect(await standing(payment)).toEqual({ state: "void", reason: `failed on chain, in ${landed.signature}` });
+    expect(await spent(payment)).toBe(false);
+  });
+});
+
+describe("the payer of a Solana payment", () => {
+  test("holds what its token account holds, which may not be there", async () => {
+    const node = await world.node();
+    const payment = await read();
+    expect(await world.rail.balance(payment, signal())).toBe(0n);
+    node.balances.set(String(usdcAccountOf(payer.address)), 2n ** 63n);
+    expect(await world.rail.balance(payment, signal())).toBe(2n ** 63n);
+  });
+});
+
+describe("a Solana node that shows what cannot be", () => {
+  const mint = "So11111111111111111111111111111111111111112";
+  test.each<[string, string, (node: FakeSolanaNode, payment: SolanaPayment) => void]>([
+    [
+      "a transfer that moved another amount",
+      "data that cannot be read",
+      (node, payment) => {
+        for (const balance of node.land(wireOf(payment)).after) balance.uiTokenAmount.amount = "1006";
+      },
+    ],
+    [
+      "a transfer of another token",
+      "data that cannot be read",
+      (node, payment) => {
+        for (const balance of node.land(wireOf(payment)).after) balance.mint = mint;
+      },
+    ],
+    [
+      "a success without its error's absence",
+      "data that cannot be read",
+      (node, payment) => {
+        const landed = node.land(wireOf(payment));
+        node.distort = (method, answer) =>
+          method === "getTransaction"
+            ? { ...(answer as object), meta: { preTokenBalances: landed.before, postTokenBalances: landed.before } }
+            : answer;
+      },
+    ],
+    [
+      "a listed transaction that is not there",
+      "and does not have it",
+      (node, payment) => {
+        node.land(wireOf(payment));
+        node.distort = (method, answer) => (method === "getTransaction" ? null : answer);
+      },
+    ],
+    [
+      "itself behind its cluster",
+      "refused getHealth: Node is behind by 200 slots",
+      (node) => {
+        node.distort = (method, answer) => {
+          if (method === "getHealth") throw new Error("Node is behind by 200 slots");
+          return answer;
+        };
+      },
+    ],
+    [
+      "another cluster",
+      "is of the cluster of genesis EtWTRABZaYq6",
+      (node) => {
+        node.genesisHash = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG";
+      },
+    ],
+  ])("%s: neither paid nor void, nor unspent", async (_, reason, distort) => {
+    const node = await world.node();
+    const payment = await read();
+    distort(node, payment);
+    world.pass(1);
+    await expect(standing(payment)).rejects.toMatchObject({
+      code: "providers_unavailable",
+      message: expect.stringContaining(reason),
+    });
+    await expect(spent(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
+  });
+
+  test("another payment's transaction in place of ours: open", async () => {
+    const node = await world.node();
+    const payment = await read();
+    node.land(wireOf(await another("other")));
+    world.pass(1);
+    expect(await standing(payment)).toEqual(OPEN);
+  });
+});
+
+describe("several Solana nodes", () => {
+  test("of which one has yet to come to the slot: the payment is open, and yet no other is asked for", async () => {
+    const [ahead, late] = [await world.node(), await world.node()];
+    const payment = await read();
+    const landed = ahead.land(wireOf(payment));
+    world.pass(1);
+    expect(await standing(payment)).toEqual(OPEN);
+    expect(await spent(payment)).toBe(true);
+    late.landed.unshift(landed);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(world.conflicts).toEqual([]);
+  });
+
+  test("of which one invents a payment: open while that is new, then refused and reported", async () => {
+    const [liar] = [await world.node(), await world.node()];
+    const payment = await read();
+    liar.land(wireOf(payment));
+    world.pass(31);
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(1);
+    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_conflict" });
+    await expect(spent(payment)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(world.conflicts).toHaveLength(2);
+  });
+
+  test("of which one shows it as failed: refused and reported", async () => {
+    const [one, two] = [await world.node(), await world.node()];
+    const payment = await read();
+    one.land(wireOf(payment));
+    two.land(wireOf(payment), { err: "AccountInUse" });
+    world.pass(1);
+    await expect(standing(payment)).rejects.toMatchObject({ code: "providers_conflict" });
+  });
+
+  test("of which one still takes the blockhash: not void yet", async () => {
+    const [, late] = [await world.node(), await world.node()];
+    const payment = await read();
+    world.pass(130 + 32);
+    late.slot -= 40;
+    for (let slots = 0; slots < 41; slots++) {
+      expect(await standing(payment)).toEqual(OPEN);
+      world.pass(1);
+    }
+  });
+});

@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto";
+import { DecodeError, equalBytes, fromBase64 } from "@attestd/proof/encoding";
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  getAddressDecoder,
+  getAddressEncoder,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  getTransactionDecoder,
+  getTransactionEncoder,
+  isAddress,
+  isOffCurveAddress,
+} from "@solana/kit";
+import { PaymentRefused } from "./rail.ts";
+
+/** USDC on MainNet; the sandbox's has the same address. */
+export const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+export const USDC_DECIMALS = 6;
+
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
+const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
+
+/** The longest transaction that fits a packet. */
+const MOST_BYTES = 1_232;
+/** An instruction's first byte, and its length in bytes. */
+type Form = { tag: number; length: number };
+const SET_COMPUTE_UNIT_LIMIT: Form = { tag: 2, length: 5 };
+const SET_COMPUTE_UNIT_PRICE: Form = { tag: 3, length: 9 };
+const TRANSFER_CHECKED: Form = { tag: 12, length: 10 };
+/** All that one transaction may use on Solana; the stock scheme sets no lower bound. */
+const MOST_COMPUTE_UNITS = 1_400_000;
+/** The stock facilitator's bound. */
+const MOST_MICRO_LAMPORTS = 5_000_000n;
+/** The stock client's bound. */
+const MOST_MEMO_BYTES = 256;
+
+const ADDRESS_TABLE = "the transaction takes accounts from an address table";
+
+type Message = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
+
+type Instruction = { program: Address; accounts: readonly Address[]; data: Uint8Array };
+
+/** A `TransferChecked` of the token program. */
+export type Transfer = {
+  source: Address;
+  mint: Address;
+  destination: Address;
+  authority: Address;
+  /** Atomic units. */
+  amount: bigint;
+  decimals: number;
+};
+
+/** A Solana transaction taken apart, and the token transfer in it. */
+export type TransferTransaction = {
+  /** What is signed, and what makes two transactions the same whatever their signatures. */
+  messageBytes: Uint8Array;
+  message: Message;
+  /** By account, 64 bytes; absent while the account has not signed. */
+  signatures: ReadonlyMap<string, Uint8Array>;
+  instructions: readonly Instruction[];
+  transfer: Transfer;
+};
+
+/**
+ * Reads `{transaction}` of scheme `exact` on Solana.
+ *
+ * @param payload base64 of a transaction, as far as it is signed
+ * @throws PaymentRefused when it is of another shape, not canonical, or moves no token
+ */
+export function readTransaction(payload: Record<string, unknown>): TransferTransaction {
+  const strange = Object.keys(payload).find((member) => member !== "transaction");
+  if (strange !== undefined) throw new PaymentRefused(`payload has the member ${strange}, which scheme exact has not`);
+  const { messageBytes, message, signatures } = decode(payload.transaction);
+  const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({
+    program: accountAt(message, programAddressIndex),
+    accounts: accountIndices.map((index) => accountAt(message, index)),
+    data: new Uint8Array(data ?? []),
+  }));
+  const transfer = instructions.map(readTransfer).find((found) => found !== undefined);
+  if (!transfer) throw new PaymentRefused("the transaction has no TransferChecked of the token program");
+  return { messageBytes, message, signatures, instructions, transfer };
+}
+
+function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "message" | "signatures"> {
+  try {
+    const wire = fromBase64(text as string);
+    if (wire.length > MOST_BYTES) throw new DecodeError("too long");
+    const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    // The decoders pass over trailing bytes, and numbers in more bytes than they need.
+    const encoded = getTransactionEncoder().encode({ messageBytes, signatures });
+    const encodedMessage = getCompiledTransactionMessageEncoder().encode(message);
+    if (
+      !equalBytes(new Uint8Array(encoded), wire) ||
+      !equalBytes(new Uint8Array(encodedMessage), new Uint8Array(messageBytes))
+    )
+      throw new DecodeError("not canonical");
+    const signed = Object.entries(signatures).flatMap(([account, signature]) =>
+      signature ? [[account, new Uint8Array(signature)] as const] : [],
+    );
+    return { messageBytes: new Uint8Array(messageBytes), message, signatures: new Map(signed) };
+  } catch {
+    throw new PaymentRefused(`payload.transaction is not base64 of a canonical Solana transaction`);
+  }
+}
+
+/** Indices beyond the message's own accounts are of an address table, which we do not follow. */
+function accountAt({ staticAccounts }: Message, index: number): Address {
+  const account = staticAccounts[index];
+  if (!account) throw new PaymentRefused(ADDRESS_TABLE);
+  return account;
+}
+
+function readTransfer({ program, accounts, data }: Instruction): Transfer | undefined {
+  const [source, mint, destination, authority] = accounts;
+  if (program !== TOKEN_PROGRAM || !is(TRANSFER_CHECKED, data)) return undefined;
+  if (!source || !mint || !destination || !authority) return undefined;
+  const amount = viewOf(data).getBigUint64(1, true);
+  return { source, mint, destination, authority, amount, decimals: viewOf(data).getUint8(9) };
+}
+
+/**
+ * Refuses everything but what the stock client sends: version 0, two signers; the limit and the price of compute units,
+ * the transfer, and at most one memo, in this order. What else a transaction may hold could spend the fee payer's money,
+ * or (a durable nonce) outlive its blockhash.
+ *
+ * @param feePayer the offered one
+ * @throws PaymentRefused
+ */
+export function checkLayout(
+  { message, signatures, instructions, transfer }: TransferTransaction,
+  feePayer: unknown,
+): void {
+  if (message.version !== 0) throw new PaymentRefused("the transaction is not of version 0");
+  if (message.addressTableLookups?.length) throw new PaymentRefused(ADDRESS_TABLE);
+  const [limit, price, move, memo, ...others] = instructions;
+  checkComputeBudget(limit, price);
+  if (move?.program !== TOKEN_PROGRAM || !is(TRANSFER_CHECKED, move.data) || move.accounts.length !== 4)
+    throw new PaymentRefused("the third instruction is not a TransferChecked with one authority");
+  if (memo) checkMemo(memo);
+  if (others.length > 0) throw new PaymentRefused("the transaction has an instruction beyond those of scheme exact");
+
+  const [first, second] = message.staticAccounts;
+  if (first !== feePayer) throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+  if (transfer.authority === first) throw new PaymentRefused("the fee payer is the payer");
+  if (signatures.has(String(first))) throw new PaymentRefused("the fee payer has signed already");
+  if (message.header.numSignerAccounts !== 2 || second !== transfer.authority)
+    throw new PaymentRefused("others than the fee payer and the payer have to sign");
+  const used = new Set([first, ...instructions.flatMap(({ program, accounts }) => [program, ...accounts])]);
+  if (used.size !== message.staticAccounts.length)
+    throw new PaymentRefused("the transaction names accounts that no instruction uses");
+}
+
+function checkComputeBudget(limit: Instruction | undefined, price: Instruction | undefined): void {
+  const isOf = (instruction: Instruction | undefined, form: Form): instruction is Instruction =>
+    instruction?.program === COMPUTE_BUDGET_PROGRAM && instruction.accounts.length === 0 && is(form, instruction.data);
+  if (!isOf(limit, SET_COMPUTE_UNIT_LIMIT))
+    throw new PaymentRefused("the first instruction does not set the limit of compute units");
+  if (!isOf(price, SET_COMPUTE_UNIT_PRICE))
+    throw new PaymentRefused("the second instruction does not set the price of compute units");
+  if (viewOf(limit.data).getUint32(1, true) > MOST_COMPUTE_UNITS)
+    throw new PaymentRefused(`the limit of compute units is above ${MOST_COMPUTE_UNITS}`);
+  if (viewOf(price.data).getBigUint64(1, true) > MOST_MICRO_LAMPORTS)
+    throw new PaymentRefused(`the price of a compute unit is above ${MOST_MICRO_LAMPORTS} micro-lamports`);
+}
+
+function checkMemo({ program, accounts, data }: Instruction): void {
+  if (program !== MEMO_PROGRAM || accounts.length > 0 || data.length > MOST_MEMO_BYTES)
+    throw new PaymentRefused(`the fourth instruction is not a memo of at most ${MOST_MEMO_BYTES} bytes`);
+}
+
+/** The text of the transaction's memo; undefined when it has none. */
+export function memoOf({ instructions }: TransferTransaction): string | undefined {
+  const memo = instructions.find(({ program }) => program === MEMO_PROGRAM);
+  return memo && Buffer.from(memo.data).toString();
+}
+
+function is({ tag, length }: Form, data: Uint8Array): boolean {
+  return data.length === length && data[0] === tag;
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+/**
+ * The address of an owner's associated USDC account: the first one off the curve that the seeds lead to (SPL Associated
+ * Token Account; Solana, program derived addresses).
+ *
+ * @returns undefined when the owner is no address
+ */
+export function usdcAccountOf(owner: string): Address | undefined {
+  if (!isAddress(owner)) return undefined;
+  const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map(bytesOf);
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = createHash("sha256");
+    for (const seed of seeds) hash.update(seed);
+    hash
+      .update(new Uint8Array([bump]))
+      .update(bytesOf(ASSOCIATED_TOKEN_PROGRAM))
+      .update("ProgramDerivedAddress");
+    const derived = getAddressDecoder().decode(hash.digest());
+    if (isOffCurveAddress(derived)) return derived;
+  }
+  return undefined;
+}
+
+/** The 32 bytes of an address. */
+export function bytesOf(address: string): Uint8Array {
+  return new Uint8Array(getAddressEncoder().encode(address as Address));
+}

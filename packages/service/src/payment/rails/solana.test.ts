@@ -1,0 +1,294 @@
+import { createHash } from "node:crypto";
+import { AccountRole, type Address, type Instruction } from "@solana/kit";
+import type { PaymentPayload } from "@x402/core/types";
+import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PaymentRefused } from "./rail.ts";
+import type { SolanaPayment } from "./solana.ts";
+import { SOLANA_USDC, usdcAccountOf } from "./solana-transaction.ts";
+import {
+  computeLimit,
+  computePrice,
+  feePayer,
+  memo,
+  payer,
+  paying,
+  payload,
+  payTo,
+  requirement,
+  SolanaWorld,
+  stock,
+  stranger,
+  transfer,
+} from "./testing-solana.ts";
+
+let world: SolanaWorld;
+beforeEach(() => {
+  world = new SolanaWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function checked(made: PaymentPayload, against = requirement): Promise<SolanaPayment | string> {
+  try {
+    const payment = world.rail.read(made);
+    await world.rail.check(payment, against);
+    return payment;
+  } catch (error) {
+    expect(error).toBeInstanceOf(PaymentRefused);
+    return (error as Error).message;
+  }
+}
+
+const wireOf = ({ payload }: PaymentPayload) => Buffer.from(payload.transaction as string, "base64");
+const SYSTEM = "11111111111111111111111111111111" as Address;
+
+describe("a Solana payment", () => {
+  test("of the stock client is read, keyed by its message, checked and found well signed", async () => {
+    const node = await world.node();
+    const client = new ExactSvmScheme(payer, { rpcUrl: node.url });
+    const { payload: made } = await client.createPaymentPayload(2, requirement);
+    const read = await checked({ x402Version: 2, accepted: requirement, payload: made });
+    const message = Buffer.from(made.transaction as string, "base64").subarray(1 + 2 * 64);
+    expect(read).toMatchObject({
+      key: `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/${createHash("sha256").update(message).digest("hex")}`,
+      aliases: [],
+      payer: payer.address,
+      payTo: usdcAccountOf(payTo),
+      amount: 1000n,
+      asset: SOLANA_USDC,
+    });
+    expect(await world.rail.signature(read as SolanaPayment)).toBe("valid");
+  });
+
+  test("without a memo is accepted too", async () => {
+    expect(await checked(await paying({ instructions: stock().slice(0, 3) }))).toMatchObject({ amount: 1000n });
+  });
+
+  test("has one key whoever signed it, and is well signed by its payer alone", async () => {
+    const made = await paying();
+    const wire = wireOf(made);
+    const forged = Buffer.from(wire);
+    forged.fill(7, 1 + 64, 1 + 2 * 64);
+    const unsigned = Buffer.from(wire);
+    unsigned.fill(0, 1 + 64, 1 + 2 * 64);
+    const changed = Buffer.from(wire);
+    changed.writeUInt8(wire.readUInt8(wire.length - 2) ^ 1, wire.length - 2);
+    const payments = [wire, forged, unsigned, changed].map((each) => world.rail.read(payload(each.toString("base64"))));
+    const signatures = await Promise.all(payments.map((payment) => world.rail.signature(payment)));
+    expect(signatures).toEqual(["valid", "invalid", "invalid", "invalid"]);
+    const keys = payments.map(({ key }) => key);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).toBe(keys[0]);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  test("names our token account, which is the same payee as we", () => {
+    const { rail } = world;
+    const ours = String(usdcAccountOf(payTo));
+    expect([rail.sameAddress(ours, payTo), rail.sameAddress(payTo, ours), rail.sameAddress(payTo, payTo)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(rail.sameAddress(ours, stranger.address)).toBe(false);
+    expect(rail.sameAddress("not an address", payTo)).toBe(false);
+  });
+
+  const nonceAdvance: Instruction = {
+    programAddress: SYSTEM,
+    accounts: [
+      { address: stranger.address, role: AccountRole.WRITABLE },
+      { address: "SysvarRecentB1ockHashes11111111111111111111" as Address, role: AccountRole.READONLY },
+      { address: payer.address, role: AccountRole.READONLY_SIGNER },
+    ],
+    data: Buffer.from([4, 0, 0, 0]),
+  };
+  const spend: Instruction = {
+    programAddress: SYSTEM,
+    accounts: [
+      { address: feePayer.address, role: AccountRole.WRITABLE_SIGNER },
+      { address: stranger.address, role: AccountRole.WRITABLE },
+    ],
+    data: Buffer.from([2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]),
+  };
+  const withAccounts = (instruction: Instruction, ...extra: NonNullable<Instruction["accounts"]>[number][]) => ({
+    ...instruction,
+    accounts: [...(instruction.accounts ?? []), ...extra],
+  });
+  const readonly = { address: stranger.address, role: AccountRole.READONLY };
+  const second = { ...transfer({ authority: stranger }).accounts?.[3] } as NonNullable<Instruction["accounts"]>[number];
+  const strangersToken = { mint: stranger.address, source: stranger.address };
+
+  test.each<[string, Instruction[], string]>([
+    ["another amount", stock({ 2: transfer({ amount: 999n }) }), "moves 999, not 1000"],
+    ["another token", stock({ 2: transfer(strangersToken) }), `moves the token ${stranger.address}, not`],
+    ["another count of decimals", stock({ 2: transfer({ decimals: 9 }) }), "counts in 9 decimals"],
+    ["another payee", stock({ 2: transfer({ to: stranger.address }) }), `not the associated token account of ${payTo}`],
+    ["the payee's own address for its account", stock({ 2: transfer({ destination: payTo }) }), `goes to ${payTo}`],
+    [
+      "another's account as the source",
+      stock({ 2: transfer({ source: stranger.address }) }),
+      "does not come from the associated",
+    ],
+    ["the fee payer as the payer", stock({ 2: transfer({ authority: feePayer }) }), "the fee payer is the payer"],
+    [
+      "the fee payer's account as the source",
+      stock({ 2: transfer({ source: String(usdcAccountOf(feePayer.address)) }) }),
+      "does not come from the associated",
+    ],
+    [
+      "another token program",
+      stock({ 2: transfer({ program: "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" }) }),
+      "no TransferChecked of the token program",
+    ],
+    [
+      "a plain Transfer",
+      stock({ 2: { ...transfer(), data: Buffer.from([3, 232, 3, 0, 0, 0, 0, 0, 0]) } }),
+      "no TransferChecked of the token program",
+    ],
+    [
+      "a longer TransferChecked",
+      stock({ 2: { ...transfer(), data: Buffer.concat([transfer().data as Buffer, Buffer.alloc(1)]) } }),
+      "no TransferChecked of the token program",
+    ],
+    [
+      "a TransferChecked of signers",
+      stock({ 2: withAccounts(transfer(), readonly) }),
+      "not a TransferChecked with one authority",
+    ],
+    ["a nonce advance", [nonceAdvance, ...stock()], "the first instruction does not set the limit of compute units"],
+    ["a nonce advance at the end", [...stock(), nonceAdvance], "an instruction beyond those of scheme exact"],
+    ["a nonce advance for a memo", stock({ 3: nonceAdvance }), "the fourth instruction is not a memo"],
+    ["a transfer of the fee payer's money", stock({ 3: spend }), "the fourth instruction is not a memo"],
+    ["a second transfer", stock({ 3: transfer() }), "the fourth instruction is not a memo"],
+    ["two memos", [...stock(), memo("again")], "an instruction beyond those of scheme exact"],
+    [
+      "a memo too long",
+      stock({ 3: memo("x".repeat(257)) }),
+      "the fourth instruction is not a memo of at most 256 bytes",
+    ],
+    ["a memo with signers", stock({ 3: withAccounts(memo("x"), second) }), "the fourth instruction is not a memo"],
+    ["no limit", stock().slice(1), "the first instruction does not set the limit"],
+    ["no price", [computeLimit(20_000), transfer(), memo("x")], "the second instruction does not set the price"],
+    [
+      "price and limit exchanged",
+      stock({ 0: computePrice(1n), 1: computeLimit(20_000) }),
+      "the first instruction does not set the limit",
+    ],
+    ["a limit beyond all", stock({ 0: computeLimit(1_400_001) }), "the limit of compute units is above 1400000"],
+    [
+      "a price beyond the stock bound",
+      stock({ 1: computePrice(5_000_001n) }),
+      "the price of a compute unit is above 5000000",
+    ],
+    [
+      "a request for heap",
+      stock({ 0: { ...computeLimit(0), data: Buffer.from([1, 0, 0, 1, 0]) } }),
+      "the first instruction does not set the limit",
+    ],
+    [
+      "an account that only looks on",
+      stock({ 0: withAccounts(computeLimit(20_000), readonly) }),
+      "the first instruction does not set the limit",
+    ],
+    ["no transfer", [computeLimit(1), computePrice(1n), memo("x")], "no TransferChecked of the token program"],
+    ["no instruction", [], "no TransferChecked of the token program"],
+  ])("with %s is refused with the reason", async (_, instructions, reason) => {
+    expect(await checked(await paying({ instructions }))).toContain(reason);
+  });
+
+  test.each<[string, () => Promise<PaymentPayload>, string]>([
+    [
+      "a fee payer that was not offered",
+      () => paying({ feePayer: stranger.address }),
+      `not the offered one, ${feePayer.address}`,
+    ],
+    ["its payer as the fee payer", () => paying({ feePayer: payer.address }), "the fee payer is not the offered one"],
+    ["a legacy message", () => paying({ version: "legacy" }), "not of version 0"],
+    ["version 1", async () => ({ ...(await paying()), x402Version: 1 }), "x402Version is not 2"],
+    [
+      "the fee payer's signature",
+      async () =>
+        payload(
+          wireOf(await paying())
+            .fill(9, 1, 65)
+            .toString("base64"),
+        ),
+      "the fee payer has signed already",
+    ],
+    ["no transaction", async () => payload(undefined), "payload.transaction is not base64"],
+    ["a number for a transaction", async () => payload(5), "payload.transaction is not base64"],
+    ["text that is not base64", async () => payload("####"), "payload.transaction is not base64"],
+    ["bytes that are no transaction", async () => payload("AAAA"), "payload.transaction is not base64"],
+    [
+      "a byte too many",
+      async () => payload(Buffer.concat([wireOf(await paying()), Buffer.alloc(1)]).toString("base64")),
+      "payload.transaction is not base64",
+    ],
+    [
+      "a byte too few",
+      async () =>
+        payload(
+          wireOf(await paying())
+            .subarray(0, -1)
+            .toString("base64"),
+        ),
+      "payload.transaction is not base64",
+    ],
+    [
+      "more than a packet holds",
+      async () => payload(Buffer.alloc(1_233, 1).toString("base64")),
+      "payload.transaction is not base64",
+    ],
+    [
+      "a strange member",
+      async () => ({ ...(await paying()), payload: { ...(await paying()).payload, signature: "x" } }),
+      "payload has the member signature",
+    ],
+  ])("with %s is refused with the reason", async (_, make, reason) => {
+    expect(await checked(await make())).toContain(reason);
+  });
+
+  test("with an account that no instruction uses, with a table, or with a count in two bytes for one is refused", async () => {
+    const wire = wireOf(await paying());
+    const at = 1 + 2 * 64;
+    const accounts = wire.readUInt8(at + 4);
+    const end = at + 5 + accounts * 32;
+    const bystander = Buffer.concat([
+      wire.subarray(0, at + 4),
+      Buffer.from([accounts + 1]),
+      wire.subarray(at + 5, end),
+      Buffer.alloc(32, 3),
+      wire.subarray(end),
+    ]);
+    expect(await checked(payload(bystander.toString("base64")))).toContain("names accounts that no instruction uses");
+    const table = Buffer.concat([wire.subarray(0, -1), Buffer.from([1]), Buffer.alloc(32, 3), Buffer.from([1, 0, 0])]);
+    expect(await checked(payload(table.toString("base64")))).toContain("takes accounts from an address table");
+    const wide = Buffer.concat([Buffer.from([0x82, 0]), wire.subarray(1)]);
+    expect(await checked(payload(wide.toString("base64")))).toContain(
+      "payload.transaction is not base64 of a canonical",
+    );
+    const wideWithin = Buffer.concat([
+      wire.subarray(0, at + 4),
+      Buffer.from([accounts | 0x80, 0]),
+      wire.subarray(at + 5),
+    ]);
+    expect(await checked(payload(wideWithin.toString("base64")))).toContain(
+      "payload.transaction is not base64 of a canonical",
+    );
+  });
+
+  test("to another payee than the one it was made for is refused", async () => {
+    const [made, other] = [await paying(), stranger.address];
+    expect(await checked(made, { ...requirement, payTo: other })).toContain(
+      `not the associated token account of ${other}`,
+    );
+    expect(await checked(made, { ...requirement, amount: "2000" })).toContain("moves 1000, not 2000");
+    expect(
+      await checked(await paying({ instructions: stock({ 2: transfer({ to: payer.address }) }) }), {
+        ...requirement,
+        payTo: payer.address,
+      }),
+    ).toContain("the payer is the payee");
+  });
+});

@@ -1,0 +1,158 @@
+import { createHash, createPublicKey, verify } from "node:crypto";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Clock } from "../../clock.ts";
+import { agree, failover } from "../../providers/quorum.ts";
+import type { SolanaNodes } from "../../providers/solana.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+import { describe, isBefore, look, type Sight } from "./solana-search.ts";
+import {
+  bytesOf,
+  checkLayout,
+  readTransaction,
+  SOLANA_USDC,
+  type Transfer,
+  type TransferTransaction,
+  USDC_DECIMALS,
+  usdcAccountOf,
+} from "./solana-transaction.ts";
+
+/** CAIP-2 of Solana MainNet: how its genesis hash begins. */
+export const SOLANA_MAINNET = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+
+const POLL_MS = 400;
+/** Slots by which a payer's node may be ahead of ours. */
+const AHEAD_SLOTS = 32;
+
+export type SolanaPayment = Payment & { readonly rail: "solana"; readonly transaction: TransferTransaction };
+
+export type SolanaRailOptions = { nodes: SolanaNodes; clock: Clock };
+
+type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
+
+/** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks the fee payer's signature alone. */
+export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPayment> {
+  /**
+   * By payment key, the newest slot when its blockhash was first found to be no longer valid. Only pacing: what is lost
+   * in a crash is found again.
+   */
+  const expiredBy = new Map<string, number>();
+
+  return {
+    name: "solana",
+    network: SOLANA_MAINNET,
+    asset: SOLANA_USDC,
+    extra: {},
+    isNetwork: (network) => network === SOLANA_MAINNET,
+    // A transaction names the payee's token account, from which the payee cannot be told: the two are one address here.
+    sameAddress: (a, b) => a === b || usdcAccountOf(a) === b || usdcAccountOf(b) === a,
+
+    read(payload: PaymentPayload): SolanaPayment {
+      if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+      const transaction = readTransaction(payload.payload);
+      const { authority, destination, amount, mint } = transaction.transfer;
+      const id = createHash("sha256").update(transaction.messageBytes).digest("hex");
+      return {
+        rail: "solana",
+        key: `${SOLANA_MAINNET}/${id}`,
+        aliases: [],
+        payer: authority,
+        payTo: destination,
+        amount,
+        asset: mint,
+        payload,
+        transaction,
+      };
+    },
+
+    async signature({ payer, transaction: { messageBytes, signatures } }) {
+      const signature = signatures.get(payer);
+      return signature && verifyEd25519(bytesOf(payer), messageBytes, signature) ? "valid" : "invalid";
+    },
+
+    // A program cannot sign a transaction: whoever authorizes the transfer does so by a key.
+    onChain: async () => false,
+
+    async check({ transaction }, requirement) {
+      checkTransfer(transaction.transfer, requirement);
+      checkLayout(transaction, requirement.extra.feePayer);
+    },
+
+    async balance({ transaction: { transfer } }, signal) {
+      const about = `the balance of ${transfer.source}`;
+      return failover(nodes.rpcs, (rpc, ends) => rpc.tokenBalance(transfer.source, ends), { about, signal });
+    },
+
+    async standing(payment, signal): Promise<PaymentStanding> {
+      // It counts as paid once no node that is asked has yet to come to its slot. Until then it is open.
+      const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
+      const sights = await lookEverywhere(payment, behind, signal);
+      const standing = standingOf(payment, sights);
+      if (standing.state !== "open") expiredBy.delete(payment.key);
+      return standing;
+    },
+
+    async spent(payment, signal) {
+      // One node that has seen it land is enough to ask for no other payment.
+      const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
+      const [sight] = await lookEverywhere(payment, behind, signal);
+      return sight.kind === "moved";
+    },
+
+    news: (signal) => clock.sleep(POLL_MS, signal),
+  };
+
+  function lookEverywhere(payment: SolanaPayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
+    const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
+    return agree(nodes.rpcs, (rpc, ends) => look(rpc, payment.transaction, ends), question, nodes.rules);
+  }
+
+  function standingOf({ key }: SolanaPayment, sights: readonly [Sight, ...Sight[]]): PaymentStanding {
+    const [sight] = sights;
+    const final = sights.every((each) => each.kind !== "absent" && each.final);
+    if (sight.kind === "moved") return { state: "paid", transaction: sight.signature, height: sight.slot, final };
+    // A void call tells its payer to sign anew: no fork may bring this payment back to life.
+    if (sight.kind === "failed")
+      return final ? { state: "void", reason: `failed on chain, in ${sight.signature}` } : { state: "open" };
+    const absences = sights.filter((each) => each.kind === "absent");
+    return hasExpired(key, absences)
+      ? { state: "void", reason: "expired unspent: its blockhash is too old" }
+      : { state: "open" };
+  }
+
+  /**
+   * A blockhash that is not valid is too old, or too new for the node. It is too old once it is still not valid when all
+   * the slots are finalized that it can have been made in: those up to the newest one when we first asked.
+   */
+  function hasExpired(key: string, absences: readonly (Sight & { kind: "absent" })[]): boolean {
+    if (absences.some(({ valid }) => valid)) {
+      expiredBy.delete(key);
+      return false;
+    }
+    const newest = Math.max(...absences.map(({ processed }) => processed));
+    const by = expiredBy.get(key) ?? newest + AHEAD_SLOTS;
+    expiredBy.set(key, by);
+    return absences.every(({ finalized }) => finalized >= by);
+  }
+}
+
+function checkTransfer(transfer: Transfer, { payTo, amount, asset }: PaymentRequirements): void {
+  const { source, mint, destination, authority } = transfer;
+  if (mint !== asset) throw new PaymentRefused(`the payment moves the token ${mint}, not ${asset}`);
+  if (transfer.decimals !== USDC_DECIMALS)
+    throw new PaymentRefused(`the payment counts in ${transfer.decimals} decimals`);
+  if (transfer.amount !== BigInt(amount))
+    throw new PaymentRefused(`the payment moves ${transfer.amount}, not ${amount}`);
+  if (destination !== usdcAccountOf(payTo))
+    throw new PaymentRefused(
+      `the payment goes to ${destination}, which is not the associated token account of ${payTo}`,
+    );
+  if (authority === payTo) throw new PaymentRefused("the payer is the payee");
+  if (source !== usdcAccountOf(authority))
+    throw new PaymentRefused("the payment does not come from the associated token account of its payer");
+}
+
+/** Ed25519 over the message, as every signer of a Solana transaction signs it. */
+function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  const key = createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ed25519" });
+  return verify(null, message, key, signature);
+}
