@@ -4,7 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
-import { openService } from "./service.ts";
+import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config.ts";
 
@@ -27,9 +27,9 @@ const DRAIN_MS = 10_000;
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,
-  options: { sandbox: boolean },
+  { sandbox, ...seams }: { sandbox: boolean } & Seams,
 ): Promise<RunningService> {
-  const config = readConfig(env, options);
+  const config = readConfig(env, { sandbox });
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
 
   // Listens first: with port 0 every link, the first key entry's among them, follows the real port.
@@ -44,7 +44,7 @@ export async function startService(
   const url = await listen(server, config.host, config.port);
   const origin = config.publicUrl ?? url;
   try {
-    const service = await openService(config, origin, log);
+    const service = await openService(config, origin, log, seams);
     const app = createApp({ ...service.doors, origin: () => origin, log });
     opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");

@@ -32,6 +32,9 @@ export type Service = {
   close(): Promise<void>;
 };
 
+/** Where a test may stand between the service and its journal, to end the process around a commit. */
+export type Seams = { store?: (store: Store) => Store };
+
 /** One question to a provider, a facilitator, a chain. */
 const DEADLINE_MS = 20_000;
 /** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
@@ -48,11 +51,12 @@ const REFRESH_MS = 15_000;
  * @param origin of the service's links, and of the first key history entry
  * @throws ConfigError when a setting contradicts the journal, a facilitator or the network; Error when one cannot be used
  */
-export async function openService(config: Config, origin: string, log: Logger): Promise<Service> {
+export async function openService(config: Config, origin: string, log: Logger, seams: Seams = {}): Promise<Service> {
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
 
-  const store = await openStore(config);
+  const journal = await openStore(config);
+  const store = seams.store?.(journal) ?? journal;
   opened.defer(() => store.close());
 
   const networks = await openNetworks(config, log, systemClock, start);

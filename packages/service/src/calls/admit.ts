@@ -209,7 +209,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const end = isFinal(call.state) ? call : await runner.wait(call, clock.timeout(options.waitMs));
     switch (end.state) {
       case "done":
-        return { kind: "delivered", body: end.bundle?.body ?? "", receipt: end.receipt ?? "" };
+      case "loss":
+        return delivered(end);
       case "void":
         return {
           ...paymentRequired(offers, call.subject.chain, end.reason),
@@ -224,6 +225,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
         throw pending("attestation_pending", "The payment was made; the attestation is not on the ledger yet.");
     }
   }
+}
+
+/** @throws Error when the call has no bundle: a defect of ours */
+function delivered({ key, bundle, receipt }: Call): Delivered {
+  if (!bundle || receipt === undefined) throw new Error(`the delivered call of ${key} has no bundle`);
+  return { kind: "delivered", body: bundle.body, receipt };
 }
 
 /** The offers for a source, or every one for a request that names none. */

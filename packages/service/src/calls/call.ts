@@ -17,7 +17,7 @@ import type { Subject } from "../subjects/subject.ts";
  * - `owed`: paid, and it cannot be attested now; tried again for ever
  * - `void`: provably unpaid, for ever; a new payment may be asked for
  * - `refunded`: given back by the operator
- * - `loss`: a payment that vanished after it counted as paid
+ * - `loss`: a payment that vanished for ever after it counted as paid and was delivered for
  */
 export type CallState =
   | "prepared"
@@ -56,6 +56,8 @@ export type PaymentProof = {
   transaction: string;
   /** Round, block number or slot. */
   height: number;
+  /** Whether no reorganisation can undo it any more. */
+  final: boolean;
 };
 
 /** An attestation transaction of a call, and whether it is proved that it can never be confirmed. */

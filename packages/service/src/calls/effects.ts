@@ -29,6 +29,8 @@ export type Memory = {
   begun?: number;
   /** The facilitator's last answer, and when it came. */
   settled?: { answer: SettleAnswer; at: number };
+  /** Looks at a delivered payment that is not final yet. */
+  looks?: number;
   /** Effects in a row that failed. */
   failures: number;
 };
@@ -38,6 +40,9 @@ const RESUBMIT_AFTER_ROUNDS = 4;
 /** How long a settlement that the facilitator calls done may take to show before it is asked again. */
 const BELIEVED_MS = 30_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** Until the first look at a payment that is not final yet; the pauses double, for Base takes some 20 minutes. */
+const FIRST_LOOK_MS = 15_000;
+const MOST_DOUBLINGS = 5;
 
 /** A pause that doubles with every failure in a row, in ms. */
 export function pauseAfter(failures: number): number {
@@ -68,6 +73,8 @@ export function createEffects(options: EffectsOptions): Perform {
         return submit(call, effect.attempt, memory, stop);
       case "seal":
         return { type: "bundle_sealed", bundle: await seal(call, effect.attempt) };
+      case "watch":
+        return watch(call, memory, stop);
       case "nothing":
         return undefined;
     }
@@ -94,9 +101,9 @@ export function createEffects(options: EffectsOptions): Perform {
     const standing = await rail.standing(payment, within(deadlineMs, stop));
     switch (standing.state) {
       case "paid": {
-        const { transaction, height } = standing;
+        const { transaction, height, final } = standing;
         const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });
-        return { type: "payment_proved", proof: { transaction, height }, receipt };
+        return { type: "payment_proved", proof: { transaction, height, final }, receipt };
       }
       case "void": {
         const reason = memory.settled?.answer.reason ?? standing.reason;
@@ -107,6 +114,27 @@ export function createEffects(options: EffectsOptions): Perform {
         if (facilitators.has(call.rail) && mustSettleAgain(call, memory)) return beginSettlement(call, memory);
         await rail.news(within(LONGEST_PAUSE_MS, stop));
         return undefined;
+    }
+  }
+
+  /** Looks at a delivered payment until it is final. One that has vanished is settled again while it lives. */
+  async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
+    const looks = memory.looks ?? 0;
+    await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MOST_DOUBLINGS), stop);
+    memory.looks = looks + 1;
+    const rail = railOf(call);
+    const standing = await rail.standing(rail.read(call.payload), within(deadlineMs, stop));
+    switch (standing.state) {
+      case "paid": {
+        const { transaction, height, final } = standing;
+        const moved = final || transaction !== call.proof?.transaction || height !== call.proof.height;
+        return moved ? { type: "payment_seen_again", proof: { transaction, height, final } } : undefined;
+      }
+      case "void":
+        return { type: "payment_lost", reason: standing.reason };
+      case "open":
+        log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
+        return settle(call, memory, within(deadlineMs, stop));
     }
   }
 

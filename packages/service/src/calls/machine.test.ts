@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Call } from "./call.ts";
-import { type CallEvent, IllegalTransition, isFinal, nextEffect, reduce } from "./machine.ts";
+import { type CallEvent, IllegalTransition, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "./testing.ts";
 
 describe("a call", () => {
@@ -38,6 +38,27 @@ describe("a call", () => {
     ]);
   });
 
+  test("watches a delivered payment until it is final, and books one that is lost for ever", () => {
+    const [begun, proved, ...rest] = GOOD_COURSE as [CallEvent, CallEvent & { type: "payment_proved" }, ...CallEvent[]];
+    const fresh = { ...proved, proof: { ...proved.proof, final: false } };
+    const done = after(aCall(), begun, fresh, ...rest);
+    expect([done.state, isFinal(done.state), isAtRest(done), nextEffect(done).do]).toEqual([
+      "done",
+      true,
+      false,
+      "watch",
+    ]);
+
+    const seen = reduce(done, { type: "payment_seen_again", proof: { ...proved.proof, height: 10, final: true } });
+    expect(seen).toMatchObject({ state: "done", proof: { height: 10 }, bundle: done.bundle });
+    expect([isAtRest(seen), nextEffect(seen).do]).toEqual([true, "nothing"]);
+
+    const lost = reduce(done, { type: "payment_lost", reason: "expired unspent" });
+    expect(lost).toMatchObject({ state: "loss", reason: "expired unspent", bundle: done.bundle });
+    expect(isAtRest(lost)).toBe(true);
+    expect(() => reduce(seen, { type: "payment_lost", reason: "final" })).toThrow(IllegalTransition);
+  });
+
   test("keeps every promise in any order of events", () => {
     const events = fc.constantFrom<CallEvent>(
       ...GOOD_COURSE,
@@ -46,6 +67,9 @@ describe("a call", () => {
       { type: "attestation_blocked", reason: "unfunded" },
       { type: "attestation_signed", attempt: anAttempt("SECOND") },
       { type: "attestation_confirmed", txid: "SECOND", round: 200 },
+      { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9, final: false }, receipt: "receipt" },
+      { type: "payment_seen_again", proof: { transaction: "PAYMENT", height: 9, final: true } },
+      { type: "payment_lost", reason: "expired" },
     );
     fc.assert(
       fc.property(fc.array(events, { maxLength: 40 }), (sequence) => {
@@ -53,11 +77,17 @@ describe("a call", () => {
         for (const event of sequence) {
           const next = attempt(call, event);
           if (!next) continue;
-          expect(isFinal(call.state)).toBe(false);
+          expect(isAtRest(call)).toBe(false);
           expect(next.version).toBe(call.version + 1);
-          if (call.proof) expect(next.proof).toEqual(call.proof);
+          if (call.proof && call.state !== "done") expect(next.proof).toEqual(call.proof);
           if (call.proof) expect(["void", "prepared", "settling"]).not.toContain(next.state);
-          if (next.bundle) expect(next).toMatchObject({ state: "done", proof: {}, round: expect.any(Number) });
+          if (call.bundle) expect(next.bundle).toEqual(call.bundle);
+          if (next.bundle)
+            expect(next).toMatchObject({
+              state: expect.stringMatching(/^(done|loss)$/),
+              proof: {},
+              round: expect.any(Number),
+            });
           expect(next.attempts.filter(({ dead }) => !dead).length).toBeLessThanOrEqual(1);
           call = next;
         }

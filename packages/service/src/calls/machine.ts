@@ -17,7 +17,11 @@ export type CallEvent =
   /** The ledger does not take it now, through no fault of the payer. */
   | { type: "attestation_blocked"; reason: string }
   | { type: "attestation_confirmed"; txid: string; round: number }
-  | { type: "bundle_sealed"; bundle: SealedBundle };
+  | { type: "bundle_sealed"; bundle: SealedBundle }
+  /** A payment that was delivered for was looked at again: where it stands now. */
+  | { type: "payment_seen_again"; proof: PaymentProof }
+  /** A payment that was delivered for has vanished from its chain, and can never be spent on us any more. */
+  | { type: "payment_lost"; reason: string };
 
 /** What to do about a call in its present state. */
 export type Effect =
@@ -28,6 +32,8 @@ export type Effect =
   | { do: "sign" }
   | { do: "submit"; attempt: Attempt }
   | { do: "seal"; attempt: Attempt }
+  /** Look again whether the payment that was delivered for has become final; settle it again if it has vanished. */
+  | { do: "watch" }
   | { do: "nothing" };
 
 /** An event that the state does not allow: a defect, or a row that another process has moved. */
@@ -43,9 +49,14 @@ export function prepare(request: CallRequest): Call {
   return { ...request, state: "prepared", version: 1, settlements: 0, attempts: [] };
 }
 
-/** Whether nothing further is ever done for the call. `owed` is not among them: it is tried for ever. */
+/** Whether the caller can be answered: nothing that is still done for the call changes the answer. */
 export function isFinal(state: CallState): boolean {
   return state === "done" || state === "void" || state === "refunded" || state === "loss";
+}
+
+/** Whether nothing further is ever done for the call. A delivered one rests once its payment is final. */
+export function isAtRest({ state, proof }: Call): boolean {
+  return state === "done" ? proof?.final === true : isFinal(state);
 }
 
 /** Tells the next effect. Pure: the same call gives the same effect, in this process or after a crash in another. */
@@ -64,6 +75,7 @@ export function nextEffect(call: Call): Effect {
       if (!attempt) throw new Error(`the confirmed call of ${call.key} has no attempt`);
       return { do: "seal", attempt };
     case "done":
+      return isAtRest(call) ? { do: "nothing" } : { do: "watch" };
     case "void":
     case "refunded":
     case "loss":
@@ -113,5 +125,11 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
     case "bundle_sealed":
       if (state !== "confirmed") return undefined;
       return { state: "done", bundle: event.bundle };
+    case "payment_seen_again":
+      if (state !== "done" || call.proof?.final) return undefined;
+      return { proof: event.proof };
+    case "payment_lost":
+      if (state !== "done" || call.proof?.final) return undefined;
+      return { state: "loss", reason: event.reason };
   }
 }

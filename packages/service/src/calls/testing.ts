@@ -56,7 +56,7 @@ export function after(call: Call, ...events: CallEvent[]): Call {
 /** The events of a call that goes well. */
 export const GOOD_COURSE: readonly CallEvent[] = [
   { type: "settlement_begun" },
-  { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9 }, receipt: "receipt" },
+  { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9, final: true }, receipt: "receipt" },
   { type: "attestation_signed", attempt: anAttempt("ATTEST") },
   { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
   { type: "bundle_sealed", bundle: { id: "S", body: "{}" } },

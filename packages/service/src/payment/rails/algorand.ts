@@ -114,7 +114,8 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
     async standing({ txid: id, window }, signal): Promise<PaymentStanding> {
       const standing = await rounds.standing(id, window, signal);
-      if (standing.state === "confirmed") return { state: "paid", transaction: id, height: standing.round };
+      if (standing.state === "confirmed")
+        return { state: "paid", transaction: id, height: standing.round, final: true };
       if (standing.state === "dead") return { state: "void", reason: `expired unspent in round ${window.lastValid}` };
       return standing;
     },

@@ -113,9 +113,10 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
       const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
       const sights = await lookEverywhere(payment, behind, signal);
       const [sight] = sights;
-      if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block };
+      const final = sights.every((one) => one.final);
+      if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
       // A void call tells its payer to sign anew: no reorganisation may bring this payment back to life.
-      if (!sights.every(({ final }) => final)) return { state: "open" };
+      if (!final) return { state: "open" };
       return { state: "void", reason: reasonOf(sight, payment.authorization) };
     },
 
@@ -156,8 +157,7 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
     const after = Math.min(Number(validBefore), now()) - maxLifeSeconds - SKEW_SECONDS;
     const use = await findUse(rpc, id, { after, before: validBefore }, head.number, signal);
     if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
-    const final = !pays(payment, use) && use.block <= (await readBlock(rpc, "finalized", signal)).number;
-    return { ...use, final };
+    return { ...use, final: use.block <= (await readBlock(rpc, "finalized", signal)).number };
   }
 }
 

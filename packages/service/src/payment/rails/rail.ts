@@ -31,8 +31,8 @@ export type Payment = {
 
 /** What the payment's chain shows about it now. */
 export type PaymentStanding =
-  /** Spent on us, to the depth that counts as paid. */
-  | { state: "paid"; transaction: string; height: number }
+  /** Spent on us, to the depth that counts as paid; `final` when no reorganisation can undo it any more. */
+  | { state: "paid"; transaction: string; height: number; final: boolean }
   /** Can never be spent on us any more: expired unspent, cancelled, or spent elsewhere. */
   | { state: "void"; reason: string }
   /** Neither: it may still be settled. */
