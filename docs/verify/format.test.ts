@@ -1,0 +1,61 @@
+import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+  ALGORAND_MAINNET,
+  bundleId,
+  encodeAddress,
+  encodeNote,
+  fromBase64,
+  isCanonicalTransaction,
+  keyIdentity,
+  type ProofBundle,
+  paymentCommitment,
+  signingBytes,
+  toBase64,
+  txid,
+  verify,
+} from "@attestd/proof";
+import { testInclusionBundle } from "@attestd/proof/testing";
+import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
+import { expect, it } from "vitest";
+
+const page = readFileSync(new URL("../format.md", import.meta.url), "utf8");
+const example = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? "");
+const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex");
+
+it("the worked example of docs/format.md is what the code computes", () => {
+  const { txnId, hashSha256, txnBytesBase64, note, attestTxnId, attestRound, algorandAddress, paymentKey } = example;
+  const seed = Uint8Array.from({ length: 32 }, (_, index) => index);
+  const { publicKey, secretKey } = ml_dsa65.keygen(seed);
+  const native = createPrivateKey({ key: Buffer.from(seed), format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
+  expect(toBase64(createPublicKey(native).export({ format: "raw-public" }))).toBe(toBase64(publicKey));
+  expect(keyIdentity(publicKey)).toEqual({ kid: example.kid, keySha256: example.keySha256 });
+  expect(encodeAddress(new Uint8Array(32).fill(1))).toBe(algorandAddress);
+
+  const bytes = fromBase64(txnBytesBase64);
+  expect([isCanonicalTransaction(bytes), txid(bytes), sha256(bytes)]).toEqual([true, txnId, hashSha256]);
+  const [c, g] = [ALGORAND_MAINNET, ALGORAND_MAINNET];
+  const p = paymentCommitment(paymentKey);
+  expect(encodeNote({ a: example.keySha256, c, g, h: hashSha256, l: "finalized", p, t: txnId })).toBe(note);
+
+  const unsigned: Omit<ProofBundle, "signature"> = {
+    version: 1,
+    network: "algorand-mainnet",
+    source: { chain: "algorand", txnId, hashSha256, txnBytesBase64 },
+    attest: { txnId: attestTxnId, round: attestRound, note },
+    attestor: { algorandAddress, pqPublicKey: toBase64(publicKey) },
+  };
+  expect(sha256(signingBytes(unsigned))).toBe(example.signedBytesSha256);
+  const signature = ml_dsa65.sign(signingBytes(unsigned), secretKey, { extraEntropy: false });
+  expect(sha256(signature)).toBe(example.signatureSha256);
+  const bundle: ProofBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64: toBase64(signature) } };
+  expect(bundleId(bundle)).toBe(example.S);
+  expect(verify(bundle, { trust: { kids: [example.kid] } }).verified).toBe(true);
+});
+
+it("docs/format.md lists the checks of a report in their order", () => {
+  const section = page.slice(page.indexOf("## Checks"), page.indexOf("`verified` needs"));
+  const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const { checks } = verify(testInclusionBundle());
+  expect(listed).toEqual(Object.keys(checks));
+});
