@@ -5,7 +5,10 @@ import { HttpProvider } from "./http.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
-/** The nodes of one Solana cluster. */
+/** How the genesis hash of Solana MainNet begins, and that of the sandbox, which goes by its name (CAIP-2). */
+export const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+
+/** The nodes of Solana MainNet. */
 export type SolanaNodes = { rpcs: readonly SolanaRpc[]; rules: QuorumRules };
 
 const slot = z.int().nonnegative();
@@ -54,21 +57,18 @@ export type LandedTransaction = z.infer<typeof LandedTransaction>;
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /**
- * One JSON-RPC node of a Solana cluster. Every method throws ProviderError when the node gives no usable answer or is of
+ * One JSON-RPC node of Solana MainNet. Every method throws ProviderError when the node gives no usable answer or is of
  * another cluster, and the signal's reason when the signal comes first.
  */
 export class SolanaRpc {
   readonly name: string;
   readonly #http: HttpProvider;
-  readonly #cluster: string;
-  #isOfCluster = false;
+  #isMainNet = false;
 
-  /** @param cluster how the cluster's genesis hash begins: 32 characters of base58, as in CAIP-2 */
-  constructor({ url, token }: Endpoint, cluster: string) {
+  constructor({ url, token }: Endpoint) {
     const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
     this.#http = new HttpProvider({ url, headers });
     this.name = this.#http.name;
-    this.#cluster = cluster;
   }
 
   /** @throws ProviderError when the node finds itself behind its cluster */
@@ -125,16 +125,16 @@ export class SolanaRpc {
     result: S,
     signal: AbortSignal,
   ): Promise<z.infer<S>> {
-    await this.#checkCluster(signal);
+    await this.#checkGenesis(signal);
     return this.#ask(method, params, result, signal);
   }
 
-  async #checkCluster(signal: AbortSignal): Promise<void> {
-    if (this.#isOfCluster) return;
+  async #checkGenesis(signal: AbortSignal): Promise<void> {
+    if (this.#isMainNet) return;
     const genesisHash = await this.#ask("getGenesisHash", [], z.string(), signal);
-    if (!genesisHash.startsWith(this.#cluster))
-      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${this.#cluster}…`);
-    this.#isOfCluster = true;
+    if (!genesisHash.startsWith(MAINNET_GENESIS))
+      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${MAINNET_GENESIS}…`);
+    this.#isMainNet = true;
   }
 
   async #ask<S extends z.ZodType>(

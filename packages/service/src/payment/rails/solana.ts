@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
-import type { SolanaNodes } from "../../providers/solana.ts";
+import { MAINNET_GENESIS, type SolanaNodes } from "../../providers/solana.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
 import { describe, isBefore, look, type Sight } from "./solana-search.ts";
 import {
@@ -16,8 +16,8 @@ import {
   usdcAccountOf,
 } from "./solana-transaction.ts";
 
-/** CAIP-2 of Solana MainNet: how its genesis hash begins. */
-export const SOLANA_MAINNET = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+/** CAIP-2. */
+const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
 
 const POLL_MS = 400;
 /** Slots by which a payer's node may be ahead of ours. */

@@ -17,7 +17,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Conflict } from "../../providers/quorum.ts";
 import { SolanaRpc } from "../../providers/solana.ts";
 import type { Rail } from "./rail.ts";
-import { SOLANA_MAINNET, type SolanaPayment, solanaRail } from "./solana.ts";
+import { type SolanaPayment, solanaRail } from "./solana.ts";
 import { SOLANA_USDC, usdcAccountOf } from "./solana-transaction.ts";
 import { blockhash, FakeSolanaNode } from "./testing-solana-node.ts";
 
@@ -54,7 +54,7 @@ export class SolanaWorld implements AsyncDisposable {
 
   /** One rail for the test's nodes, which are all there when it is first asked for. */
   get rail(): Rail<SolanaPayment> {
-    const rpcs = this.nodes.map(({ url }) => new SolanaRpc({ url }, SOLANA_MAINNET.slice("solana:".length)));
+    const rpcs = this.nodes.map(({ url }) => new SolanaRpc({ url }));
     const rules = { onConflict: (conflict: Conflict) => this.conflicts.push(conflict) };
     const clock = { now: Date.now, sleep: async () => {}, timeout: AbortSignal.timeout };
     this.#rail ??= solanaRail({ nodes: { rpcs, rules }, clock });
