@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 /* The "never" list of the design: which way arrows may point, and who may touch what. */
 
 const ROOT = resolve(import.meta.dirname, "..");
-const isTest = (path: string) => /\.test\.ts$|\/test\//.test(path);
+const isTest = (path: string) => /\.test\.ts$|\/(test|simulation|crash)\//.test(path);
 
 const FILES = readdirSync(join(ROOT, "packages"), { recursive: true, encoding: "utf8" })
   .filter((path) => /\.[mc]?[jt]s$/.test(path) && !/node_modules|\/dist\//.test(path))
