@@ -8,6 +8,7 @@ import type { ChainName } from "./chains/chain.ts";
 import type { HttpContext } from "./http/body.ts";
 import { allowedMethods } from "./http/methods.ts";
 import { paidRoute } from "./http/paid.ts";
+import type { RateLimit } from "./http/rate-limit.ts";
 import { json, problemResponse } from "./http/respond.ts";
 import { verifyRoute } from "./http/verify.ts";
 import type { Offers } from "./payment/offers.ts";
@@ -26,6 +27,8 @@ export type AppOptions = {
   keyHistory: () => string;
   /** The chains whose transactions are attested here. */
   sources: ReadonlyMap<ChainName, unknown>;
+  /** Absent: requests are not limited. */
+  rateLimit?: RateLimit;
   /** Of every absolute link. */
   origin: () => string;
   log: Logger;
@@ -65,6 +68,13 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
   };
 
   const app = new Hono<{ Bindings: HttpBindings }>();
+  const { rateLimit } = options;
+  if (rateLimit) {
+    app.use(async (c, next) => {
+      await rateLimit(c);
+      await next();
+    });
+  }
   for (const [id, route] of Object.entries(routes)) {
     const { method, path } = CATALOGUE[id as EndpointId];
     app.on(method, path, route);

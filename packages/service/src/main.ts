@@ -4,6 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { createApp } from "./app.ts";
 import { readConfig } from "./config.ts";
+import { createRateLimit } from "./http/rate-limit.ts";
 import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config.ts";
@@ -45,7 +46,9 @@ export async function startService(
   const origin = config.publicUrl ?? url;
   try {
     const service = await openService(config, origin, log, seams);
-    const app = createApp({ ...service.doors, origin: () => origin, log });
+    const { rateLimit: perMinute, trustProxy } = config;
+    const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
+    const app = createApp({ ...service.doors, ...(rateLimit && { rateLimit }), origin: () => origin, log });
     opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");
     return {

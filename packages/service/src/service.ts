@@ -25,7 +25,7 @@ import { createVerifier } from "./verification.ts";
 export type Service = {
   kid: string;
   /** What its doors call. */
-  doors: Omit<AppOptions, "origin" | "log">;
+  doors: Omit<AppOptions, "origin" | "log" | "rateLimit">;
   /** From now on no new call is admitted; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
