@@ -1,0 +1,37 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { testBundle, testHistory } from "../src/testing.ts";
+
+const packageFolder = fileURLToPath(new URL("..", import.meta.url));
+const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
+const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "attestd-readme-"));
+  writeFileSync(join(folder, "bundle.json"), JSON.stringify(testBundle()));
+  writeFileSync(join(folder, "keys.json"), JSON.stringify(testHistory()));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs an example as a program that stands in this package, its files in the test's folder. */
+function run(code: string): string {
+  const placed = code.replace(/"(bundle|keys)\.json"/g, (_, name) => JSON.stringify(join(folder, `${name}.json`)));
+  const options = { cwd: packageFolder, encoding: "utf8" } as const;
+  return execFileSync(process.execPath, ["--input-type=module-typescript", "--eval", placed], options);
+}
+
+it("the first example verifies a bundle", () => {
+  expect(examples).toHaveLength(2);
+  expect(run(examples[0] ?? "")).toMatch(/^Verified/);
+});
+
+it("the second example does so with Node's own cryptography", () => {
+  const [first = "", second = ""] = examples;
+  const both = `${second}\n${first.replace("{ trust }", "{ trust, crypto }").replace('import { readFileSync } from "node:fs";', "")}`;
+  expect(run(`import { readFileSync } from "node:fs";\n${both}`)).toMatch(/^Verified/);
+});
