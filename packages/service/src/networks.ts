@@ -13,7 +13,7 @@ import { RoundWatcher } from "./ledger/rounds.ts";
 import { algorandRail } from "./payment/rails/algorand.ts";
 import { BASE_USDC, baseRail } from "./payment/rails/base.ts";
 import type { Rail } from "./payment/rails/rail.ts";
-import { SOLANA_MAINNET, solanaRail } from "./payment/rails/solana.ts";
+import { solanaRail } from "./payment/rails/solana.ts";
 import { Algod, Indexer } from "./providers/algorand.ts";
 import type { AlgorandNodes } from "./providers/algorand-lookup.ts";
 import { type BaseNodes, BaseRpc } from "./providers/base.ts";
@@ -32,8 +32,6 @@ export type Networks = {
 };
 
 const BASE_CHAIN_ID = 8453;
-/** The CAIP-2 reference: how the genesis hash of every node must begin. */
-const SOLANA_CLUSTER = SOLANA_MAINNET.slice("solana:".length);
 /** Time that an authorization may live beyond the time-out that we offer, in s. */
 const LIFE_BEYOND_TIMEOUT = 60;
 
@@ -49,7 +47,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   };
   const nodes = algorandNodes(config, rules);
   const baseNodes = { rpcs: (config.base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
-  const solanaRpcs = (config.solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc, SOLANA_CLUSTER));
+  const solanaRpcs = (config.solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc));
   const solanaNodes = { rpcs: solanaRpcs, rules };
   const domain = await usdcDomain(config, baseNodes, signal);
 

@@ -3,7 +3,9 @@ import type { HttpContext } from "./body.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 const request = (remoteAddress: string, forwarded?: string) =>
-  ({ env: { incoming: { headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } } } }) as HttpContext;
+  ({
+    env: { incoming: { headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } } },
+  }) as unknown as HttpContext;
 
 describe("the rate limit", () => {
   test("gives each client its share and says when there is more", async () => {
