@@ -4,7 +4,7 @@ import type { Bundle, BundleBlock, BundleSource } from "./bundle-types.ts";
 import { CHAINS } from "./chains.ts";
 import { DecodeError, fromBase64, toHex } from "./encoding.ts";
 import { FormatError } from "./format.ts";
-import { type Level, type Note, parseNote } from "./note.ts";
+import { type Note, parseNote } from "./note.ts";
 import type { CheckName, Finding } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
@@ -112,27 +112,23 @@ export const OFFLINE_CHECKS = {
   /** Every member of the note against what was recomputed; `p` alone stands for something that no bundle holds. */
   note({ bundle, key, ledger, note, source, block }) {
     if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
+    const kind = "block" in bundle ? "block" : "transaction";
+    if ("k" in note || (kind === "block") !== "b" in note)
+      return [{ pointer: "/attest/note", message: `not the note of a ${kind}` }];
+
     const at = (member: string) => `/attest/note/${member}`;
-    const common = (stated: Exclude<Note, { k: string }>, levels: readonly Level[], bytesHash: string | undefined) => [
-      ...compare(at("a"), stated.a, key.keySha256),
-      ...compare(at("g"), stated.g, ledger),
-      ...compare(at("h"), stated.h, bytesHash),
-      ...(levels.includes(stated.l) ? [] : [{ pointer: at("l"), stated: stated.l, computed: levels.join(", ") }]),
-      ...(source ? compare(at("c"), stated.c, source.caip2) : []),
-      ...(block ? compare(at("c"), stated.c, block.caip2) : []),
+    const subject = block ?? source;
+    const { levels } = CHAINS["block" in bundle ? bundle.block.chain : sourceChain(bundle.source)];
+    return [
+      ...compare(at("a"), note.a, key.keySha256),
+      ...("b" in note ? compare(at("b"), note.b, block?.blockHash) : []),
+      ...compare(at("c"), note.c, subject?.caip2),
+      ...compare(at("g"), note.g, ledger),
+      ...compare(at("h"), note.h, subject?.hashSha256),
+      ...(levels.includes(note.l) ? [] : [{ pointer: at("l"), stated: note.l, computed: levels.join(" or ") }]),
+      ...("n" in note ? compare(at("n"), note.n, block?.height) : []),
+      ...("t" in note ? compare(at("t"), note.t, source?.txnId) : []),
     ];
-    if ("block" in bundle && "b" in note)
-      return [
-        ...common(note, CHAINS[bundle.block.chain].levels, block?.hashSha256),
-        ...compare(at("b"), note.b, block?.blockHash),
-        ...compare(at("n"), note.n, block?.height),
-      ];
-    if (!("block" in bundle) && "t" in note)
-      return [
-        ...common(note, CHAINS[sourceChain(bundle.source)].levels, source?.hashSha256),
-        ...compare(at("t"), note.t, source?.txnId),
-      ];
-    return [{ pointer: "/attest/note", message: `not the note of a ${"block" in bundle ? "block" : "transaction"}` }];
   },
 } satisfies Partial<Record<CheckName, Check>>;
 

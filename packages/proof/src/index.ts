@@ -25,6 +25,7 @@ export {
 } from "./algorand/msgpack.ts";
 export {
   decodeAddress,
+  decodeTransaction,
   encodeAddress,
   isAlgorandAddress,
   isAlgorandTxId,

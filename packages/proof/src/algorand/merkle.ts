@@ -50,7 +50,7 @@ export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Arra
 }
 
 /**
- * The siblings of one leaf, from leaf to root.
+ * The siblings of one leaf, from leaf to root. That they lead to a header's root is for `verifyLeaf` to say.
  * @param index the transaction's place in the payset, from 0
  * @throws RangeError when there is no such leaf.
  */

@@ -1,13 +1,13 @@
 import type { AlgorandInclusion, LightHeaderProof } from "../bundle-types.ts";
 import { algorandCaip2 } from "../caip2.ts";
 import type { ChainFormat } from "../chains.ts";
-import { DecodeError, fromBase64 } from "../encoding.ts";
+import { fromBase64 } from "../encoding.ts";
 import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../format.ts";
 import type { Finding } from "../report.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
 import { decodeMsgpackMap, getBytes, type MsgpackMap } from "./msgpack.ts";
-import { isAlgorandTxId, isCanonicalTransaction, txid } from "./transaction.ts";
+import { decodeTransaction, isAlgorandTxId, txid } from "./transaction.ts";
 
 const DIGEST_LENGTH = 32;
 /** No payset is deeper: a 5 MiB block holds fewer than 2^17 transactions. */
@@ -20,8 +20,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   levels: ["finalized"],
 
   transaction(bytes, ledger) {
-    if (!isCanonicalTransaction(bytes)) throw new DecodeError("not the canonical msgpack of a transaction");
-    return { txnId: txid(bytes), caip2: network(decodeMsgpackMap(bytes), ledger) };
+    return { caip2: network(decodeTransaction(bytes), ledger), txnId: txid(bytes) };
   },
 
   header(bytes, ledger) {

@@ -30,18 +30,23 @@ export function isAlgorandTxId(text: string): boolean {
 }
 
 /**
- * Whether the bytes are an unsigned transaction as a node would hash it: canonical msgpack of a map with a `type`,
+ * Decodes an unsigned transaction from the bytes that a node would hash: canonical msgpack of a map with a `type`,
  * without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
  * out, cannot be told from other bytes without a schema; they change the id, so no ledger has it.
+ * @throws DecodeError on any other bytes.
  */
+export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
+  const transaction = decodeMsgpackMap(bytes);
+  if (getString(transaction, "type") === undefined) throw new DecodeError("transaction has no type");
+  if (hasEmptyMember(transaction) || !equalBytes(encodeMsgpack(transaction), bytes))
+    throw new DecodeError("transaction is not canonical msgpack");
+  return transaction;
+}
+
+/** Whether `decodeTransaction` takes the bytes. */
 export function isCanonicalTransaction(bytes: Uint8Array): boolean {
   try {
-    const transaction = decodeMsgpackMap(bytes);
-    return (
-      getString(transaction, "type") !== undefined &&
-      !hasEmptyMember(transaction) &&
-      equalBytes(encodeMsgpack(transaction), bytes)
-    );
+    return decodeTransaction(bytes) instanceof Map;
   } catch {
     return false;
   }

@@ -9,7 +9,7 @@ import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
 import { baseTxHash, decodeBaseTransaction, isBaseTxHash, transactionChainId } from "./transaction.ts";
 import { verifyIndex } from "./trie.ts";
 
-/** A key of rlp(index) has at most 10 nibbles, each of which may take an extension and a branch. */
+/** The key of any real index has at most 10 nibbles, each of which takes an extension and a branch at most. */
 const MAX_NODES = 20;
 
 /** Base as a source chain. */

@@ -135,6 +135,7 @@ export function verifyIndex(
   nodes: readonly Uint8Array[],
   keccak256: Keccak256 = keccak_256,
 ): Uint8Array | undefined {
+  if (!Number.isSafeInteger(index) || index < 0) return undefined;
   try {
     return descend(root, keyNibbles(index), nodes, keccak256);
   } catch (error) {
@@ -153,8 +154,9 @@ function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], 
   if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw new DecodeError("trie: not the node that is next");
   const node = decodeRlpList(rlp);
   if (node.length === BRANCH_WIDTH + 1) {
-    // Under a key that ends here stands a value, which is no node and so is refused.
-    return descend(node[key[0] ?? BRANCH_WIDTH] as RlpItem, key.subarray(1), rest, keccak256);
+    const [nibble] = key;
+    if (nibble === undefined) throw new DecodeError("trie: no key ends at a branch");
+    return descend(node[nibble] as RlpItem, key.subarray(1), rest, keccak256);
   }
   const [path, target] = node;
   if (node.length !== 2 || !(path instanceof Uint8Array) || target === undefined)
