@@ -1,0 +1,105 @@
+import { FormatError } from "@attestd/proof/format";
+import { type BlockNote, type Note, parseNote, paymentCommitment, type TransactionNote } from "@attestd/proof/note";
+import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
+import type { Findings } from "./report.ts";
+
+/** An attestation as the ledger holds it: a note of ours, sent by the attestor. */
+export type Recorded = { txid: string; round: number; text: string; note: TransactionNote | BlockNote };
+
+/** What the chains show, by what rows are joined with: payments by their key, attestations by their commitment to one. */
+export class ChainIndex {
+  readonly #payments = new Map<string, ChainPayment>();
+  readonly #attestations = new Map<string, Recorded[]>();
+  /** Transfers of which no key can be made, and notes that others sent. */
+  strangers = 0;
+  attested = 0;
+
+  /**
+   * Reads the facts to their end.
+   *
+   * @param attestors addresses that send attestations
+   * @param findings takes what needs no row to be seen
+   */
+  static async read(facts: Facts, attestors: ReadonlySet<string>, findings: Findings): Promise<ChainIndex> {
+    const index = new ChainIndex();
+    for await (const payment of facts.payments) index.#addPayment(payment, findings);
+    for await (const note of facts.notes) index.#addNote(note, attestors.has(note.sender), findings);
+    return index;
+  }
+
+  /** A payment, which is then no longer among those left. */
+  takePayment(key: string): ChainPayment | undefined {
+    const payment = this.#payments.get(key);
+    this.#payments.delete(key);
+    return payment;
+  }
+
+  /** The attestations that commit to a payment, which are then no longer among those left. */
+  takeAttestations(key: string): readonly Recorded[] {
+    const commitment = paymentCommitment(key);
+    const attestations = this.#attestations.get(commitment) ?? [];
+    this.#attestations.delete(commitment);
+    return attestations;
+  }
+
+  /** Keys of the payments that no one has taken. */
+  paymentsLeft(): string[] {
+    return [...this.#payments.keys()];
+  }
+
+  attestationsLeft(): Recorded[] {
+    return [...this.#attestations.values()].flat();
+  }
+
+  #addPayment(payment: ChainPayment, findings: Findings): void {
+    if (payment.key !== undefined) this.#payments.set(payment.key, payment);
+    else this.addStranger(payment, findings);
+  }
+
+  /** Books a transfer that is no payment for a call. */
+  addStranger({ key, rail, transaction, payer, payTo, amount }: ChainPayment, findings: Findings): void {
+    this.strangers += 1;
+    const what = amount === undefined ? "USDC in a form that is not read" : `${amount} micro-USDC`;
+    const message = `${payer} sent ${what} to ${payTo} on ${rail}, by no payment that is sold for.`;
+    findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
+  }
+
+  #addNote({ txid, round, sender, note: text, movesNothing }: LedgerNote, isOurs: boolean, findings: Findings): void {
+    if (!text?.startsWith(NOTE_BEGINS)) return;
+    if (!isOurs) {
+      this.strangers += 1;
+      findings.add("information", "stranger_note", `${sender} sent a note that looks like ours.`, { txid });
+      return;
+    }
+    const note = read(text);
+    if (note instanceof FormatError) {
+      findings.add("violation", "note_malformed", `The attestor sent a note of no form of ours: ${note.message}.`, {
+        txid,
+      });
+      return;
+    }
+    // Announces a key, and attests nothing.
+    if ("k" in note) return;
+    this.attested += 1;
+    if (!movesNothing) {
+      const message = "The attestation moves value, or closes or rekeys an account.";
+      findings.add("violation", "attestation_moves_value", message, { txid });
+    }
+    const same = this.#attestations.get(note.p);
+    const recorded = { txid, round, text, note };
+    if (same) same.push(recorded);
+    else this.#attestations.set(note.p, [recorded]);
+  }
+}
+
+/** The dApp's name in every note of ours (ARC-2), of any version. */
+const NOTE_BEGINS = "attestd/";
+
+function read(text: string): Note | FormatError {
+  try {
+    return parseNote(text);
+  } catch (error) {
+    if (error instanceof FormatError) return error;
+    throw error;
+  }
+}

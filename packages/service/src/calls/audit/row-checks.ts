@@ -1,0 +1,171 @@
+import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
+import { parseJson } from "@attestd/proof/json";
+import { verify } from "@attestd/proof/verify";
+import { type Call, type CallState, liveAttempt } from "../call.ts";
+import type { Recorded } from "./chain-index.ts";
+import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
+import type { Code, Findings, Severity } from "./report.ts";
+
+/** What one row is held against. */
+export type RowContext = {
+  spans: Pick<Facts, "ledger" | "rails">;
+  premises: Premises;
+  findings: Findings;
+};
+
+/** A row with what the chains show of it. */
+export type Joined = { call: Call; payment: ChainPayment | undefined; attestations: readonly Recorded[] };
+
+/** How a row fared. */
+export type Fared = { settled: boolean; delivered: boolean; notRead: boolean };
+
+/** States that say that the payment is on its chain. */
+const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
+/** States that say that it never will be, or has gone. */
+const UNPAID: ReadonlySet<CallState> = new Set(["void", "loss"]);
+/** States whose attestation may be on the ledger. */
+const ATTESTED: ReadonlySet<CallState> = new Set(["signed", "owed", "confirmed", "done", "loss"]);
+/** States that say that it is. */
+const RECORDED: ReadonlySet<CallState> = new Set(["confirmed", "done", "loss"]);
+
+/** Holds a row against the chains, and its parts against one another. */
+export function checkRow(joined: Joined, context: RowContext): Fared {
+  const { call } = joined;
+  const tell = (severity: Severity, code: Code, message: string, txid?: string) =>
+    context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
+  const settled = checkPayment(joined, context, tell);
+  checkAttestations(joined, context, tell);
+  checkRecord(joined, context, tell);
+  return {
+    settled,
+    delivered: checkBundle(joined, context, tell),
+    notRead: isBeyond(call, context.spans),
+  };
+}
+
+type Tell = (severity: Severity, code: Code, message: string, txid?: string) => void;
+
+/** @returns whether the payment is on its chain, as the row binds it */
+function checkPayment({ call, payment }: Joined, { spans }: RowContext, tell: Tell): boolean {
+  const { state, proof, rail, requirement } = call;
+  const fits = payment !== undefined && isOf(payment, call);
+  if (UNPAID.has(state) && fits) {
+    const message = `The call is ${state}, and the chain shows its payment.`;
+    tell("violation", "row_unpaid_but_chain_disagrees", message, payment.transaction);
+  }
+  if (!PAID.has(state)) return fits;
+  if (!proof) {
+    tell("violation", "row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
+  } else if (payment && !fits) {
+    const { amount, payTo } = requirement;
+    const message = `The chain shows ${payment.amount} to ${payment.payTo}, where the call asked for ${amount} to ${payTo}.`;
+    tell("violation", "row_paid_but_chain_disagrees", message, payment.transaction);
+  } else if (payment && payment.transaction !== proof.transaction) {
+    const message = `The payment stands in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
+    tell("information", "payment_in_another_transaction", message, payment.transaction);
+  } else if (!payment && covers(spans.rails[rail], proof.height)) {
+    if (proof.final) {
+      const message = `The call is ${state}, and ${rail} shows no payment of its key.`;
+      tell("violation", "row_paid_but_chain_disagrees", message, proof.transaction);
+    } else {
+      const message = `The payment was seen at ${proof.height} on ${rail} and is not there now; it was not final.`;
+      tell("open", "payment_vanished", message, proof.transaction);
+    }
+  }
+  return fits;
+}
+
+/** What the ledger holds for this payment has to be the row's own one attestation. */
+function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, tell: Tell): void {
+  const { state, attempts } = call;
+  if (attestations.length > 1) {
+    const txids = attestations.map(({ txid }) => txid).join(", ");
+    tell("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
+  }
+  if (attempts.slice(0, -1).some(({ dead }) => !dead))
+    tell("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
+
+  for (const { txid, text, note } of attestations) {
+    const attempt = attempts.find((one) => one.txid === txid);
+    if (state === "refunded") {
+      tell("violation", "attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
+    } else if (state === "prepared" || state === "settling" || state === "void") {
+      tell("violation", "attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
+    } else if (!attempt || !ATTESTED.has(state)) {
+      tell("violation", "attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);
+    } else if (attempt.dead) {
+      tell("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
+    }
+    if (!premises.history.keys.some(({ keySha256 }) => keySha256 === note.a))
+      tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    else if (text !== premises.noteOf(call, note.a))
+      tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
+  }
+}
+
+/** What the row says to be on the ledger has to be there. */
+function checkRecord({ call, attestations }: Joined, { spans }: RowContext, tell: Tell): void {
+  const { state, round } = call;
+  if (!RECORDED.has(state)) return;
+  const code = state === "confirmed" ? "confirmed_attestation_not_on_ledger" : "delivered_bundle_not_on_ledger";
+  const attempt = liveAttempt(call);
+  if (!attempt || round === undefined) {
+    tell("violation", code, `The call is ${state} without an attestation of its own.`);
+  } else if (covers(spans.ledger, round)) {
+    const found = attestations.find(({ txid }) => txid === attempt.txid);
+    if (!found) tell("violation", code, `The ledger does not hold it in round ${round}.`, attempt.txid);
+    else if (found.round !== round)
+      tell("violation", code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
+  }
+}
+
+/** @returns whether the bundle is there, verifies, and is the call's own */
+function checkBundle({ call }: Joined, { premises }: RowContext, tell: Tell): boolean {
+  const { state, bundle } = call;
+  const isDue = state === "done" || state === "loss";
+  if (!bundle) {
+    if (isDue) tell("violation", "bundle_missing", `The call is ${state} and has no bundle.`);
+    return false;
+  }
+  if (!isDue) {
+    tell("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
+    return false;
+  }
+  const faults = faultsOf(bundle.body, premises);
+  if (faults !== "") {
+    tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
+    return false;
+  }
+  const sealed = parseJson(Buffer.from(bundle.body)) as unknown as ProofBundle;
+  const { txnId, round, note } = sealed.attest;
+  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
+  const isOwn =
+    bundleId(sealed) === bundle.id &&
+    txnId === liveAttempt(call)?.txid &&
+    round === call.round &&
+    note === premises.noteOf(call, key?.keySha256 ?? "");
+  if (!isOwn) tell("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", txnId);
+  return isOwn;
+}
+
+/** The checks that fail; "" when the bundle verifies. */
+function faultsOf(body: string, { history, crypto }: Premises): string {
+  try {
+    const { verified, failures } = verify(body, { trust: history, crypto });
+    return verified ? "" : [...new Set(failures.map(({ check }) => check))].join(", ") || "not verified";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boolean {
+  // Hex addresses of Base may differ in case alone (EIP-55).
+  const same = rail === "base" ? payTo.toLowerCase() === requirement.payTo.toLowerCase() : payTo === requirement.payTo;
+  return same && amount === BigInt(requirement.amount);
+}
+
+/** Whether the row says something of heights that were not read. */
+function isBeyond({ state, proof, round, rail }: Call, { ledger, rails }: RowContext["spans"]): boolean {
+  const payment = PAID.has(state) && proof !== undefined && !covers(rails[rail], proof.height);
+  return payment || (RECORDED.has(state) && round !== undefined && !covers(ledger, round));
+}
