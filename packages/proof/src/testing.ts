@@ -33,6 +33,8 @@ export {
  * nothing that ships signs.
  */
 export type TestAttestor = {
+  /** 32 bytes, from which a test may make a faster signer of the same key. */
+  pqSeed: Uint8Array;
   publicKey: Uint8Array;
   kid: string;
   keySha256: string;
@@ -43,8 +45,10 @@ export type TestAttestor = {
 
 /** An attestor whose keys all derive from one name. */
 export function testAttestor(name = "attestor"): TestAttestor {
-  const { publicKey, secretKey } = ml_dsa65.keygen(sha256(utf8(`pq ${name}`)));
+  const pqSeed = sha256(utf8(`pq ${name}`));
+  const { publicKey, secretKey } = ml_dsa65.keygen(pqSeed);
   return {
+    pqSeed,
     publicKey,
     ...keyIdentity(publicKey),
     algorandAddress: encodeAddress(sha256(utf8(`account ${name}`))),

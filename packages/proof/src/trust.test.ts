@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nativeCrypto } from "../test/native-crypto.ts";
+import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { testAttestor, testHistory } from "./testing.ts";
@@ -13,7 +13,7 @@ import {
   parseKeyHistory,
 } from "./trust.ts";
 
-const [first, second, third] = [testAttestor("1"), testAttestor("2"), testAttestor("3")] as const;
+const [first, second, third] = [nativeAttestor("1"), nativeAttestor("2"), nativeAttestor("3")] as const;
 const history = testHistory([
   { attestor: first, fromRound: 100 },
   { attestor: second, fromRound: 200, revokedRound: 260 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nativeCrypto } from "../test/native-crypto.ts";
+import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { describeVectors } from "../test/vectors.ts";
 import { encodeMsgpack } from "./algorand/msgpack.ts";
 import { baseTxHash } from "./base/transaction.ts";
@@ -24,18 +24,23 @@ import {
 import { HISTORY_OLD_AFTER, mayAskChain, type VerifyOptions, verify, withChain } from "./verify.ts";
 
 const SANDBOX = `algorand:${"s".repeat(32)}`;
-const attestor = testAttestor();
+const attestor = nativeAttestor();
 const stranger = testAttestor("stranger");
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 
+// Everything here is signed by the same attestor unless a test says otherwise.
+const bundleOf: typeof testBundle = (options) => testBundle({ attestor, ...options });
+const blockBundleOf: typeof testBlockBundle = (options) => testBlockBundle({ attestor, ...options });
+const inclusionBundleOf: typeof testInclusionBundle = (options) => testInclusionBundle({ attestor, ...options });
+
 const bundles: Record<string, Bundle> = {
-  "an Algorand transaction": testBundle(),
-  "a Base transaction": testBundle({ chain: "base", txnBytes: testBaseTransaction(1), level: "safe" }),
-  "an Algorand block": testBlockBundle(),
-  "a Base block": testBlockBundle({ block: testBaseBlock(2) }),
-  "an Algorand inclusion": testInclusionBundle({ block: testAlgorandBlock(5), index: 4 }),
-  "an Algorand inclusion of an old round": testInclusionBundle({ block: testAlgorandBlock(3, "txn"), index: 2 }),
-  "a Base inclusion": testInclusionBundle({ block: testBaseBlock(18), index: 17 }),
+  "an Algorand transaction": bundleOf(),
+  "a Base transaction": bundleOf({ chain: "base", txnBytes: testBaseTransaction(1), level: "safe" }),
+  "an Algorand block": blockBundleOf(),
+  "a Base block": blockBundleOf({ block: testBaseBlock(2) }),
+  "an Algorand inclusion": inclusionBundleOf({ block: testAlgorandBlock(5), index: 4 }),
+  "an Algorand inclusion of an old round": inclusionBundleOf({ block: testAlgorandBlock(3, "txn"), index: 2 }),
+  "a Base inclusion": inclusionBundleOf({ block: testBaseBlock(18), index: 17 }),
 };
 
 function check(input: unknown, options: VerifyOptions = {}) {
@@ -207,7 +212,7 @@ describe("a change that the attestor itself has signed", () => {
   const base = bundles["a Base transaction"] as ProofBundle;
   const inclusion = bundles["an Algorand inclusion"] as InclusionBundle;
   const baseInclusion = bundles["a Base inclusion"] as InclusionBundle;
-  const other = testBundle({ txnBytes: testPayment("other") });
+  const other = bundleOf({ txnBytes: testPayment("other") });
   const note = transaction.attest.note;
   const blockNote = inclusion.attest.note;
 
@@ -388,19 +393,19 @@ describe("a change that the attestor itself has signed", () => {
 
 describe("warnings", () => {
   it("tell a sandbox, from the note", () => {
-    const bundle = testBundle({ ledger: SANDBOX });
+    const bundle = bundleOf({ ledger: SANDBOX });
     const sandboxTrust = testHistory([{ attestor, fromRound: 1 }], SANDBOX);
     expect(check(bundle, { trust: sandboxTrust })).toMatchObject({ verified: true, warnings: ["sandbox"] });
     expect(check(bundle)).toMatchObject({ verified: false, warnings: ["sandbox"], checks: { note: "fail" } });
   });
 
   it("tell what was only included", () => {
-    const bundle = testBundle({ chain: "base", txnBytes: testBaseTransaction(1), level: "included" });
+    const bundle = bundleOf({ chain: "base", txnBytes: testBaseTransaction(1), level: "included" });
     expect(check(bundle)).toMatchObject({ verified: true, warnings: ["included_only"] });
   });
 
   it("tell an old history", () => {
-    const bundle = testBundle();
+    const bundle = bundleOf();
     expect(check(bundle, { historyAge: HISTORY_OLD_AFTER }).warnings).toEqual([]);
     expect(check(bundle, { historyAge: HISTORY_OLD_AFTER + 1 }).warnings).toEqual(["history_old"]);
   });
@@ -411,7 +416,7 @@ describe("withChain", () => {
   const found = { chainSource: "pass", chainAttest: "pass" } as const;
 
   it("adds what was found", () => {
-    const report = check(testBundle());
+    const report = check(bundleOf());
     expect(mayAskChain(report)).toBe(true);
     expect(withChain(report, found)).toMatchObject({
       verified: true,
@@ -425,7 +430,7 @@ describe("withChain", () => {
   });
 
   it("believes a revoked key where the ledger shows the record before the revocation", () => {
-    const report = check(testBundle({ round: 1999 }), { trust: revoked });
+    const report = check(bundleOf({ round: 1999 }), { trust: revoked });
     expect(report).toMatchObject({ verified: false, attestor: { status: "revoked" }, checks: { keyTrust: "fail" } });
     expect(mayAskChain(report)).toBe(true);
     expect(withChain(report, found)).toMatchObject({ verified: true, attestor: { status: "revoked" }, failures: [] });
@@ -434,8 +439,8 @@ describe("withChain", () => {
   });
 
   it("does not believe a revoked key from the revocation on, nor with another account", () => {
-    const late = check(testBundle({ round: 2000 }), { trust: revoked });
-    const elsewhere = check(resigned(testBundle(), ["attestor", "algorandAddress"], stranger.algorandAddress), {
+    const late = check(bundleOf({ round: 2000 }), { trust: revoked });
+    const elsewhere = check(resigned(bundleOf(), ["attestor", "algorandAddress"], stranger.algorandAddress), {
       trust: revoked,
     });
     for (const report of [late, elsewhere]) {
@@ -445,8 +450,8 @@ describe("withChain", () => {
   });
 
   it("is not asked for what has failed already", () => {
-    expect(mayAskChain(check(replaced(testBundle(), ["attest", "round"], 1001)))).toBe(false);
-    const forged = check(replaced(testBundle(), ["attest", "round"], 1001), { trust: revoked });
+    expect(mayAskChain(check(replaced(bundleOf(), ["attest", "round"], 1001)))).toBe(false);
+    const forged = check(replaced(bundleOf(), ["attest", "round"], 1001), { trust: revoked });
     expect(mayAskChain(forged)).toBe(false);
   });
 });
@@ -454,13 +459,13 @@ describe("withChain", () => {
 describe("a light header", () => {
   const block = testAlgorandBlock(3);
   const lightHeader = testLightHeader(block.header);
-  const bundle = resigned(testInclusionBundle({ block }), ["inclusion", "lightHeader"], lightHeader);
+  const bundle = resigned(inclusionBundleOf({ block }), ["inclusion", "lightHeader"], lightHeader);
 
   it("is not checked unless its commitment is trusted, and decides nothing", () => {
     expect(check(bundle)).toMatchObject({ verified: true, lightHeader: "not_checked" });
     const commitments = [lightHeader.commitment];
     expect(check(bundle, { commitments })).toMatchObject({ verified: true, lightHeader: "pass" });
-    expect(check(testInclusionBundle({ block }))).not.toHaveProperty("lightHeader");
+    expect(check(inclusionBundleOf({ block }))).not.toHaveProperty("lightHeader");
   });
 
   it.each<[string, unknown]>([
@@ -485,7 +490,7 @@ describe("the chain that a source names", () => {
         ["type", "pay"],
       ]),
     );
-    const bundle = testBundle({ txnBytes });
+    const bundle = bundleOf({ txnBytes });
     expect(bundle.attest.note).toContain('"c":"algorand:BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUF"');
     expect(failed(bundle)).toEqual([]);
   });
@@ -497,7 +502,7 @@ describeVectors("recorded transactions", (vectors) => {
 
   it("of MainNet verify under their real ids", () => {
     for (const { txid, txnMsgpackBase64 } of vectors.json("algorand/mainnet/signed-transactions.json") as Recorded[]) {
-      const bundle = testBundle({ txnBytes: fromBase64(txnMsgpackBase64) });
+      const bundle = bundleOf({ txnBytes: fromBase64(txnMsgpackBase64) });
       expect(bundle.source.txnId).toBe(txid);
       expect(bundle.attest.note).toContain(`"c":"${ALGORAND_MAINNET}"`);
       expect(failed(bundle)).toEqual([]);
@@ -510,8 +515,8 @@ describeVectors("recorded transactions", (vectors) => {
     for (const { hash, raw } of transactions) {
       const txnBytes = fromHex(raw.slice(2));
       expect(baseTxHash(txnBytes)).toBe(hash);
-      expect(failed(testBundle({ chain: "base", txnBytes, ledger: SANDBOX }), { trust: sandboxTrust })).toEqual([]);
-      const real = testBundle({ chain: "base", txnBytes });
+      expect(failed(bundleOf({ chain: "base", txnBytes, ledger: SANDBOX }), { trust: sandboxTrust })).toEqual([]);
+      const real = bundleOf({ chain: "base", txnBytes });
       const claimed = real.attest.note.replace("eip155:11155420", "eip155:8453");
       const isDeposit = txnBytes[0] === 0x7e;
       expect(failed(resigned(real, ["attest", "note"], claimed))).toEqual(isDeposit ? [] : ["note /attest/note/c"]);
@@ -521,7 +526,7 @@ describeVectors("recorded transactions", (vectors) => {
 
 describe("verify", () => {
   it("fails schema for half a character, which has no canonical form", () => {
-    expect(failed(replaced(testBundle(), ["attest", "note"], "\ud800"))).toEqual(["schema /attest/note"]);
+    expect(failed(replaced(bundleOf(), ["attest", "note"], "\ud800"))).toEqual(["schema /attest/note"]);
   });
 
   it.each(["", "{", "not JSON", '{"a":1'])("throws what is no JSON: %j", (text) => {

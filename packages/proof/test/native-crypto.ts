@@ -1,5 +1,6 @@
-import { createPublicKey, verify } from "node:crypto";
+import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { type Crypto, nobleCrypto } from "../src/signature.ts";
+import { type TestAttestor, testAttestor } from "../src/testing.ts";
 
 /** ML-DSA-65 by Node, ten times as fast as noble's: for tests that verify by the hundred. */
 export const nativeCrypto: Crypto = {
@@ -11,3 +12,14 @@ export const nativeCrypto: Crypto = {
     },
   },
 };
+
+/** A test's attestor that signs by Node. Its signatures are hedged: other bytes every time. */
+export function nativeAttestor(name?: string): TestAttestor {
+  const attestor = testAttestor(name);
+  const key = createPrivateKey({
+    key: Buffer.from(attestor.pqSeed),
+    format: "raw-seed",
+    asymmetricKeyType: "ml-dsa-65",
+  });
+  return { ...attestor, sign: (message) => sign(null, message, key) };
+}
