@@ -1,0 +1,63 @@
+import type { ClientBase } from "pg";
+
+/**
+ * Each is applied once and in order, and never changed once it was released: what comes later is a new one. While
+ * replicas are replaced one by one, the older release still writes, so a migration only adds what that one need not know.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
+  CREATE TABLE calls (
+    key text PRIMARY KEY,
+    rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
+    request json NOT NULL,                 -- what is fixed when the call is prepared
+    state text NOT NULL, version integer NOT NULL,
+    open boolean NOT NULL,                 -- whether the state is not final
+    progress json NOT NULL,                -- the rest, but for attempts and bundle
+    bundle_id text UNIQUE, bundle text,
+    owner uuid                             -- the replica that leased the call last
+  );
+  CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  -- Every key and alias: one table, so that no alias is ever another call's key.
+  CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
+  CREATE TABLE attempts (
+    txid text PRIMARY KEY,
+    key text NOT NULL REFERENCES calls, place integer NOT NULL,
+    raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL, dead boolean NOT NULL,
+    UNIQUE (key, place)                    -- a second transaction in one place would be a second attestation
+  );
+  CREATE TABLE payees (rail text NOT NULL, address text NOT NULL, PRIMARY KEY (rail, address));
+  CREATE TABLE keys (
+    place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kid text NOT NULL UNIQUE, entry json NOT NULL
+  );
+  -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
+  CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
+  `,
+];
+
+/**
+ * Brings the schema up to date, in one transaction. Of replicas that start at once one does it, and the others wait.
+ *
+ * @throws Error when a later release has migrated the database further
+ */
+export async function migrate(client: ClientBase): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await client.query("SET LOCAL statement_timeout = 0");
+    await client.query("SELECT pg_advisory_xact_lock(hashtext('attestd migrations'))");
+    await client.query(
+      "CREATE TABLE IF NOT EXISTS migrations (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())",
+    );
+    const { rows } = await client.query<{ done: number }>("SELECT coalesce(max(version), 0) AS done FROM migrations");
+    const done = rows[0]?.done ?? 0;
+    if (done > MIGRATIONS.length) throw new Error("a later release of attestd has written this journal");
+    for (const [i, migration] of MIGRATIONS.slice(done).entries()) {
+      await client.query(migration);
+      await client.query("INSERT INTO migrations (version) VALUES ($1)", [done + i + 1]);
+    }
+    await client.query("COMMIT");
+  } catch (error) {
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}

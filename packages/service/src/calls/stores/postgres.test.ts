@@ -1,0 +1,236 @@
+import { inspect } from "node:util";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../clock.ts";
+import type { Call } from "../call.ts";
+import { Runner } from "../runner.ts";
+import { LEASE_MS, type Store } from "../store.ts";
+import { aCall, after, GOOD_COURSE } from "../testing.ts";
+import { replicaContract, storeContract } from "./contract.ts";
+import { openPostgresStore } from "./postgres.ts";
+import { PASSWORD, sql, startPostgres, type TestPostgres } from "./testing-postgres.ts";
+
+let postgres: TestPostgres;
+let shared: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  shared = await postgres.database();
+});
+afterAll(() => postgres.close());
+
+/** Emptied instead of made anew for every test of the contract: that takes a tenth of the time. */
+async function place() {
+  return {
+    open: () => openPostgresStore(shared),
+    remove: async () => {
+      await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    },
+    outlive: () => outlive(shared),
+  };
+}
+
+async function outlive(url: string): Promise<void> {
+  await sql(url, "UPDATE replicas SET until = until - $1 * interval '1 ms'", [LEASE_MS]);
+}
+
+storeContract("PostgreSQL", place);
+replicaContract("PostgreSQL", place);
+
+describe("PostgreSQL store", () => {
+  let stores: Store[] = [];
+
+  async function opened(url: string): Promise<Store> {
+    const store = await openPostgresStore(url);
+    stores.push(store);
+    return store;
+  }
+
+  async function closed(): Promise<void> {
+    const open = stores;
+    stores = [];
+    await Promise.all(open.map((store) => store.close()));
+  }
+
+  const calls = (count: number) => Array.from({ length: count }, (_, i) => aCall({ key: `key ${i}`, createdAt: i }));
+
+  test("replicas that start at once make the schema once", async () => {
+    const url = await postgres.database();
+    await Promise.all([1, 2, 3, 4, 5].map(() => opened(url)));
+    await closed();
+    await (await opened(url)).insert(aCall());
+    expect(await sql(url, "SELECT version FROM migrations")).toEqual([{ version: 1 }]);
+    expect(await sql(url, "SELECT count(*)::int AS replicas FROM replicas")).toEqual([{ replicas: 6 }]);
+    await closed();
+  });
+
+  test("a database that a later release has migrated is refused, and left as it is", async () => {
+    const url = await postgres.database();
+    await opened(url);
+    await closed();
+    await sql(url, "INSERT INTO migrations (version) VALUES (1000)");
+    await expect(openPostgresStore(url)).rejects.toThrow("a later release");
+    expect(await sql(url, "SELECT max(version) AS version FROM migrations")).toEqual([{ version: 1000 }]);
+  });
+
+  test("many calls, committed together by two replicas whose aliases cross, are inserted once each", async () => {
+    const url = await postgres.database();
+    // Circles of waiting replicas are what this is about; a second for each would be a long test.
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '5ms'`);
+    const both = await Promise.all([opened(url), opened(url)]);
+    const contenders = Array.from({ length: 400 }, (_, i) =>
+      aCall({ key: `key ${(i * 7) % 101}`, aliases: [`alias ${(i * 31) % 61}`], payer: `PAYER ${i}` }),
+    );
+    const holders = await Promise.all(contenders.map((call, i) => (both[i % 2] as Store).insert(call)));
+    const rows = await (both[0] as Store).open();
+    for (const [i, holder] of holders.entries()) {
+      const { key, aliases } = contenders[i] as Call;
+      expect([holder.key, ...holder.aliases].some((name) => name === key || aliases.includes(name))).toBe(true);
+      expect(rows).toContainEqual(holder);
+    }
+    const names = rows.flatMap(({ key, aliases }) => [key, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    expect(both.flatMap((store) => rows.filter(({ key }) => store.holds(key)))).toHaveLength(rows.length);
+    await closed();
+  });
+
+  test("a commit whose connection breaks is told as failed, whether it happened or not, and nothing is half done", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    const told = new Map<Call, string>();
+    while (![...told.values()].includes("rejected")) {
+      const some = Array.from({ length: 100 }, (_, i) =>
+        aCall({ key: `key ${told.size + i}`, aliases: [`alias ${i}`] }),
+      );
+      const inserting = Promise.allSettled(some.map((call) => store.insert(call)));
+      await Promise.all([terminate(url, "WITH inserted"), terminate(url, "COMMIT"), terminate(url, "BEGIN")]);
+      for (const [i, { status }] of (await inserting).entries()) told.set(some[i] as Call, status);
+    }
+    for (const [call, status] of told) {
+      const found = await store.find(call.key);
+      if (status === "fulfilled") expect(found ?? (await store.find(call.aliases[0] as string))).toBeDefined();
+      const holder = await store.insert(call);
+      expect(await store.find(call.key)).toEqual(holder.key === call.key ? call : undefined);
+      expect(await store.find(call.aliases[0] as string)).toEqual(holder);
+    }
+    await closed();
+  });
+
+  test("leases a call that it inserted without ever learning of it", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await opened(url), await opened(url)];
+    const [first, second] = calls(2) as [Call, Call];
+    await one.insert(first);
+    await two.insert(second);
+    await sql(url, "UPDATE calls SET owner = (SELECT owner FROM calls WHERE key = $1)", [first.key]);
+    expect(one.holds(second.key)).toBe(false);
+    expect(await two.lease(10)).toEqual([]);
+    expect(await one.lease(10)).toEqual([second]);
+    expect(one.holds(second.key)).toBe(true);
+    expect(await one.lease(10)).toEqual([]);
+    await closed();
+  });
+
+  test("goes on after the server was restarted: it fails meanwhile, and then commits, leases and hears again", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await opened(url), await opened(url)];
+    const [first, second] = calls(2) as [Call, Call];
+    await one.insert(first);
+    await postgres.stop();
+    await expect(one.find(first.key)).rejects.toThrow();
+    await expect(one.insert(second)).rejects.toThrow();
+    await expect(two.renew()).rejects.toThrow();
+    await expect(openPostgresStore(url)).rejects.toThrow(/^PostgreSQL 127\.0\.0\.1:\d+\/test_\w+: /);
+    await postgres.start();
+
+    expect(await one.renew()).toEqual([]);
+    expect(await one.find(first.key)).toEqual(first);
+    await one.update(after(first, ...GOOD_COURSE.slice(0, 1)));
+    expect(await one.insert(second)).toEqual(second);
+    let heard = false;
+    two.listen({
+      freed: () => {
+        heard = true;
+      },
+    });
+    while (!heard) await one.release();
+    expect((await two.lease(10)).map(({ key }) => key)).toEqual([first.key, second.key]);
+    await closed();
+  });
+
+  test("hears again after only its listening connection broke", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    expect(await terminate(url, "LISTEN")).toHaveLength(1);
+    const heard = Promise.withResolvers<void>();
+    store.listen({ freed: () => heard.resolve() });
+    let over = false;
+    heard.promise.then(() => {
+      over = true;
+    });
+    while (!over) await store.release();
+    await closed();
+  });
+
+  test("runners on two replicas carry each call once, and each waits for the other's", async () => {
+    const url = await postgres.database();
+    let effects = 0;
+    const runners = await Promise.all(
+      [0, 1].map(async () => {
+        const store = await opened(url);
+        const runner = new Runner({
+          store,
+          perform: async (call) => {
+            effects += 1;
+            const event = GOOD_COURSE[call.version - 1];
+            if (event?.type === "attestation_signed")
+              return { ...event, attempt: { ...event.attempt, txid: `ATTEST ${call.key}` } };
+            if (event?.type === "attestation_confirmed") return { ...event, txid: `ATTEST ${call.key}` };
+            if (event?.type === "bundle_sealed") return { ...event, bundle: { id: call.key, body: "{}" } };
+            return event;
+          },
+          clock: systemClock,
+          log: pino({ level: "silent" }),
+        });
+        await runner.resume();
+        return { store, runner };
+      }),
+    );
+    const ended = await Promise.all(
+      calls(40).map(async (call, i) => {
+        const [here, there] = i % 2 ? runners : [...runners].reverse();
+        const inserted = (await here?.store.insert(call)) as Call;
+        const waited = there?.runner.wait(inserted, AbortSignal.timeout(30_000));
+        void here?.runner.start(inserted);
+        return waited;
+      }),
+    );
+    expect(ended.map((call) => call?.state)).toEqual(calls(40).map(() => "done"));
+    expect(effects).toBe(40 * GOOD_COURSE.length);
+    await Promise.all(runners.map(({ runner }) => runner.stop()));
+    await closed();
+  });
+
+  test.each([
+    ["password", (url: string) => url.replace("@", "x@")],
+    ["port", (url: string) => url.replace(/:\d+\//, ":1/")],
+    ["host", (url: string) => url.replace("127.0.0.1", "no-such-host.invalid")],
+    ["database", (url: string) => `${url}x`],
+    ["port number", (url: string) => url.replace(/:\d+\//, ":65536/")],
+    ["escape", (url: string) => url.replace("@", "%zz@")],
+  ])("a URL with a wrong %s is refused without its password being told", async (_, spoilt) => {
+    const error = await openPostgresStore(spoilt(shared)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    const told = inspect(error, { depth: 10, showHidden: true });
+    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), "s3cr3t"]) expect(told).not.toContain(secret);
+  });
+});
+
+/** Breaks the connections whose last statement begins so. */
+function terminate(url: string, statement: string) {
+  return sql(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'attestd' AND query LIKE $1`,
+    [`${statement}%`],
+  );
+}

