@@ -19,7 +19,6 @@ const ListedTransactions = z.array(
   z.object({
     signature: z.string(),
     slot,
-    err: z.unknown(),
     /** `[length] text` of each memo, joined by "; "; null where there is none, or the node does not keep them. */
     memo: z.string().nullish(),
     confirmationStatus: z.string().nullish(),

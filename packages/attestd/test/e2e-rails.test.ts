@@ -1,0 +1,308 @@
+import type { ProofBundle } from "@attestd/proof/bundle";
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { wrapFetchWithPayment } from "@x402/fetch";
+import { createWalletClient, defineChain, type Hex, http, publicActions, recoverTypedDataAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { outsider } from "./ledger.ts";
+import { BASE_USDC, type Rail, type RailName, railsOf, USDC_ABI } from "./rails.ts";
+import { type Answer, pay, post, sign, startWorld, type World } from "./world.ts";
+
+const MISFIT = "the payer's signature does not fit the payment";
+const NAMES: RailName[] = ["base", "algorand", "solana"];
+
+let world: World;
+let rails: Record<RailName, Rail>;
+const asked: string[] = [];
+beforeAll(async () => {
+  // A stock Algorand payment lives for ten rounds: of a second each, so that they are enough for twenty at once.
+  world = await startWorld({ roundMs: 1000, onRequest: ({ server, url }) => asked.push(`${server} ${url}`) });
+  rails = await railsOf(world.sandbox);
+});
+afterAll(() => world.close());
+
+const attestUrl = () => `${world.url}/attest`;
+const sample = () => ({ txid: world.sandbox.sampleTransactions.base as string });
+const algorandSample = () => ({ txid: world.sandbox.sampleTransactions.algorand });
+const settlements = () => asked.filter((request) => request === "facilitator /settle").length;
+const facilitated = () => asked.filter((request) => request.startsWith("facilitator")).length;
+const notes = async () => new Set((await outsider(world.sandbox).attestations()).map(({ note }) => note));
+
+/** What we have had on each rail. */
+const received = () => Promise.all(NAMES.map((name) => rails[name].received()));
+
+/** A payment for the Base sample, signed by a stock client and not sent yet. */
+const signed = (rail: Rail, body: object = sample()) => sign(attestUrl(), body, rail.client);
+
+describe("a Base transaction", () => {
+  test("is offered for Base, Algorand and Solana USDC, in this order; an Algorand one for Algorand USDC alone", async () => {
+    const networks = async (body: object) => {
+      const { json } = await post(attestUrl(), body);
+      return (json.accepts as PaymentRequirements[]).map(({ network }) => network);
+    };
+    expect(await networks(sample())).toEqual(NAMES.map((name) => rails[name].network));
+    expect(await networks(algorandSample())).toEqual([rails.algorand.network]);
+  });
+
+  test("is attested for a payment of a stock client on each of them", async () => {
+    const before = { received: await received(), notes: await notes() };
+    const buying = NAMES.map(async (name) => {
+      const buy = wrapFetchWithPayment(fetch, rails[name].client);
+      const body = JSON.stringify(sample());
+      const response = await buy(attestUrl(), {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+      const bundle = (await response.json()) as ProofBundle;
+      expect(bundle).toMatchObject({ version: 1, source: { chain: "base", txnId: sample().txid } });
+      const { network, payer } = rails[name];
+      const receipt = decodePaymentResponseHeader(response.headers.get("payment-response") as string);
+      expect(receipt).toMatchObject({ success: true, network, payer, amount: "1000" });
+      return bundle;
+    });
+    const bundles = await Promise.all(buying);
+    expect(await received()).toEqual(before.received.map((sum) => sum + 1_000n));
+    expect((await notes()).difference(before.notes)).toEqual(new Set(bundles.map(({ attest }) => attest.note)));
+    for (const bundle of bundles)
+      expect(await post(`${world.url}/verify?chain=1`, bundle)).toMatchObject({
+        status: 200,
+        json: { verified: true },
+      });
+  });
+});
+
+describe("payments on all three rails", () => {
+  const attestNote = ({ text }: Answer) => (JSON.parse(text) as ProofBundle).attest.note;
+  test.each(NAMES)(
+    "that are twenty on %s, at once, give twenty settlements, twenty bundles and twenty notes",
+    async (name) => {
+      const before = { received: await rails[name].received(), notes: await notes() };
+      const { headers } = await post(attestUrl(), sample());
+      const required = decodePaymentRequiredHeader(headers.get("payment-required") as string);
+      const payments: PaymentPayload[] = [];
+      // One after the other: a stock Algorand payment is told from the next by the millisecond in which it was made.
+      while (payments.length < 20) payments.push(await rails[name].client.createPaymentPayload(required));
+      const answers = await Promise.all(payments.map((payment) => pay(attestUrl(), sample(), payment)));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect((await rails[name].received()) - before.received).toBe(20_000n);
+      expect((await notes()).difference(before.notes)).toEqual(new Set(answers.map(attestNote)));
+      expect(new Set(answers.map(attestNote)).size).toBe(20);
+    },
+  );
+
+  test("that are one on each, sent twenty times at once, give one of each, and the same bytes after a restart", async () => {
+    const before = { received: await received(), notes: await notes() };
+    const payments = await Promise.all(NAMES.map((name) => signed(rails[name])));
+    const sendings = payments.flatMap((payment) => Array.from({ length: 20 }, () => payment));
+    const answers = await Promise.all(sendings.map((payment) => pay(attestUrl(), sample(), payment)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const bundles = new Set(answers.map(({ text }) => text));
+    expect(bundles.size).toBe(3);
+    expect(await received()).toEqual(before.received.map((sum) => sum + 1_000n));
+    expect((await notes()).difference(before.notes)).toEqual(new Set(answers.map(attestNote)));
+
+    await world.restart();
+    const again = await Promise.all(payments.map((payment) => pay(attestUrl(), sample(), payment)));
+    expect(new Set(again.map(({ text }) => text))).toEqual(bundles);
+    for (const payment of payments)
+      expect(await pay(attestUrl(), algorandSample(), payment)).toMatchObject({ status: 409 });
+    expect(await received()).toEqual(before.received.map((sum) => sum + 1_000n));
+  });
+});
+
+describe.each<[RailName, (payload: PaymentPayload["payload"]) => PaymentPayload["payload"]]>([
+  ["base", (payload) => ({ ...payload, signature: `0x${"11".repeat(64)}1b` })],
+  [
+    "solana",
+    ({ transaction }) => ({
+      transaction: Buffer.from(String(transaction), "base64").fill(1, 65, 129).toString("base64"),
+    }),
+  ],
+])("a payment on %s", (name, withGarbage) => {
+  test("is its owner's, whoever sends it with a signature of garbage or for an Algorand source, before and after", async () => {
+    const payment = await signed(rails[name]);
+    const forged = { ...payment, payload: withGarbage(payment.payload) };
+    const before = facilitated();
+    expectRefused(await pay(attestUrl(), sample(), forged), MISFIT);
+    const elsewhere = `a source on algorand cannot be paid on ${rails[name].network}`;
+    expectRefused(await pay(attestUrl(), algorandSample(), payment), elsewhere);
+    expect(facilitated()).toBe(before);
+    const bought = await pay(attestUrl(), sample(), payment);
+    expect(bought.status).toBe(200);
+    expectRefused(await pay(attestUrl(), sample(), forged), MISFIT);
+    expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: bought.text });
+  });
+});
+
+describe("a payment on Base", () => {
+  type Authorization = Record<"from" | "to" | "value" | "validAfter" | "validBefore" | "nonce", string>;
+  const owner = () => privateKeyToAccount(world.sandbox.payers.base?.privateKey as Hex);
+  const domain = {
+    name: "USD Coin (attestd sandbox)",
+    version: "2",
+    chainId: 8453,
+    verifyingContract: BASE_USDC,
+  } as const;
+  const types = {
+    TransferWithAuthorization: [
+      { name: "from", type: "address" },
+      { name: "to", type: "address" },
+      { name: "value", type: "uint256" },
+      { name: "validAfter", type: "uint256" },
+      { name: "validBefore", type: "uint256" },
+      { name: "nonce", type: "bytes32" },
+    ],
+    CancelAuthorization: [
+      { name: "authorizer", type: "address" },
+      { name: "nonce", type: "bytes32" },
+    ],
+  } as const;
+  type TypedData = Parameters<ReturnType<typeof owner>["signTypedData"]>[0];
+  const authorizationOf = ({ payload }: PaymentPayload) => payload.authorization as Authorization;
+
+  /** The stock client's payment, changed and signed again by its payer. */
+  async function changed(over: Partial<Authorization>, under: object = {}): Promise<PaymentPayload> {
+    const payment = await signed(rails.base);
+    const authorization = { ...authorizationOf(payment), ...over };
+    const message = {
+      types,
+      primaryType: "TransferWithAuthorization",
+      domain: { ...domain, ...under },
+      message: authorization,
+    };
+    const signature = await owner().signTypedData(message as unknown as TypedData);
+    return { ...payment, payload: { authorization, signature } };
+  }
+  const seconds = (from: number) => String(Math.floor(Date.now() / 1000) + from);
+  const stranger = privateKeyToAccount(generatePrivateKey()).address;
+
+  test.each<[string, () => Promise<PaymentPayload>, string]>([
+    ["another payee", () => changed({ to: stranger }), "goes to"],
+    ["another amount", () => changed({ value: "999" }), "moves 999, not 1000"],
+    ["a time that passed", () => changed({ validBefore: seconds(-5) }), "expires at Unix time"],
+    ["a time to come", () => changed({ validAfter: seconds(60) }), "is not valid before"],
+    ["a life too long", () => changed({ validBefore: seconds(3_600) }), "stays valid for more than"],
+    ["another token's domain", () => changed({}, { verifyingContract: stranger }), MISFIT],
+    ["real USDC's domain", () => changed({}, { name: "USD Coin" }), MISFIT],
+    ["another chain id", () => changed({}, { chainId: 84532 }), MISFIT],
+    [
+      "another asset",
+      async () => {
+        const payment = await signed(rails.base);
+        return { ...payment, accepted: { ...payment.accepted, asset: stranger } };
+      },
+      "accepted.asset is not",
+    ],
+    [
+      "another network",
+      async () => {
+        const payment = await signed(rails.base);
+        return { ...payment, accepted: { ...payment.accepted, network: "eip155:84532" } };
+      },
+      "is not offered",
+    ],
+    [
+      "the shape of Permit2",
+      async () => {
+        const payment = await signed(rails.base);
+        return { ...payment, payload: { signature: payment.payload.signature, permit2Authorization: {} } };
+      },
+      "has the member permit2Authorization",
+    ],
+    ["the shape of version 1", async () => ({ ...(await signed(rails.base)), x402Version: 1 }), "x402Version is not 2"],
+  ])("with %s is refused with the reason, and the facilitator is not asked", async (_, make, reason) => {
+    const payment = await make();
+    const before = { received: await rails.base.received(), facilitated: facilitated() };
+    expectRefused(await pay(attestUrl(), sample(), payment), reason);
+    expect({ received: await rails.base.received(), facilitated: facilitated() }).toEqual(before);
+  });
+
+  test("signed in the sandbox is not its payer's under the domain of the real token", async () => {
+    const { payload } = await signed(rails.base);
+    const under = (name: string) =>
+      recoverTypedDataAddress({
+        types,
+        primaryType: "TransferWithAuthorization",
+        domain: { ...domain, name },
+        message: payload.authorization as never,
+        signature: payload.signature as Hex,
+      });
+    expect(await under(domain.name)).toBe(rails.base.payer);
+    expect(await under("USD Coin")).not.toBe(rails.base.payer);
+  });
+
+  test("whose nonce was cancelled, or spent on someone else, is refused; spent on us, no other is asked for", async () => {
+    const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
+    const rpcUrls = { default: { http: [world.sandbox.baseRpcUrl as string] } };
+    const chain = defineChain({ id: 8453, name: "Base", nativeCurrency, rpcUrls });
+    const wallet = createWalletClient({ account: owner(), chain, transport: http() }).extend(publicActions);
+    const token = { address: BASE_USDC, abi: USDC_ABI } as const;
+    const spend = ({ payload }: PaymentPayload) => {
+      const { from, to, value, validAfter, validBefore, nonce } = payload.authorization as Authorization;
+      const times = [BigInt(validAfter), BigInt(validBefore)] as const;
+      const args = [from as Hex, to as Hex, BigInt(value), ...times, nonce as Hex, payload.signature as Hex] as const;
+      return wallet.writeContract({ ...token, functionName: "transferWithAuthorization", args });
+    };
+    const cancel = async (payment: PaymentPayload) => {
+      const { from, nonce } = authorizationOf(payment) as Record<"from" | "nonce", Hex>;
+      const message = { types, primaryType: "CancelAuthorization", domain, message: { authorizer: from, nonce } };
+      const signature = await owner().signTypedData(message as unknown as TypedData);
+      return wallet.writeContract({ ...token, functionName: "cancelAuthorization", args: [from, nonce, signature] });
+    };
+
+    const [cancelled, elsewhere, ours] = [await changed({}), await changed({}), await changed({})];
+    const other = await changed({ ...authorizationOf(elsewhere), to: stranger });
+    const hashes = [await cancel(cancelled), await spend(other), await spend(ours)];
+    for (const hash of hashes)
+      expect(await wallet.waitForTransactionReceipt({ hash, pollingInterval: 50 })).toMatchObject({
+        status: "success",
+      });
+
+    const before = settlements();
+    for (const payment of [cancelled, elsewhere])
+      expectRefused(await pay(attestUrl(), sample(), payment), "FiatTokenV2: authorization is used or canceled");
+    expect(await pay(attestUrl(), sample(), ours)).toMatchObject({
+      status: 503,
+      json: { code: "payment_unaccounted" },
+    });
+    expect(settlements()).toBe(before);
+  });
+});
+
+describe("a payment on Solana", () => {
+  /** Sends a payment through the facilitator, behind the service's back. */
+  async function settle(payment: PaymentPayload): Promise<Answer> {
+    const body = { x402Version: 2, paymentPayload: payment, paymentRequirements: payment.accepted };
+    return post(`${world.sandbox.facilitatorUrl}/settle`, body);
+  }
+
+  test("that landed without a call of ours is unaccounted: no other is asked for", async () => {
+    const payment = await signed(rails.solana);
+    expect((await settle(payment)).json).toMatchObject({ success: true });
+    expect(await pay(attestUrl(), sample(), payment)).toMatchObject({
+      status: 503,
+      json: { code: "payment_unaccounted" },
+    });
+  });
+
+  test("made for another offer is refused with the reason, and the facilitator is not asked", async () => {
+    const { accepted, ...payment } = await signed(rails.solana);
+    const before = facilitated();
+    const dear = { ...accepted, amount: "2000" };
+    expectRefused(await pay(attestUrl(), sample(), { ...payment, accepted: dear }), "accepted.amount is not 1000");
+    const extra = { feePayer: rails.solana.payer };
+    expectRefused(
+      await pay(attestUrl(), sample(), { ...payment, accepted: { ...accepted, extra } }),
+      "was not offered",
+    );
+    expectRefused(await pay(attestUrl(), algorandSample(), { ...payment, accepted }), "cannot be paid on solana:");
+    expect(facilitated()).toBe(before);
+  });
+});
+
+function expectRefused(answer: Answer, reason: string): void {
+  expect(answer).toMatchObject({ status: 402, json: { error: expect.stringContaining(reason) } });
+  expect(answer.headers.get("payment-required")).toBeTruthy();
+}
