@@ -105,11 +105,22 @@ describe("attestd sandbox", () => {
     expect(online).toMatchObject({ code: 0, stdout: expect.stringContaining(", recorded on Algorand in round ") });
   });
 
-  test("pays once and no more for one attestation of an Algorand transaction", async () => {
+  test("sells an attestation of an Algorand transaction, and leaves no payment behind", async () => {
     const { sampleTransactions } = await description();
     const bought = await run("attest", sampleTransactions.algorand, "--json", "--out", "algorand.json");
     expect(JSON.parse(bought.stdout)).toMatchObject({ file: "algorand.json", verified: true });
     expect(await readdir(here("payments"))).toEqual([]);
+  });
+
+  test.each(["algorand", "base", "solana"])("has a payer who buys with USDC on %s", async (rail) => {
+    const { payers, sampleTransactions, algodUrl, solanaRpcUrl, serviceUrl } = await description();
+    const wallet = join(folder.path, `${rail}.json`);
+    await writeFile(wallet, JSON.stringify({ payers: { [rail]: payers[rail] }, algodUrl, solanaRpcUrl }));
+    const bought = await run("attest", sampleTransactions.base, "--wallet", wallet, "--service", serviceUrl);
+    expect(bought).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`USDC on ${rail}.*verified`, "is")),
+    });
   });
 
   test("has its folder to itself", async () => {
