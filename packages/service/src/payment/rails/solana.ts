@@ -17,7 +17,7 @@ import {
 } from "./solana-transaction.ts";
 
 /** CAIP-2. */
-const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
+export const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
 
 const POLL_MS = 400;
 /** Slots by which a payer's node may be ahead of ours. */
