@@ -147,8 +147,9 @@ export async function openService(config: Config, origin: string, log: Logger, s
 }
 
 async function openStore({ database }: Config): Promise<Store> {
-  if (database.kind === "postgres") throw new ConfigError("DATABASE_URL: PostgreSQL is not supported yet.");
-  return openSqliteStore(database.path);
+  if (database.kind === "sqlite") return openSqliteStore(database.path);
+  const { openPostgresStore } = await import("./calls/stores/postgres.ts");
+  return openPostgresStore(database.url);
 }
 
 /** @throws ConfigError when the journal is of another ledger or account */

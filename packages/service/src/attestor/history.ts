@@ -30,11 +30,9 @@ export async function openHistory({
   origin,
   round,
 }: HistoryOptions): Promise<KeyHistory> {
-  const keys = await store.keys();
-  const current = keys.at(-1);
-  if (!current) {
-    const { kid, keySha256, pqPublicKey } = signer;
-    const first: KeyEntry = {
+  const { kid, keySha256, pqPublicKey } = signer;
+  if ((await store.keys()).length === 0) {
+    await store.appendKey({
       type: "attestor-key",
       version: 1,
       kid,
@@ -43,12 +41,14 @@ export async function openHistory({
       algorandAddress,
       origin,
       fromRound: round,
-    };
-    await store.appendKey(first);
-    return { version: 1, ledger, keys: [first] };
+    });
   }
-  if (current.kid !== signer.kid)
-    throw new Error(`ATTESTOR_PQ_SEED is of the key ${signer.kid}, but the history's current key is ${current.kid}.`);
+  // Read again: of replicas that start at once, one has begun it.
+  const keys = await store.keys();
+  const current = keys.at(-1);
+  if (!current) throw new Error("the key history is empty after it was begun");
+  if (current.kid !== kid)
+    throw new Error(`ATTESTOR_PQ_SEED is of the key ${kid}, but the history's current key is ${current.kid}.`);
   if (current.algorandAddress !== algorandAddress)
     throw new Error(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${current.algorandAddress}.`);
   return { version: 1, ledger, keys };
