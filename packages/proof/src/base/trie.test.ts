@@ -1,3 +1,4 @@
+import { keccak_256 as keccak256 } from "@noble/hashes/sha3.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { describeVectors } from "../../test/vectors.ts";
@@ -123,8 +124,7 @@ describe("verifyIndex", () => {
     expect(verifyIndex(smallProof.root, 1, apart)).toBeUndefined();
   });
 
-  it("refuses nodes of another shape, though their hashes are right", async () => {
-    const { keccak_256: keccak256 } = await import("@noble/hashes/sha3.js");
+  it("refuses nodes of another shape, though their hashes are right", () => {
     const [leaf = new Uint8Array()] = proveIndex([new Uint8Array(40)], 0).nodes;
     const [path, item] = decodeRlpList(leaf) as [Uint8Array, Uint8Array];
     expect(verifyIndex(keccak256(leaf), 0, [leaf])).toEqual(item);
@@ -142,5 +142,19 @@ describe("verifyIndex", () => {
       [Uint8Array.of(0x00, 0x80), item],
     ].map((node) => encodeRlp(node));
     for (const node of shapes) expect(verifyIndex(keccak256(node), 0, [node])).toBeUndefined();
+  });
+
+  it("refuses nodes that no trie has, though each is the one that its parent names", () => {
+    const [leaf = new Uint8Array()] = proveIndex([new Uint8Array(40)], 0).nodes;
+    const extension = encodeRlp([Uint8Array.of(0x00), keccak256(leaf)]);
+    expect(verifyIndex(keccak256(extension), 0, [extension, leaf])).toBeUndefined();
+    // rlp(0) is 0x80: eighth slot of a branch, then a leaf under the nibble 0, too long to stand within its parent.
+    const held: RlpItem[] = [Uint8Array.of(0x30), new Uint8Array(40)];
+    const branch = encodeRlp(Array.from({ length: 17 }, (_, slot) => (slot === 8 ? held : new Uint8Array())));
+    expect(verifyIndex(keccak256(branch), 0, [branch, encodeRlp(held)])).toBeUndefined();
+  });
+
+  it("is undefined for what is no index", () => {
+    for (const index of [-1, 0.5, Number.NaN, 2 ** 53]) expect(verifyIndex(root, index, nodes)).toBeUndefined();
   });
 });
