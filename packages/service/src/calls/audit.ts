@@ -23,6 +23,8 @@ export async function audit(
   premises: Premises,
 ): Promise<AuditReport> {
   const findings = new Findings();
+  for (const rail of facts.unread ?? [])
+    findings.add("open", "rail_not_read", `We have payees on ${rail}, and no node of it is configured.`);
   const chain = await ChainIndex.read(facts, premises.attestors, findings);
   const { ledger, rails } = facts;
   const counts: AuditReport["counts"] = { ...NOTHING, open: {} };

@@ -1,7 +1,8 @@
 import type { Crypto } from "@attestd/proof/signature";
 import type { KeyHistory } from "@attestd/proof/trust";
 import type { RailName } from "../../payment/rails/rail.ts";
-import type { Call } from "../call.ts";
+import type { Product } from "../../subjects/product.ts";
+import type { Subject } from "../../subjects/subject.ts";
 
 /** Heights of a chain, both inclusive: rounds, block numbers or slots. */
 export type Span = { from: number; to: number };
@@ -43,8 +44,10 @@ export type LedgerNote = {
 export type Facts = {
   /** Where the ledger was read for notes. */
   readonly ledger: Span;
-  /** Where each rail was read for payments; a rail that is not here was not read. */
+  /** Where each rail was read for payments; one that is not here was not read. */
   readonly rails: Readonly<Partial<Record<RailName, Span>>>;
+  /** Rails that have payees of ours and could not be read. */
+  readonly unread?: readonly RailName[];
   readonly payments: AsyncIterable<ChainPayment> | Iterable<ChainPayment>;
   readonly notes: AsyncIterable<LedgerNote> | Iterable<LedgerNote>;
 };
@@ -58,8 +61,8 @@ export type Premises = {
   crypto: Crypto;
   /** micro-USDC that is asked for now; what was asked for before is in the rows. */
   price: bigint;
-  /** The note that a call's attestation by that key has (design.md, "Formats"). */
-  noteOf(call: Call, keySha256: string): string;
+  /** What is sold: the note and the bundle that a call has to have. */
+  products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle">>>;
   /** Unix ms. */
   now: number;
 };

@@ -1,5 +1,8 @@
-import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
+import { type Bundle, bundleId, signingBytes } from "@attestd/proof/bundle";
+import { canonicalBytes } from "@attestd/proof/canonical";
+import { equalBytes } from "@attestd/proof/encoding";
 import { parseJson } from "@attestd/proof/json";
+import type { KeyEntry } from "@attestd/proof/trust";
 import { verify } from "@attestd/proof/verify";
 import { type Call, type CallState, liveAttempt } from "../call.ts";
 import type { Recorded } from "./chain-index.ts";
@@ -96,9 +99,9 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
     } else if (attempt.dead) {
       tell("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
     }
-    if (!premises.history.keys.some(({ keySha256 }) => keySha256 === note.a))
-      tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
-    else if (text !== premises.noteOf(call, note.a))
+    const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
+    if (!key) tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    else if (text !== noteOf(call, key, premises))
       tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
@@ -136,16 +139,30 @@ function checkBundle({ call }: Joined, { premises }: RowContext, tell: Tell): bo
     tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
   }
-  const sealed = parseJson(Buffer.from(bundle.body)) as unknown as ProofBundle;
-  const { txnId, round, note } = sealed.attest;
-  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
-  const isOwn =
-    bundleId(sealed) === bundle.id &&
-    txnId === liveAttempt(call)?.txid &&
-    round === call.round &&
-    note === premises.noteOf(call, key?.keySha256 ?? "");
-  if (!isOwn) tell("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", txnId);
+  const sealed = parseJson(Buffer.from(bundle.body)) as unknown as Bundle;
+  const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, sealed, premises);
+  if (!isOwn)
+    tell("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", sealed.attest.txnId);
   return isOwn;
+}
+
+/** Whether the bundle is, but for the signature, what is made of the row. @param sealed verified */
+function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
+  const attempt = liveAttempt(call);
+  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
+  if (!attempt || call.round === undefined || !key) return false;
+  const { algorandAddress, pqPublicKey } = key;
+  const due = premises.products[call.subject.kind].bundle(call.evidence, {
+    attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
+    attestor: { algorandAddress, pqPublicKey },
+  });
+  return equalBytes(signingBytes(sealed), canonicalBytes(due));
+}
+
+/** The note that a call's attestation by that key has (design.md, "Formats"). */
+function noteOf({ subject, evidence, key: paymentKey }: Call, { keySha256 }: KeyEntry, premises: Premises): string {
+  const { history, products } = premises;
+  return products[subject.kind].note(evidence, { keySha256, ledger: history.ledger, paymentKey });
 }
 
 /** The checks that fail; "" when the bundle verifies. */

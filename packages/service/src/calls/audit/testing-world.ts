@@ -15,6 +15,9 @@ import { seedSigner } from "../../attestor/signer.ts";
 import { nativeCrypto } from "../../crypto.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { GENESIS, idOf, payment } from "../../providers/testing-algorand.ts";
+import { blockProduct } from "../../subjects/block.ts";
+import { inclusionProduct } from "../../subjects/inclusion.ts";
+import type { Products } from "../../subjects/product.ts";
 import { requestHash, type Subject } from "../../subjects/subject.ts";
 import { transactionProduct } from "../../subjects/transaction.ts";
 import type { Call, CallState } from "../call.ts";
@@ -29,7 +32,12 @@ const attestor = createAttestor(signer);
 export const ATTESTOR = encodeAddress(new Uint8Array(32).fill(9));
 export const STRANGER = encodeAddress(new Uint8Array(32).fill(8));
 const LEDGER = algorandCaip2(GENESIS);
-const product = transactionProduct(new Map(), { algorand: "finalized", base: "safe" });
+const LEVELS = { algorand: "finalized", base: "safe" } as const;
+const products = {
+  transaction: transactionProduct(new Map(), LEVELS),
+  block: blockProduct(new Map(), LEVELS),
+  inclusion: inclusionProduct(new Map(), LEVELS),
+} satisfies Products;
 
 export const history: KeyHistory = {
   version: 1,
@@ -52,7 +60,7 @@ export const premises: Premises = {
   history,
   crypto: nativeCrypto,
   price: PRICE,
-  noteOf: ({ evidence, key }, keySha256) => product.note(evidence, { keySha256, ledger: LEDGER, paymentKey: key }),
+  products,
   now: 0,
 };
 
@@ -152,8 +160,7 @@ export class AuditWorld {
 
   /** Puts an attestation on the ledger, by the attestor and of the call, unless told otherwise. */
   record(call: Call, txid: string, round: number, over: Partial<LedgerNote> = {}): void {
-    const note = premises.noteOf(call, signer.keySha256);
-    this.notes.push({ txid, round, sender: ATTESTOR, note, movesNothing: true, ...over });
+    this.notes.push({ txid, round, sender: ATTESTOR, note: noteOf(call), movesNothing: true, ...over });
   }
 
   /** What strangers, and the operator, do on the chains beside our business. */
@@ -224,11 +231,15 @@ export function noteFor(paymentKey: string): string {
 export function seal(call: Call) {
   const attempt = call.attempts.at(-1);
   if (!attempt || call.round === undefined) throw new Error("a confirmed call has an attempt and a round");
-  const note = premises.noteOf(call, signer.keySha256);
   return attestor.seal(
-    product.bundle(call.evidence, {
-      attest: { txnId: attempt.txid, round: call.round, note },
+    premises.products[call.subject.kind].bundle(call.evidence, {
+      attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
       attestor: { algorandAddress: ATTESTOR, pqPublicKey: attestor.pqPublicKey },
     }),
   );
+}
+
+function noteOf({ subject, evidence, key }: Call): string {
+  const context = { keySha256: signer.keySha256, ledger: LEDGER, paymentKey: key };
+  return premises.products[subject.kind].note(evidence, context);
 }

@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { KeyEntry } from "@attestd/proof/trust";
+import type { RailName } from "../../payment/rails/rail.ts";
+import type { Call } from "../call.ts";
+import type { Identity } from "../store.ts";
+import { type CallRecord, toCall } from "../stores/record.ts";
+
+/** Where a journal is. */
+export type Database = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
+
+/**
+ * A journal as an auditor opens it: read only. It is no replica, takes no lease, and leaves the schema as it is.
+ *
+ * Every method throws Error when the database cannot be read; user and password are never named.
+ */
+export interface JournalReader extends AsyncDisposable {
+  /**
+   * Every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was
+   * committed before it began, as it was then or later.
+   */
+  calls(): AsyncIterable<Call>;
+  /** Whose journal it is; undefined while no service has begun it. */
+  identity(): Promise<Identity | undefined>;
+  /** Every payee that is, or ever was, ours. */
+  payees(): Promise<{ rail: RailName; address: string }[]>;
+  /** The key history, oldest first. */
+  keys(): Promise<KeyEntry[]>;
+}
+
+const IDENTITY = "SELECT value FROM meta WHERE name = 'identity'";
+/** Calls read at once: with their bundles some 25 KiB each. */
+const PAGE = 200;
+
+export function openJournal(database: Database): Promise<JournalReader> {
+  return database.kind === "sqlite" ? openSqlite(database.path) : openPostgres(database.url);
+}
+
+async function openSqlite(path: string): Promise<JournalReader> {
+  if (!existsSync(path)) throw new Error(`${path}: there is no such journal`);
+  const db = new DatabaseSync(path, { readOnly: true });
+  const run = (text: string, ...values: (string | number)[]) => {
+    try {
+      return db.prepare(text).all(...values) as Record<string, string>[];
+    } catch (error) {
+      const { message } = error as Error;
+      throw new Error(`${path}: ${message.includes("locked") ? "a service has this journal open" : message}`);
+    }
+  };
+  const attempts = `
+    SELECT json_group_array(
+      json_object('txid', txid, 'raw', hex(raw), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
+        json(iif(dead, 'true', 'false'))) ORDER BY place)
+    FROM attempts WHERE attempts.key = calls.key`;
+  const page = `SELECT calls.*, (${attempts}) AS attempts FROM calls WHERE key > ? ORDER BY key LIMIT ${PAGE}`;
+  return {
+    calls: () =>
+      inPages(async (after) =>
+        run(page, after).map(({ request = "", progress = "", attempts = "", ...row }) => ({
+          ...(row as unknown as CallRecord),
+          request: JSON.parse(request),
+          progress: JSON.parse(progress),
+          attempts: JSON.parse(attempts),
+        })),
+      ),
+    identity: async () => run(IDENTITY).map(({ value = "" }) => JSON.parse(value))[0],
+    payees: async () => run("SELECT rail, address FROM payees") as { rail: RailName; address: string }[],
+    keys: async () => run("SELECT entry FROM keys ORDER BY place").map(({ entry = "" }) => JSON.parse(entry)),
+    [Symbol.asyncDispose]: async () => db.close(),
+  };
+}
+
+async function openPostgres(url: string): Promise<JournalReader> {
+  const { Client } = await import("pg");
+  const client = new Client({ connectionString: url, fallback_application_name: "attestd audit" });
+  client.on("error", () => undefined);
+  const run = async (text: string, ...values: string[]) => {
+    try {
+      return (await client.query(text, values)).rows;
+    } catch (error) {
+      throw unreadable(error);
+    }
+  };
+  await client.connect().catch((error: unknown) => {
+    throw unreadable(error);
+  });
+  await run("SET default_transaction_read_only = on");
+  const attempts = `
+    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
+      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
+    FROM attempts WHERE attempts.key = calls.key`;
+  const page = `SELECT calls.*, (${attempts}) AS attempts FROM calls WHERE key > $1 ORDER BY key LIMIT ${PAGE}`;
+  return {
+    calls: () =>
+      inPages(async (after) =>
+        (await run(page, after)).map((row) => ({ ...row, created_at: Number(row.created_at) }) as CallRecord),
+      ),
+    identity: async () => (await run(IDENTITY)).map(({ value }) => value)[0],
+    payees: () => run("SELECT rail, address FROM payees"),
+    keys: async () => (await run("SELECT entry FROM keys ORDER BY place")).map(({ entry }) => entry),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
+
+async function* inPages(read: (after: string) => Promise<CallRecord[]>): AsyncGenerator<Call> {
+  for (let after = ""; ; ) {
+    const records = await read(after);
+    for (const record of records) yield toCall(record);
+    const last = records.at(-1);
+    if (!last || records.length < PAGE) return;
+    after = last.key;
+  }
+}
+
+/** The driver's own words may name the user. */
+function unreadable(error: unknown): Error {
+  const { code } = error as { code?: string };
+  return new Error(`the journal in PostgreSQL cannot be read (${code ?? "no answer"})`);
+}
