@@ -1,0 +1,115 @@
+import type { PaymentPayload } from "@x402/core/types";
+import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
+import type { Outcome } from "../src/calls/admit.ts";
+import type { Call } from "../src/calls/call.ts";
+import type { ProblemCode } from "../src/problems.ts";
+import { requestHash, type Subject } from "../src/subjects/subject.ts";
+import type { Sent } from "./payload.ts";
+import type { Witness } from "./witness.ts";
+
+/** What a client is told. */
+export type Answer =
+  | Outcome
+  | { kind: "problem"; code: ProblemCode }
+  /** What a door words as a 500. */
+  | { kind: "broken"; error: unknown }
+  | { kind: "disconnected" };
+
+/** A request as it was sent, with the payload that it is known by. */
+export type Request = { sent: Sent; subject: Subject; payload: PaymentPayload };
+
+export type AnswersOptions = {
+  witness: Witness;
+  /** Whether the store has failed anybody by now: then a request may break, too. */
+  storeFails(): boolean;
+  /** Told of what is worth counting. */
+  count(kind: string): void;
+};
+
+/** What only the payer, or an operator, may be told of. */
+const TELLING: readonly ProblemCode[] = [
+  "settlement_pending",
+  "attestation_pending",
+  "payment_bound_to_other_request",
+  "payment_refunded",
+  "payment_unaccounted",
+];
+
+/** Reads every answer that leaves the service, and objects to those that are wrong. */
+export class Answers {
+  readonly #options: AnswersOptions;
+  /** Whether a call held the payment when the request last learnt something. */
+  readonly #held = new Map<PaymentPayload, boolean>();
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
+  looked(payload: PaymentPayload, key: string): void {
+    const { call } = this.#options.witness.course(key);
+    this.#held.set(payload, call !== undefined && call.state !== "void");
+  }
+
+  /** An answer leaves the service. */
+  left(request: Request, answer: Answer): void {
+    const { witness, storeFails, count } = this.#options;
+    count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
+    if (answer.kind === "broken" && !storeFails()) witness.object("answers", textOf(answer.error));
+    else if (request.sent.signature === "bad") this.#toStranger(request, answer);
+    else if (answer.kind === "delivered") this.#bundle(request, answer.body);
+    else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error);
+    else if (answer.kind === "problem") this.#problem(request, answer.code);
+  }
+
+  /** Who cannot sign must not learn that there is a call. */
+  #toStranger({ sent }: Request, answer: Answer): void {
+    const told = answer.kind === "problem" ? TELLING.includes(answer.code) : answer.kind === "delivered";
+    if (told) this.#options.witness.object("strangers", `a stranger is told of ${sent.authorization.key}`);
+  }
+
+  #bundle({ sent, subject }: Request, body: string): void {
+    const { witness } = this.#options;
+    const { key } = sent.authorization;
+    const call = this.#callOf(sent);
+    // Durable rows only: a bundle that a crash could take back is not done.
+    if (call?.state !== "done" || call.bundle?.body !== body)
+      witness.object("noBundleBefore", `${key} is delivered while ${call?.state}, or with other bytes`);
+    if (call?.subjectHash !== requestHash(subject)) witness.object("bound", `${key} is delivered for another request`);
+  }
+
+  #paymentRequired({ sent, payload }: Request, error: string | undefined): void {
+    const { witness } = this.#options;
+    const { key } = sent.authorization;
+    if (this.#held.get(payload) && witness.course(key).call?.state !== "void")
+      witness.object("no402", `${key} is ${witness.course(key).call?.state}, and refused: ${error}`);
+  }
+
+  #problem({ sent, subject, payload }: Request, code: ProblemCode): void {
+    const { witness } = this.#options;
+    const { key } = sent.authorization;
+    const call = this.#callOf(sent);
+    if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
+    if (code === "payment_bound_to_other_request" && (call === undefined || call.subjectHash === requestHash(subject)))
+      witness.object("bound", `${key} is said to be bound to another request`);
+    if (code === "payment_unaccounted" && this.#held.get(payload))
+      witness.object("answers", `${key} is called unaccounted, and has a call`);
+  }
+
+  /** The call that a payment is answered from: its own, or that of another payment which its payer named alike. */
+  #callOf({ authorization, identifier }: Sent): Call | undefined {
+    const { witness } = this.#options;
+    const own = witness.course(authorization.key).call;
+    if (own || identifier === undefined) return own;
+    for (const { authorization: other, call } of witness.courses) {
+      const isPayers = other.rail === authorization.rail && other.account === authorization.account;
+      if (isPayers && call && call.state !== "void" && extractPaymentIdentifier(call.payload) === identifier)
+        return call;
+    }
+    return undefined;
+  }
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? `${error.name}: ${error.message}`) : String(error);
+}

@@ -1,0 +1,61 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { textOf } from "./answers.ts";
+import { DEFECTS, type DefectName } from "./defects.ts";
+import type { Violation } from "./invariants.ts";
+import type { Report } from "./schedule.ts";
+import { installPlainSignals } from "./signals.ts";
+
+/** Seeds `from`, `from + step`, … below `to`. */
+export type BatchTask = { from: number; to: number; step: number; defect?: DefectName; mostViolations: number };
+
+/** A violation with the course of things that led to it. */
+export type Found = { seed: number; violation: Violation; trace: string[] };
+
+/** What a batch tells now and then: of the schedules since it last did. */
+export type BatchNews = { runs: number; counts: Map<string, number>; found: Found[]; over: boolean };
+
+const RUNS_A_MESSAGE = 100;
+
+/** Runs schedules in this thread, whose signals, stack traces and unheard rejections are the simulation's own. */
+async function runBatch({ from, to, step, defect: name, mostViolations }: BatchTask, tell: (news: BatchNews) => void) {
+  installPlainSignals();
+  const { runSchedule } = await import("./schedule.ts");
+  const defect = name === undefined ? {} : DEFECTS[name].defect;
+  let unheard: unknown;
+  process.on("unhandledRejection", (error) => {
+    unheard ??= error;
+  });
+
+  async function run(seed: number, trace?: (line: string) => void): Promise<Report> {
+    unheard = undefined;
+    const report = await runSchedule({ seed, defect, ...(trace && { trace }) });
+    // Rejections that nobody handles end the process of a service: they are told of once the event loop has turned.
+    await new Promise(setImmediate);
+    if (unheard === undefined) return report;
+    return { ...report, violation: { invariant: "heard", detail: textOf(unheard) } };
+  }
+
+  let news: BatchNews = { runs: 0, counts: new Map(), found: [], over: false };
+  let violations = 0;
+  for (let seed = from; seed < to && violations < mostViolations; seed += step) {
+    // Errors are thrown by the thousand, and nobody reads where.
+    Error.stackTraceLimit = 0;
+    const { violation, counts } = await run(seed);
+    news.runs += 1;
+    for (const [kind, count] of counts) news.counts.set(kind, (news.counts.get(kind) ?? 0) + count);
+    if (violation) {
+      violations += 1;
+      const trace: string[] = [];
+      Error.stackTraceLimit = 20;
+      const again = await run(seed, (line) => trace.push(line));
+      news.found.push({ seed, violation: again.violation ?? violation, trace });
+    }
+    if (news.runs < RUNS_A_MESSAGE) continue;
+    tell(news);
+    news = { runs: 0, counts: new Map(), found: [], over: false };
+  }
+  tell({ ...news, over: true });
+}
+
+const port = parentPort;
+if (port) await runBatch(workerData as BatchTask, (news) => port.postMessage(news));

@@ -1,0 +1,169 @@
+import type { KeyEntry } from "@attestd/proof/trust";
+import type { Call } from "../src/calls/call.ts";
+import { isFinal } from "../src/calls/machine.ts";
+import { type Identity, LEASE_MS, type Listener, StaleCall, type Store } from "../src/calls/store.ts";
+import type { RailName } from "../src/payment/rails/rail.ts";
+
+export type DatabaseOptions = {
+  /** The journal's own clock, in ms. */
+  now(): number;
+  /** Told of every commit of a call. */
+  committed?(call: Call): void;
+};
+
+/** How a replica reaches the database: carries the work there, has it done, and brings back what came of it. */
+export type Link = <T>(what: string, about: string, work: () => T) => Promise<T>;
+
+/** Brings a hint to a replica, perhaps late, twice or never. */
+export type Hint = (deliver: () => void) => void;
+
+/** Calls are values: nobody changes one, so that a row may be the very object that was committed. */
+type Row = { call: Call; carrier: number | undefined };
+
+/** What is durable: it holds what was committed, whatever becomes of the processes. Each method is one transaction. */
+export class Database {
+  readonly #options: DatabaseOptions;
+  readonly #rows = new Map<string, Row>();
+  /** Keys and aliases with the key of the call that holds them. */
+  readonly #holders = new Map<string, string>();
+  readonly #bundles = new Map<string, string>();
+  readonly #payees: { rail: RailName; address: string }[] = [];
+  readonly #keys: KeyEntry[] = [];
+  #identity: Identity | undefined;
+  /** Until when each replica counts as alive. */
+  readonly #replicas = new Map<number, number>();
+  readonly #listening = new Set<{ hint: Hint; listener: Listener }>();
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+  }
+
+  /** Every call, as committed. */
+  get calls(): Call[] {
+    return [...this.#rows.values()].map(({ call }) => call);
+  }
+
+  /** The call that holds a key or an alias, as committed. */
+  find(key: string): Call | undefined {
+    return this.#rows.get(this.#holders.get(key) ?? "")?.call;
+  }
+
+  bundle(id: string): string | undefined {
+    return this.#bundles.get(id);
+  }
+
+  /** Opens a store on it: one replica. Nothing of it is left but what it committed when its process dies. */
+  async connect(link: Link, hint: Hint): Promise<Store> {
+    const replica = this.#replicas.size;
+    this.#replicas.set(replica, this.#options.now() + LEASE_MS);
+    /** Keys of the calls that this replica holds, as far as it has heard. */
+    const held = new Set<string>();
+    const own = new Set<{ hint: Hint; listener: Listener }>();
+
+    return {
+      claim: (identity) => link("claim", "", () => (this.#identity ??= identity)),
+      find: (key) => link("find", key, () => this.find(key)),
+      insert: async (call) => {
+        const holder = await link("insert", call.key, () => this.#insert(call, replica));
+        if (holder === call) held.add(call.key);
+        return holder;
+      },
+      update: async (after) => {
+        await link(`update to ${after.state}`, after.key, () => this.#update(after));
+        if (isFinal(after.state)) held.delete(after.key);
+      },
+      open: () => link("open", "", () => this.#open().map(({ call }) => call)),
+      lease: async (limit) => {
+        const known = new Set(held);
+        const calls = await link("lease", "", () => this.#lease(limit, replica, known));
+        for (const { key } of calls) held.add(key);
+        return calls;
+      },
+      holds: (key) => held.has(key),
+      renew: async () => {
+        const known = [...held];
+        const lost = await link("renew", "", () => this.#renew(replica, known));
+        return lost.filter((key) => held.delete(key));
+      },
+      release: async () => {
+        await link("release", "", () => this.#release(replica));
+        held.clear();
+      },
+      listen: (listener) => {
+        const entry = { hint, listener };
+        own.add(entry);
+        this.#listening.add(entry);
+        return () => this.#listening.delete(entry);
+      },
+      bundle: (id) => link("bundle", id, () => this.bundle(id)),
+      rememberPayees: (payees) =>
+        link("payees", "", () => {
+          for (const { rail, address } of payees)
+            if (!this.#payees.some((known) => known.rail === rail && known.address === address))
+              this.#payees.push({ rail, address });
+        }),
+      payees: () => link("payees", "", () => this.#payees.map((payee) => ({ ...payee }))),
+      keys: () => link("keys", "", () => [...this.#keys]),
+      appendKey: (entry) =>
+        link("append key", "", () => {
+          if (!this.#keys.some(({ kid }) => kid === entry.kid)) this.#keys.push(entry);
+        }),
+      close: async () => {
+        for (const entry of own) this.#listening.delete(entry);
+      },
+    };
+  }
+
+  /** @returns `call` itself when it was inserted */
+  #insert(call: Call, replica: number): Call {
+    for (const key of [call.key, ...call.aliases]) {
+      const holder = this.find(key);
+      if (holder) return holder;
+    }
+    for (const key of [call.key, ...call.aliases]) this.#holders.set(key, call.key);
+    this.#rows.set(call.key, { call, carrier: replica });
+    this.#options.committed?.(call);
+    return call;
+  }
+
+  #update(after: Call): void {
+    const row = this.#rows.get(after.key);
+    if (row?.call.version !== after.version - 1) throw new StaleCall(after.key);
+    const replaced = row.call.attempts.find(({ txid }, place) => after.attempts[place]?.txid !== txid);
+    if (replaced) throw new Error(`the attempt ${replaced.txid} has been recorded`);
+    row.call = after;
+    if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);
+    this.#options.committed?.(after);
+    if (!isFinal(after.state)) return;
+    row.carrier = undefined;
+    this.#tell((listener) => listener.ended?.(after.key));
+  }
+
+  #open(): Row[] {
+    const open = [...this.#rows.values()].filter(({ call }) => !isFinal(call.state));
+    return open.sort((a, b) => a.call.createdAt - b.call.createdAt);
+  }
+
+  #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {
+    const now = this.#options.now();
+    const isFree = ({ call, carrier }: Row) =>
+      carrier === undefined || (carrier === replica ? !held.has(call.key) : (this.#replicas.get(carrier) ?? 0) <= now);
+    const taken = this.#open().filter(isFree).slice(0, limit);
+    for (const row of taken) row.carrier = replica;
+    return taken.map(({ call }) => call);
+  }
+
+  #renew(replica: number, held: readonly string[]): string[] {
+    this.#replicas.set(replica, this.#options.now() + LEASE_MS);
+    return held.filter((key) => this.#rows.get(key)?.carrier !== replica);
+  }
+
+  #release(replica: number): void {
+    for (const row of this.#rows.values()) if (row.carrier === replica) row.carrier = undefined;
+    this.#tell((listener) => listener.freed?.());
+  }
+
+  #tell(what: (listener: Listener) => void): void {
+    for (const { hint, listener } of this.#listening) hint(() => what(listener));
+  }
+}

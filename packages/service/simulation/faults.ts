@@ -1,0 +1,117 @@
+import type { Random } from "./random.ts";
+
+/** Those whom a process of the service asks. */
+export type Upstream = "store" | "facilitator" | "ledger" | "payments" | "sources";
+
+/** What becomes of a question. */
+export type Fate =
+  | "well"
+  /** It never arrives, and the asker is told at once. */
+  | "refused"
+  /** It never arrives, and nobody says so. */
+  | "lost"
+  /** It has its effect; the answer is cut off. */
+  | "cut"
+  /** It has its effect; no answer ever comes. */
+  | "unanswered"
+  /** It arrives late, perhaps after the asker has given up. */
+  | "slow";
+
+/** What a facilitator can do wrong though every question and answer arrives. */
+export type Lie =
+  /** Says that it has settled, and has not. */
+  | "false success"
+  /** Settles, and says that it has failed. */
+  | "false failure"
+  /** Settles twice. */
+  | "double"
+  /** Says that a good payment is none. */
+  | "false refusal"
+  /** Says that any payment is good. */
+  | "false approval";
+
+export type FaultOptions = {
+  random: Random;
+  now(): number;
+  /** Unix ms at which everything works again. */
+  healAt: number;
+  /** Told of each fault that is met, by its kind. */
+  count(kind: string): void;
+};
+
+/** What does not answer in time is given up; a store has no deadlines and must fail aloud. */
+const FATES: Record<Upstream, readonly Fate[]> = {
+  store: ["refused", "cut", "slow"],
+  facilitator: ["refused", "lost", "cut", "unanswered", "slow", "slow"],
+  ledger: ["refused", "lost", "cut", "unanswered", "slow"],
+  payments: ["refused", "lost", "slow"],
+  sources: ["refused", "lost"],
+};
+const UPSTREAMS = Object.keys(FATES) as Upstream[];
+/** How often a question to an upstream goes wrong: in most schedules, few upstreams are ill. */
+const RATES = [0, 0, 0, 0.05, 0.2, 0.5] as const;
+const LONGEST_OUTAGE_MS = 90_000;
+
+type Outage = { from: number; until: number };
+
+/** What goes wrong in one schedule, until it heals. */
+export class Faults {
+  readonly healAt: number;
+  readonly #met = new Set<Upstream>();
+  readonly #count: (kind: string) => void;
+  readonly #random: Random;
+  readonly #now: () => number;
+  readonly #rates = new Map<Upstream, number>();
+  readonly #outages = new Map<Upstream, Outage>();
+  readonly #lies: number;
+
+  constructor({ random, now, healAt, count }: FaultOptions) {
+    this.#count = count;
+    this.#random = random;
+    this.#now = now;
+    this.healAt = healAt;
+    this.#lies = random.pick(RATES);
+    for (const upstream of UPSTREAMS) {
+      this.#rates.set(upstream, random.pick(RATES) * (upstream === "store" ? 0.3 : 1));
+      if (!random.chance(0.1)) continue;
+      const from = now() + random.below(20_000);
+      this.#outages.set(upstream, { from, until: from + random.below(LONGEST_OUTAGE_MS) });
+    }
+  }
+
+  get healed(): boolean {
+    return this.#now() >= this.healAt;
+  }
+
+  fate(upstream: Upstream): Fate {
+    if (this.healed) return "well";
+    const outage = this.#outages.get(upstream);
+    const out = outage && this.#now() >= outage.from && this.#now() < outage.until;
+    if (!out && !this.#random.chance(this.#rates.get(upstream) ?? 0)) return "well";
+    const fate = out ? "refused" : this.#random.pick(FATES[upstream]);
+    this.#met.add(upstream);
+    this.count(`${upstream} ${fate}`);
+    return fate;
+  }
+
+  /** How late a slow question is, in ms. */
+  delay(upstream: Upstream): number {
+    return this.#random.below(upstream === "store" ? 4_000 : 40_000);
+  }
+
+  /** Whether a facilitator tells this lie now. */
+  lies(lie: Lie): boolean {
+    if (this.healed || !this.#random.chance(this.#lies)) return false;
+    this.count(`facilitator ${lie}`);
+    return true;
+  }
+
+  /** Whether an upstream has failed anybody by now. */
+  areMet(upstream: Upstream): boolean {
+    return this.#met.has(upstream);
+  }
+
+  count(kind: string): void {
+    this.#count(`fault: ${kind}`);
+  }
+}

@@ -1,0 +1,21 @@
+/** What must always hold (findings on reliability, 1 to 6), and what follows from it. */
+export const INVARIANTS = {
+  attestedOnce: "1: every attestation has a payment, and no payment has two",
+  delivered: "2: at rest, every settled payment has its attestation and its bundle",
+  oneCall: "3: no payment key is in two calls",
+  no402: "4: no 402 after settling, unless void",
+  noBundleBefore: "5: no byte of a bundle before done",
+  prompt: "6: a paid call ends within 60 s of the healing",
+  committedFirst: "a state is committed before the effect that follows from it",
+  voidForEver: "a void payment is never spent",
+  bound: "a payment buys one thing, and always the same bytes",
+  namedOnce: "payments that their payer named alike are not charged twice",
+  strangers: "who cannot sign learns nothing",
+  answers: "every request is answered, and truly",
+  heard: "no rejection goes unheard",
+  rest: "everything comes to rest",
+} as const;
+
+export type Invariant = keyof typeof INVARIANTS;
+
+export type Violation = { invariant: Invariant; detail: string };

@@ -1,0 +1,61 @@
+import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
+import type { Call } from "../src/calls/call.ts";
+import { isFinal } from "../src/calls/machine.ts";
+import type { Database } from "./database.ts";
+import type { Course, Witness } from "./witness.ts";
+
+/** How long a paid call may take once everything works, in ms (invariant 6). */
+export const PROMPT_MS = 60_000;
+
+/**
+ * Judges what is left when everything has come to rest: the chains against the journal.
+ *
+ * @param healedAt Unix ms at which the last fault ended
+ */
+export function judge(witness: Witness, database: Database, healedAt: number): void {
+  const { calls } = database;
+  judgeNames(calls, witness);
+  for (const { key, state, reason } of calls) {
+    if (!isFinal(state)) witness.object("rest", `${key} is ${state}`);
+    if (state === "loss" || state === "refunded") witness.object("delivered", `${key} is ${state}: ${reason}`);
+  }
+  let settled = 0;
+  for (const course of witness.courses) {
+    // What a payer spent without us is no call of ours.
+    if (course.spentAt === undefined || (!course.asked && !course.call)) continue;
+    settled += 1;
+    judgePaid(course, course.spentAt, witness, database, healedAt);
+  }
+  if (settled !== witness.attestations)
+    witness.object("delivered", `${settled} settled, ${witness.attestations} attested`);
+}
+
+/** No key, alias or charged name of a purchase may be in two calls. */
+function judgeNames(calls: readonly Call[], witness: Witness): void {
+  const names = new Set<string>();
+  const charged = new Set<string>();
+  for (const { key, aliases, rail, payer, payload, state } of calls) {
+    for (const name of [key, ...aliases]) {
+      if (names.has(name)) witness.object("oneCall", name);
+      names.add(name);
+    }
+    const identifier = extractPaymentIdentifier(payload);
+    if (identifier === null || state === "void") continue;
+    const purchase = `${rail} ${payer} ${identifier}`;
+    if (charged.has(purchase)) witness.object("namedOnce", purchase);
+    charged.add(purchase);
+  }
+}
+
+function judgePaid(course: Course, spentAt: number, witness: Witness, database: Database, healedAt: number): void {
+  const { authorization, attestations, doneAt } = course;
+  const { key } = authorization;
+  const call = database.find(key);
+  const bundle = call?.bundle;
+  if (call?.state !== "done" || attestations.length !== 1)
+    witness.object("delivered", `${key} is paid and ${call?.state}, with ${attestations.length} attestations`);
+  else if (!bundle || database.bundle(bundle.id) !== bundle.body || !bundle.body.includes(`"${attestations[0]}"`))
+    witness.object("delivered", `${key} has no bundle of its own`);
+  const late = (doneAt ?? Number.POSITIVE_INFINITY) - Math.max(spentAt, healedAt);
+  if (late > PROMPT_MS) witness.object("prompt", `${key} took ${Math.round(late / 1000)} s`);
+}

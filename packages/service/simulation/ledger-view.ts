@@ -1,0 +1,195 @@
+import type {
+  Attempt,
+  Ledger,
+  RecordedAttestation,
+  Rounds,
+  Standing,
+  Submission,
+  Window,
+} from "../src/ledger/ledger.ts";
+import { RoundMemory } from "../src/ledger/round-memory.ts";
+import { ProviderError, unavailable } from "../src/providers/provider.ts";
+import { ended } from "../src/providers/quorum.ts";
+import type { Faults } from "./faults.ts";
+import type { SimulatedLedger } from "./ledger.ts";
+import type { Ask } from "./network.ts";
+import type { Life, Scheduler } from "./scheduler.ts";
+
+export type LedgerViewOptions = {
+  life: Life;
+  ledger: SimulatedLedger;
+  scheduler: Scheduler;
+  faults: Faults;
+  ask: Ask;
+};
+
+/** How the nodes of a chain fail, whatever the reason (providers/quorum.ts). */
+export const NODES = {
+  broken: () => unavailable("no node answers"),
+  ended: (signal: AbortSignal) => ended(signal, "a chain"),
+};
+/** How soon a round that could not be read is asked for again. */
+const RETRY_MS = 1_000;
+
+/** The rounds as one process sees them: each a while after it came, and from its start on (ledger/rounds.ts). */
+class RoundsView implements Rounds {
+  readonly #options: LedgerViewOptions;
+  readonly #memory = new RoundMemory();
+  readonly #waiting = new Set<() => void>();
+  readonly #unwatch: () => void;
+  #latestAt = 0;
+  #reading = false;
+
+  constructor(options: LedgerViewOptions) {
+    this.#options = options;
+    const { ledger } = options;
+    this.#memory.add(ledger.round, ledger.idsIn(ledger.round));
+    this.#latestAt = options.scheduler.now;
+    this.#unwatch = ledger.watch(() => {
+      if (options.life.alive) this.#read(false);
+      else this.#unwatch();
+    });
+  }
+
+  stop(): void {
+    this.#unwatch();
+  }
+
+  latest(): number {
+    return this.#memory.latest;
+  }
+
+  latestAt(): number {
+    return this.#latestAt;
+  }
+
+  async find(id: string, signal: AbortSignal): Promise<{ round: number } | undefined> {
+    const round = this.#memory.roundOf(id) ?? (await this.#locate(id, signal));
+    return round === undefined ? undefined : { round };
+  }
+
+  async standing(id: string, window: Window, signal: AbortSignal): Promise<Standing> {
+    const known = this.#memory.roundOf(id);
+    if (known !== undefined) return { state: "confirmed", round: known };
+    const passed = this.#memory.latest >= window.lastValid;
+    const { oldest } = this.#memory;
+    if (oldest <= window.firstValid) return { state: passed ? "dead" : "open" };
+    const round = await this.#locate(id, signal);
+    if (round !== undefined) return { state: "confirmed", round };
+    return { state: passed ? "dead" : "open" };
+  }
+
+  async settled(id: string, window: Window, signal: AbortSignal): Promise<Exclude<Standing, { state: "open" }>> {
+    for (;;) {
+      const seen = this.#memory.latest;
+      const standing = await this.standing(id, window, signal).catch((error: unknown) => {
+        if (error instanceof ProviderError) return { state: "open" } as const;
+        throw error;
+      });
+      if (standing.state !== "open") return standing;
+      await this.#after(seen, signal);
+    }
+  }
+
+  next(signal: AbortSignal): Promise<number> {
+    return this.#after(this.#memory.latest, signal);
+  }
+
+  async #after(round: number, signal: AbortSignal): Promise<number> {
+    while (this.#memory.latest <= round) await this.#coming(signal);
+    return this.#memory.latest;
+  }
+
+  #coming(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const come = () => {
+        this.#waiting.delete(come);
+        signal.removeEventListener("abort", cut);
+        resolve();
+      };
+      const cut = () => {
+        this.#waiting.delete(come);
+        reject(signal.reason);
+      };
+      this.#waiting.add(come);
+      signal.addEventListener("abort", cut);
+    });
+  }
+
+  /** Where any node has the transaction by now. */
+  #locate(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const { life, ledger, ask } = this.#options;
+    return ask<number | undefined>({
+      life,
+      to: "ledger",
+      what: "locate",
+      about: id,
+      signal,
+      serve: (answer) => answer(ledger.roundOf(id)),
+      ...NODES,
+    });
+  }
+
+  #read(again: boolean): void {
+    const { life, ledger, scheduler, faults } = this.#options;
+    if (this.#reading && !again) return;
+    this.#reading = true;
+    if (faults.fate("ledger") !== "well") {
+      scheduler.later(life, RETRY_MS, "asks for the round again", "", () => this.#read(true));
+      return;
+    }
+    scheduler.soon(life, "sees the round", "", () => {
+      this.#reading = false;
+      while (this.#memory.latest < ledger.round) {
+        const round = this.#memory.latest + 1;
+        this.#memory.add(round, ledger.idsIn(round));
+      }
+      this.#latestAt = scheduler.now;
+      for (const come of [...this.#waiting]) come();
+    });
+  }
+}
+
+/** The ledger as one process reaches it. */
+export class LedgerView implements Ledger {
+  readonly genesisHash = "c2ltdWxhdGlvbg==";
+  readonly caip2 = "algorand:c2ltdWxhdGlvbg";
+  readonly address = "ATTESTOR";
+  readonly rounds: RoundsView;
+  readonly #options: LedgerViewOptions;
+
+  constructor(options: LedgerViewOptions) {
+    this.#options = options;
+    this.rounds = new RoundsView(options);
+  }
+
+  async sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt> {
+    await this.#ask("params", "", signal, () => undefined);
+    return this.#options.ledger.sign(note, lease, this.rounds.latest());
+  }
+
+  async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
+    const id = new TextDecoder().decode(raw);
+    try {
+      return await this.#ask("submit", id, signal, () => this.#options.ledger.submitRaw(raw));
+    } catch (error) {
+      // Whether a node took it is unknown (ledger/account.ts).
+      if (error instanceof ProviderError) return { status: "retry", reason: error.message };
+      throw error;
+    }
+  }
+
+  async recorded(): Promise<RecordedAttestation | undefined> {
+    throw new Error("nobody verifies bundles here");
+  }
+
+  async spendable(signal: AbortSignal): Promise<bigint> {
+    return this.#ask("balance", "", signal, () => BigInt(this.#options.ledger.spendable));
+  }
+
+  #ask<T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> {
+    const { life, ask } = this.#options;
+    return ask<T>({ life, to: "ledger", what, about, signal, serve: (answer) => answer(work()), ...NODES });
+  }
+}

@@ -1,0 +1,164 @@
+import type { Attempt, Submission, Window } from "../src/ledger/ledger.ts";
+import type { Faults } from "./faults.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What may enter a round. */
+export type LedgerTransaction = Window & {
+  id: string;
+  /** No other transaction with it may be confirmed until the last round of the one that holds it has passed. */
+  lease?: string;
+  /** Why it cannot be confirmed now, if so. */
+  obstacle(): string | undefined;
+  /** It is in a round: does what it says. */
+  confirm(round: number): void;
+};
+
+export type SimulatedLedgerOptions = {
+  scheduler: Scheduler;
+  faults: Faults;
+  /** Told of every attestation, in the step in which it is confirmed. */
+  attested(id: string, note: string): void;
+  /** Told of every attestation that arrives at a node. */
+  submitted(id: string): void;
+};
+
+const ROUND_MS = 2_800;
+/** Rounds for which an attestation may be confirmed: few, so that attempts die within a schedule. */
+const WINDOW = 8;
+const FEE = 1_000;
+/** How likely a transaction in the pool is left for a later round. */
+const LEFT_OUT = 0.15;
+
+/**
+ * An Algorand ledger: rounds, each final; validity windows, leases, no id twice; a pool that may lose what is in it; the
+ * attestor's account, which pays a fee for each attestation.
+ */
+export class SimulatedLedger {
+  /** microAlgos of the attestor above its minimum balance. */
+  spendable = 1_000_000;
+  readonly #options: SimulatedLedgerOptions;
+  /** The ids in each round, from round 1. */
+  readonly #rounds: string[][] = [[]];
+  readonly #roundOf = new Map<string, number>();
+  readonly #pool = new Map<string, LedgerTransaction>();
+  readonly #leases = new Map<string, { id: string; until: number }>();
+  /** Every attestation ever signed, by the content that makes its id. */
+  readonly #signed = new Map<string, LedgerTransaction>();
+  readonly #byId = new Map<string, LedgerTransaction>();
+  readonly #watching = new Set<() => void>();
+
+  constructor(options: SimulatedLedgerOptions) {
+    this.#options = options;
+    this.#tick();
+  }
+
+  /** The latest round. */
+  get round(): number {
+    return this.#rounds.length;
+  }
+
+  /** The round that holds a transaction, if one does. */
+  roundOf(id: string): number | undefined {
+    return this.#roundOf.get(id);
+  }
+
+  /** The ids in a round that has come. */
+  idsIn(round: number): string[] {
+    return this.#rounds[round - 1] ?? [];
+  }
+
+  /** Calls back after every round. @returns ends that */
+  watch(callback: () => void): () => void {
+    this.#watching.add(callback);
+    return () => this.#watching.delete(callback);
+  }
+
+  /** Signs an attestation. Deterministic, as ed25519 is: the same content has the same id. */
+  sign(note: string, lease: Uint8Array, firstValid: number): Attempt {
+    const content = `${firstValid} ${Buffer.from(lease).toString("base64")} ${note}`;
+    let transaction = this.#signed.get(content);
+    if (!transaction) {
+      const id = `ATTEST${this.#signed.size}`;
+      transaction = {
+        id,
+        firstValid,
+        lastValid: firstValid + WINDOW,
+        lease: Buffer.from(lease).toString("base64"),
+        obstacle: () => (this.spendable < FEE ? "overspend" : undefined),
+        confirm: () => {
+          this.spendable -= FEE;
+          this.#options.attested(id, note);
+        },
+      };
+      this.#signed.set(content, transaction);
+      this.#byId.set(id, transaction);
+    }
+    const { id: txid, lastValid } = transaction;
+    return { txid, raw: new TextEncoder().encode(txid), firstValid, lastValid };
+  }
+
+  /** Takes the bytes of a signed attestation. */
+  submitRaw(raw: Uint8Array): Submission {
+    const transaction = this.#byId.get(new TextDecoder().decode(raw));
+    if (!transaction) return { status: "rejected", reason: "signature" };
+    this.#options.submitted(transaction.id);
+    return this.submit(transaction);
+  }
+
+  /** Takes a transaction into the pool, or says with algod why not (findings: algod checks it against the next round). */
+  submit(transaction: LedgerTransaction): Submission {
+    const { id, lease, firstValid, lastValid } = transaction;
+    const next = this.round + 1;
+    if (next < firstValid) return { status: "retry", reason: "txn dead" };
+    if (next > lastValid) return { status: "expired", reason: "txn dead" };
+    if (this.#roundOf.has(id) || this.#pool.has(id)) return { status: "accepted" };
+    if (lease !== undefined && this.#isLeased(lease, next)) return { status: "leased", reason: "overlapping lease" };
+    const obstacle = transaction.obstacle();
+    if (obstacle !== undefined) return { status: "unfunded", reason: obstacle };
+    this.#pool.set(id, transaction);
+    return { status: "accepted" };
+  }
+
+  #isLeased(lease: string, round: number): boolean {
+    if ((this.#leases.get(lease)?.until ?? 0) >= round) return true;
+    return [...this.#pool.values()].some((pending) => pending.lease === lease);
+  }
+
+  #tick(): void {
+    const { scheduler, faults } = this.#options;
+    let ms = ROUND_MS;
+    if (!faults.healed && scheduler.random.chance(0.02)) {
+      faults.count("ledger stalled");
+      ms += scheduler.random.below(30_000);
+    }
+    scheduler.later(undefined, ms, "round", "", () => {
+      this.#makeRound();
+      this.#tick();
+      for (const callback of this.#watching) callback();
+    });
+  }
+
+  #makeRound(): void {
+    const { scheduler, faults } = this.#options;
+    const round = this.round + 1;
+    const ids: string[] = [];
+    this.#rounds.push(ids);
+    for (const transaction of this.#pool.values()) {
+      const { id, lease, lastValid } = transaction;
+      if (round > lastValid || transaction.obstacle() !== undefined) {
+        this.#pool.delete(id);
+        continue;
+      }
+      if (!faults.healed && scheduler.random.chance(LEFT_OUT)) continue;
+      this.#pool.delete(id);
+      if (lease !== undefined) this.#leases.set(lease, { id, until: lastValid });
+      this.#roundOf.set(id, round);
+      ids.push(id);
+      transaction.confirm(round);
+    }
+    if (this.#pool.size > 0 && !faults.healed && scheduler.random.chance(0.05)) {
+      faults.count("ledger pool lost");
+      this.#pool.clear();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { PaymentRequirements } from "@x402/core/types";
+import type { Subject } from "../src/subjects/subject.ts";
+import type { Answer } from "./answers.ts";
+import { type Sent, toPayload } from "./payload.ts";
+import type { Account, Authorization, PaymentChain } from "./payments.ts";
+import { PAY_TO, PRICE, type Replica } from "./replica.ts";
+import type { Scheduler } from "./scheduler.ts";
+import { MISSING, SUBJECTS, YOUNG } from "./sources.ts";
+
+export type PayerOptions = {
+  scheduler: Scheduler;
+  chains: readonly PaymentChain[];
+  account: Account;
+  /** A replica that serves now, as a load balancer picks one. */
+  balancer(): Replica | undefined;
+  /** Takes note of what was signed. */
+  signed(authorization: Authorization): void;
+  healed(): boolean;
+};
+
+/** Problems after which the same request never succeeds. */
+const ENDS = new Set(["payment_bound_to_other_request", "source_not_found", "source_not_final"]);
+
+/** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
+export class Payer {
+  readonly #options: PayerOptions;
+
+  constructor(options: PayerOptions) {
+    this.#options = options;
+  }
+
+  /** Makes one payment and sends it, in several ways at once, until it knows how that ended. */
+  async purchase(): Promise<void> {
+    const { scheduler, account } = this.#options;
+    const { random } = scheduler;
+    await scheduler.pause(random.below(15_000), `${account.name} comes`);
+    const subject = random.chance(0.06) ? random.pick([MISSING, YOUNG]) : random.pick(SUBJECTS);
+    const sent = await this.#pay(subject, random.chance(0.15) ? `purchase-of-${account.name}` : undefined);
+    const { authorization } = sent;
+
+    const trials: Promise<unknown>[] = [];
+    const also = (probability: number, trial: () => Promise<unknown>) => {
+      if (random.chance(probability)) trials.push(this.#sooner().then(trial));
+    };
+    also(0.5, () => this.#send(sent, subject));
+    also(0.3, () => this.#send(sent, subject));
+    also(0.15, () => this.#insist(sent, random.pick(SUBJECTS)));
+    also(0.2, () => this.#send({ ...sent, signature: "bad" }, subject));
+    also(0.1, () => this.#send({ ...sent, signature: "other" }, subject));
+    also(0.1, () => this.#mischief(authorization));
+    also(0.85, () => this.#insist(sent, subject));
+    // What was paid anew under the same name must not be charged a second time.
+    if (sent.identifier !== undefined)
+      also(0.5, async () => this.#insist(await this.#pay(subject, sent.identifier), subject));
+    await Promise.all(trials);
+  }
+
+  /** Asks for the offers and signs for one of them. */
+  async #pay(subject: Subject, identifier: string | undefined): Promise<Sent> {
+    const { scheduler, account, chains, signed } = this.#options;
+    const { random } = scheduler;
+    const accepted = await this.#offer(subject);
+    const chain = chains.find(({ network }) => network === accepted.network);
+    if (!chain) throw new Error(`no chain ${accepted.network}`);
+    const amount = random.chance(0.03) ? PRICE - 1n : PRICE;
+    const payTo = random.chance(0.03) ? "ANOTHER" : PAY_TO;
+    const authorization = chain.authorize(account, payTo, amount, random.between(12_000, 60_000));
+    signed(authorization);
+    return {
+      authorization,
+      signature: "good",
+      wallet: random.chance(0.15),
+      accepted,
+      ...(identifier !== undefined && { identifier }),
+    };
+  }
+
+  async #offer(subject: Subject): Promise<PaymentRequirements> {
+    for (;;) {
+      const answer = await this.#options.balancer()?.offers(subject);
+      if (answer?.kind === "payment_required") return this.#options.scheduler.random.pick(answer.accepts);
+      await this.#wait();
+    }
+  }
+
+  async #send(sent: Sent, subject: Subject): Promise<Answer> {
+    const replica = this.#options.balancer();
+    return replica ? replica.request({ sent, subject, payload: toPayload(sent) }) : { kind: "disconnected" };
+  }
+
+  /** Sends it again and again, until the answer is an end. */
+  async #insist(sent: Sent, subject: Subject): Promise<void> {
+    for (;;) {
+      const answer = await this.#send(sent, subject);
+      if (answer.kind === "delivered" || answer.kind === "payment_required") return;
+      if (answer.kind === "problem" && ENDS.has(answer.code)) return;
+      if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return;
+      await this.#wait();
+    }
+  }
+
+  /** Takes away what the payment rests on, or makes it without us. */
+  async #mischief(authorization: Authorization): Promise<void> {
+    const { scheduler, chains, account } = this.#options;
+    const chain = chains.find(({ rail }) => rail === authorization.rail);
+    const deed = scheduler.random.pick(["cancel", "drain", "spend"] as const);
+    scheduler.note(account.name, deed, authorization.key);
+    if (deed === "cancel") chain?.cancel(authorization);
+    if (deed === "drain") account.balance = 0n;
+    if (deed === "spend") chain?.broadcast(authorization, () => undefined);
+  }
+
+  /** At once, or a while later. */
+  #sooner(): Promise<void> {
+    const { scheduler } = this.#options;
+    const { random } = scheduler;
+    return random.chance(0.5) ? Promise.resolve() : scheduler.pause(random.below(20_000), "acts");
+  }
+
+  #wait(): Promise<void> {
+    const { scheduler } = this.#options;
+    return scheduler.pause(scheduler.random.between(500, 8_000), "waits");
+  }
+}

@@ -1,0 +1,62 @@
+import { Worker } from "node:worker_threads";
+import type { BatchNews, BatchTask, Found } from "./batch.ts";
+import type { DefectName } from "./defects.ts";
+
+export type SimulateOptions = {
+  /** Of the first schedule; the others follow one by one. */
+  seed: number;
+  runs: number;
+  /** Threads. */
+  workers: number;
+  /** A mistake to plant. */
+  defect?: DefectName;
+  /** A thread stops after so many violations. */
+  mostViolations?: number;
+  /** Told how many schedules are done. */
+  onProgress?: (runs: number, found: readonly Found[]) => void;
+};
+
+export type Summary = {
+  runs: number;
+  /** How often each thing happened, over all schedules. */
+  counts: ReadonlyMap<string, number>;
+  /** In the order of their seeds. */
+  found: readonly Found[];
+  ms: number;
+};
+
+/** Runs many schedules in threads of their own. The same seeds find the same, whatever the number of threads. */
+export async function simulate(options: SimulateOptions): Promise<Summary> {
+  const { seed, runs, workers, defect, mostViolations = 1, onProgress } = options;
+  const begun = performance.now();
+  const counts = new Map<string, number>();
+  const found: Found[] = [];
+  let done = 0;
+  const take = (news: BatchNews) => {
+    done += news.runs;
+    found.push(...news.found);
+    for (const [kind, count] of news.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
+    onProgress?.(done, found);
+  };
+  const threads = Array.from({ length: Math.min(workers, runs) }, (_, thread) =>
+    runThread(
+      { from: seed + thread, to: seed + runs, step: workers, mostViolations, ...(defect !== undefined && { defect }) },
+      take,
+    ),
+  );
+  await Promise.all(threads);
+  found.sort((a, b) => a.seed - b.seed);
+  return { runs: done, counts, found, ms: performance.now() - begun };
+}
+
+function runThread(task: BatchTask, take: (news: BatchNews) => void): Promise<void> {
+  const worker = new Worker(new URL("./batch.ts", import.meta.url), { workerData: task });
+  return new Promise((resolve, reject) => {
+    worker.on("message", (news: BatchNews) => {
+      take(news);
+      if (news.over) resolve();
+    });
+    worker.on("error", reject);
+    worker.on("exit", (code) => reject(new Error(`a thread of the simulation ended with ${code}`)));
+  });
+}
