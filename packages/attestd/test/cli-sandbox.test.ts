@@ -133,6 +133,14 @@ describe("attestd sandbox", () => {
     expect(await readFile(here("sandbox.json"), "utf8")).toBe(before);
   });
 
+  test.each([
+    ["--replay none", /^attestd: can't replay none\n {2}There is no such file\.\n$/],
+    ["--port 65536", /^attestd: --port must be a whole number from 0 to 65535/],
+    ["--round-ms soon", /^attestd: --round-ms must be a whole number/],
+  ])("does not start with %s", async (args, words) => {
+    expect(await run("sandbox", ...args.split(" "))).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
+  });
+
   test("says at once that its port is taken, and what to change", async () => {
     const { port } = new URL((await description()).serviceUrl);
     expect(await run("sandbox", "--dir", "second", "--port", port)).toMatchObject({

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
@@ -31,6 +31,7 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const port = wholeNumber("--port", options.port ?? environment.port ?? DEFAULT_PORT, 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
+  if (options.replay !== undefined) await checkReplay(options.replay);
   await checkPort(port);
 
   using _lock = await takeFolder(folder);
@@ -93,6 +94,12 @@ async function clear(folder: SandboxFolder): Promise<void> {
   const { description, keys, settings, data, payments } = folder;
   for (const path of [description, keys, settings, data, payments]) await rm(path, { recursive: true, force: true });
   await mkdir(data, { mode: 0o700 });
+}
+
+async function checkReplay(dir: string): Promise<void> {
+  await readdir(dir).catch((error: unknown) => {
+    throw new Failure(EXIT.usage, `can't replay ${dir}`, [fileTrouble(error)], error);
+  });
 }
 
 /** Says at once, before any network is started, that the port is taken. */
