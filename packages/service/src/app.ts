@@ -13,7 +13,7 @@ import { json, problemResponse } from "./http/respond.ts";
 import { verifyRoute } from "./http/verify.ts";
 import type { Offers } from "./payment/offers.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "./problems.ts";
-import { attestSubject } from "./subjects/request.ts";
+import { attestSubject, blockSubject, inclusionSubject } from "./subjects/request.ts";
 import type { Verifier } from "./verification.ts";
 
 export type AppOptions = {
@@ -25,7 +25,9 @@ export type AppOptions = {
   readiness: () => Readiness;
   /** The key history document, as JSON. */
   keyHistory: () => string;
-  /** The chains whose transactions are attested here. */
+  /** What can be attested and proven of blocks, as JSON. */
+  blockCapabilities: string;
+  /** The chains whose transactions and blocks are attested here. */
   sources: ReadonlyMap<ChainName, unknown>;
   /** Absent: requests are not limited. */
   rateLimit?: RateLimit;
@@ -38,21 +40,29 @@ type Route = (c: HttpContext) => Response | Promise<Response>;
 
 /** Every route of the service; what is answered on each is decided by what it calls. */
 export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }> {
-  const { admit, offers, origin, sources } = options;
+  const { admit, offers, origin, sources, verifier } = options;
+  const paid = { admit, offers, origin };
   const routes: Record<EndpointId, Route> = {
     health: (c) => json(c, 200, '{"status":"pass"}'),
     ready: (c) => {
       const { ready, reasons } = options.readiness();
       return json(c, ready ? 200 : 503, JSON.stringify({ status: ready ? "pass" : "fail", reasons }));
     },
-    attest: paidRoute({
-      endpoint: CATALOGUE.attest,
-      subject: (body) => attestSubject(body, sources),
-      admit,
-      offers,
-      origin,
+    attest: paidRoute({ ...paid, endpoint: CATALOGUE.attest, subject: (body) => attestSubject(body, sources) }),
+    attestBlock: paidRoute({
+      ...paid,
+      endpoint: CATALOGUE.attestBlock,
+      subject: (body) => blockSubject(body, sources),
     }),
-    verify: verifyRoute({ endpoint: CATALOGUE.verify, verifier: options.verifier }),
+    proveInclusion: paidRoute({
+      ...paid,
+      endpoint: CATALOGUE.proveInclusion,
+      subject: (body) => inclusionSubject(body, sources),
+    }),
+    verify: verifyRoute({ verifier, endpoint: CATALOGUE.verify, type: "transaction-attestation" }),
+    verifyBlock: verifyRoute({ verifier, endpoint: CATALOGUE.verifyBlock, type: "block-attestation" }),
+    verifyInclusion: verifyRoute({ verifier, endpoint: CATALOGUE.verifyInclusion, type: "tx-inclusion" }),
+    blockCapabilities: (c) => json(c, 200, options.blockCapabilities),
     bundle: async (c) => {
       const body = await options.bundle(c.req.param("id") ?? "");
       if (body === undefined) throw new Problem("not_found", "No bundle of ours has this id.");

@@ -4,6 +4,7 @@ import algosdk from "algosdk";
 import type { Logger } from "pino";
 import { AlgorandSource } from "./chains/algorand.ts";
 import { BaseSource } from "./chains/base.ts";
+import { createBlockWorkers } from "./chains/block-workers.ts";
 import type { ChainName, SourceChain } from "./chains/chain.ts";
 import type { Clock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
@@ -58,8 +59,10 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
 
-  const chains = new Map<ChainName, SourceChain>([["algorand", new AlgorandSource({ nodes, caip2, accept })]]);
-  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept }));
+  const blockWorkers = createBlockWorkers(config.workers);
+  const { work } = blockWorkers;
+  const chains = new Map<ChainName, SourceChain>([["algorand", new AlgorandSource({ nodes, caip2, accept, work })]]);
+  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
   const ledger = new AttestorAccount({
     nodes,
     genesisHash,
@@ -76,7 +79,9 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
       baseRail({ nodes: baseNodes, domain, maxLifeSeconds, clock }),
       solanaRail({ nodes: solanaNodes, clock }),
     ],
-    close: () => rounds.stop(),
+    async close() {
+      await Promise.all([rounds.stop(), blockWorkers.close()]);
+    },
   };
 }
 

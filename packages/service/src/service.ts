@@ -11,6 +11,7 @@ import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
+import { blockCapabilities } from "./capabilities.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { nativeCrypto } from "./crypto.ts";
@@ -18,7 +19,7 @@ import { openNetworks } from "./networks.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
 import { Offers, type Tender } from "./payment/offers.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
-import { transactionProduct } from "./subjects/transaction.ts";
+import { createProducts } from "./subjects/products.ts";
 import { createVerifier } from "./verification.ts";
 
 /** The service, open and carrying calls, before anything listens. */
@@ -86,9 +87,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await store.payees();
 
-  const products = {
-    transaction: transactionProduct(chains, { algorand: "finalized", base: config.base?.confirmation ?? "safe" }),
-  };
+  const products = createProducts(chains, config.base);
   const perform = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
@@ -140,6 +139,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       readiness: () => readiness(ledger.rounds, capacity, Date.now()),
       keyHistory: () => JSON.stringify(history),
       sources: chains,
+      blockCapabilities: JSON.stringify(blockCapabilities(chains, config.base?.blockConfirmation)),
     },
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),

@@ -1,5 +1,12 @@
-import { parseProofBundle, sourceChain } from "@attestd/proof/bundle";
-import { equalBytes, fromBase64, fromUtf8, toBase64 } from "@attestd/proof/encoding";
+import {
+  type Bundle,
+  type BundleBlock,
+  type BundleSource,
+  type BundleType,
+  parseBundle,
+  sourceChain,
+} from "@attestd/proof/bundle";
+import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { JsonError, parseJson } from "@attestd/proof/json";
 import type { Finding, VerifyReport } from "@attestd/proof/report";
 import type { Crypto } from "@attestd/proof/signature";
@@ -26,10 +33,11 @@ export interface Verifier {
    * Verifies a bundle without asking anyone.
    *
    * @param body the bundle's JSON, UTF-8
+   * @param type the only type of bundle that is taken
    * @returns the report of a bundle that is verified
    * @throws Problem `body_not_json`; `bundle_rejected` with the report
    */
-  offline(body: Uint8Array): VerifyReport;
+  offline(body: Uint8Array, type: BundleType): VerifyReport;
 
   /**
    * Verifies a bundle, and then against its source chain and the ledger. What fails offline is answered before any chain
@@ -37,30 +45,30 @@ export interface Verifier {
    *
    * @throws Problem also `record_not_found`, saying what is missing; `providers_unavailable`, `providers_conflict`
    */
-  online(body: Uint8Array): Promise<VerifyReport>;
+  online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 }
 
 export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: VerifierOptions): Verifier {
   return {
-    offline(body) {
-      return accepted(examine(body));
+    offline(body, type) {
+      return accepted(examine(body, type));
     },
-    async online(body) {
-      const report = examine(body);
+    async online(body, type) {
+      const report = examine(body, type);
       if (!mayAskChain(report)) throw rejected(report);
-      const bundle = parseProofBundle(parseJson(body));
+      const bundle = parseBundle(parseJson(body), type);
       const signal = AbortSignal.timeout(deadlineMs);
       const [chainSource, chainAttest] = await Promise.all([
-        findSource(bundle.source, signal),
+        findSource(bundle, signal),
         findAttestation(bundle, signal),
       ]);
       return accepted(withChain(report, { ...(chainSource && { chainSource }), chainAttest }));
     },
   };
 
-  function examine(body: Uint8Array): VerifyReport {
+  function examine(body: Uint8Array, type: BundleType): VerifyReport {
     try {
-      return verify(body, { trust: history, crypto });
+      return verify(body, { trust: history, crypto, type });
     } catch (error) {
       if (error instanceof JsonError) throw new Problem("body_not_json", error.message);
       throw error;
@@ -68,13 +76,15 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
   }
 
   /** Check `chainSource`; undefined when the bundle's chain is not configured here. */
-  async function findSource(source: Bundle["source"], signal: AbortSignal): Promise<Finding[] | undefined> {
-    const chain = chains.get(sourceChain(source));
+  async function findSource(bundle: Bundle, signal: AbortSignal): Promise<Finding[] | undefined> {
+    const chain = chains.get("block" in bundle ? bundle.block.chain : sourceChain(bundle.source));
     if (!chain) return undefined;
-    const found = await lookUp(() => chain.transaction(source.txnId, signal));
-    if (!found) throw missing(`The source transaction ${source.txnId}`, "chainSource");
-    if (equalBytes(found.bytes, fromBase64(source.txnBytesBase64))) return [];
-    return [{ pointer: "/source/txnBytesBase64", stated: source.txnBytesBase64, computed: toBase64(found.bytes) }];
+    const block = "block" in bundle ? bundle.block : undefined;
+    const found = await Promise.all([
+      "source" in bundle ? compareTransaction(chain, bundle.source, block, signal) : [],
+      block ? compareBlock(chain, block, signal) : [],
+    ]);
+    return found.flat();
   }
 
   /** Check `chainAttest`. */
@@ -86,7 +96,30 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
   }
 }
 
-type Bundle = ReturnType<typeof parseProofBundle>;
+/** @param block in which it should be, where the bundle says so */
+async function compareTransaction(
+  chain: SourceChain,
+  { txnId, txnBytesBase64 }: BundleSource,
+  block: BundleBlock | undefined,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const found = await lookUp(() => chain.transaction(txnId, signal));
+  if (!found) throw missing(`The source transaction ${txnId}`, "chainSource");
+  return [
+    ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(found.bytes)),
+    ...(block ? differing("/block/height", String(block.height), String(found.height)) : []),
+  ];
+}
+
+async function compareBlock(chain: SourceChain, block: BundleBlock, signal: AbortSignal): Promise<Finding[]> {
+  const found = await lookUp(() => chain.block(block.height, signal));
+  if (!found) throw missing(`The block ${block.height}`, "chainSource");
+  return differing("/block/headerBase64", block.headerBase64, toBase64(found.header));
+}
+
+function differing(pointer: string, stated: string, computed: string): Finding[] {
+  return stated === computed ? [] : [{ pointer, stated, computed }];
+}
 
 function attestationFindings({ attest, attestor }: Bundle, found: RecordedAttestation, genesisHash: string): Finding[] {
   const note = noteText(found.note);

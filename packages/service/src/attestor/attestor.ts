@@ -1,4 +1,4 @@
-import { bundleId, type ProofBundle, signingBytes } from "@attestd/proof/bundle";
+import { type Bundle, bundleId, signingBytes, type UnsignedBundle } from "@attestd/proof/bundle";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Signer } from "./signer.ts";
 
@@ -10,9 +10,6 @@ export type SealedBundle = {
   body: string;
 };
 
-/** A bundle before it is signed, every member of it recomputed by us. */
-export type UnsignedBundle = Omit<ProofBundle, "signature">;
-
 /** The identity that signs bundles. */
 export interface Attestor {
   readonly kid: string;
@@ -21,7 +18,7 @@ export interface Attestor {
   /** Standard base64 of the raw 1952-byte public key. */
   readonly pqPublicKey: string;
 
-  /** Signs a bundle and fixes its bytes. */
+  /** Signs a bundle, every member of which was recomputed by us, and fixes its bytes. */
   seal(unsigned: UnsignedBundle): Promise<SealedBundle>;
 }
 
@@ -32,7 +29,7 @@ export function createAttestor(signer: Signer): Attestor {
     pqPublicKey: signer.pqPublicKey,
     async seal(unsigned) {
       const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned)));
-      const bundle: ProofBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
+      const bundle: Bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
       return { id: bundleId(bundle), body: JSON.stringify(bundle) };
     },
   };

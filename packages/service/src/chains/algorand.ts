@@ -1,28 +1,18 @@
-import {
-  DecodeError,
-  decodeMsgpackMap,
-  encodeMsgpack,
-  getBytes,
-  headerRound,
-  isAlgorandTxId,
-  restoreTransaction,
-  splitBlock,
-  txid,
-} from "@attestd/proof";
+import { decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import type { Algod } from "../providers/algorand.ts";
 import { type AlgorandNodes, type Location, locate } from "../providers/algorand-lookup.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { agree, reportConflict } from "../providers/quorum.ts";
-import { hasInner } from "./algorand-inner.ts";
+import { type AlgorandPlace, findInPayset, splitRound } from "./algorand-block.ts";
 import { rebuildTransaction } from "./algorand-rebuild.ts";
-import { type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
+import { readAlgorandBlock } from "./algorand-source-block.ts";
+import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
 
 /** What a node's block says about a transaction that is said to be in it. */
 type InBlock =
-  | { kind: "transaction"; bytes: Uint8Array }
-  | { kind: "inner"; rootId: string }
-  | { kind: "missing" }
+  | AlgorandPlace
   /** No node keeps the block, or (`error`) none could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
@@ -32,6 +22,8 @@ export type AlgorandSourceOptions = {
   caip2: string;
   /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
   accept?: readonly string[];
+  /** Where blocks are worked through; on this thread unless given. */
+  work?: BlockWork;
 };
 
 /**
@@ -43,8 +35,10 @@ export class AlgorandSource implements SourceChain {
   readonly #nodes: AlgorandNodes;
   readonly #caip2: string;
   readonly #accepted: ReadonlySet<string>;
+  readonly #work: BlockWork;
 
-  constructor({ nodes, caip2, accept = [] }: AlgorandSourceOptions) {
+  constructor({ nodes, caip2, accept = [], work = BLOCK_WORK }: AlgorandSourceOptions) {
+    this.#work = work;
     this.#nodes = nodes;
     this.#caip2 = caip2;
     this.#accepted = new Set([caip2, ...accept]);
@@ -67,6 +61,11 @@ export class AlgorandSource implements SourceChain {
     if (!this.#accepted.has(caip2))
       throw new SourceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
     return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height: location.round };
+  }
+
+  async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
+    const reading = { nodes: this.#nodes, caip2: this.#caip2, accepted: this.#accepted, work: this.#work };
+    return readAlgorandBlock(height, reading, signal);
   }
 
   async #read(txnId: string, location: Location, signal: AbortSignal): Promise<Uint8Array> {
@@ -98,7 +97,9 @@ export class AlgorandSource implements SourceChain {
   async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
     const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
       const block = await algod.block(round, ends);
-      return block === undefined ? { kind: "unread" } : algod.decode(() => findInBlock(block, round, txnId));
+      return block === undefined
+        ? { kind: "unread" }
+        : algod.decode(() => findInPayset(splitRound(block, round), txnId));
     };
     try {
       const [inBlock] = await agree(
@@ -124,19 +125,6 @@ export class AlgorandSource implements SourceChain {
     const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
     return genesisHash === undefined ? this.#caip2 : algorandCaip2(genesisHash);
   }
-}
-
-/** @throws DecodeError when this is not a block of that round */
-function findInBlock(answer: Uint8Array, round: number, txnId: string): InBlock {
-  const { header, transactions } = splitBlock(answer);
-  if (headerRound(header) !== round) throw new DecodeError(`block of round ${headerRound(header)} instead of ${round}`);
-  for (const entry of transactions) {
-    const bytes = encodeMsgpack(restoreTransaction(entry, header));
-    const id = txid(bytes);
-    if (id === txnId) return { kind: "transaction", bytes };
-    if (hasInner(txnId, entry, id)) return { kind: "inner", rootId: id };
-  }
-  return { kind: "missing" };
 }
 
 function unreadable(about: string, round: number): SourceError {

@@ -1,4 +1,6 @@
-import { baseTxHash } from "@attestd/proof/base/transaction";
+import { baseTxHash, decodeBaseTransaction, transactionChainId } from "@attestd/proof/base/transaction";
+import { evmCaip2 } from "@attestd/proof/caip2";
+import { DecodeError } from "@attestd/proof/encoding";
 import type { chainConfig } from "viem/op-stack";
 import type { BaseRpc, Receipt, RpcTransaction } from "../providers/base.ts";
 import { ProviderError } from "../providers/provider.ts";
@@ -8,6 +10,9 @@ import { SourceError } from "./chain.ts";
 type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
 type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
 type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[1];
+
+/** Where a transaction's bytes are asked for. */
+export type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
 /** One way to a transaction's bytes; undefined when it does not lead there. */
 type Rung = { name: string; climb(rpc: BaseRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
@@ -22,7 +27,7 @@ type Rung = { name: string; climb(rpc: BaseRpc, signal: AbortSignal): Promise<Ui
  */
 export async function fetchBytes(
   rpcs: readonly BaseRpc[],
-  { transactionHash: hash, blockHash, transactionIndex }: Receipt,
+  { transactionHash: hash, blockHash, transactionIndex }: TransactionPlace,
   rules: QuorumRules,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
@@ -86,5 +91,29 @@ export async function serializeTransaction(json: RpcTransaction): Promise<Uint8A
     return Uint8Array.fromHex(hex.slice(2));
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Requires that a transaction, where it names a chain, names one of those accepted.
+ *
+ * @param bytes EIP-2718, of the hash
+ * @throws SourceError source_wrong_chain; source_unreadable when the bytes are of no known form
+ */
+export function requireChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): void {
+  const chainId = readChainId(hash, bytes);
+  if (chainId === undefined || accepted.has(evmCaip2(chainId))) return;
+  throw new SourceError(
+    "source_wrong_chain",
+    `transaction ${hash} belongs to ${evmCaip2(chainId)}, which is not attested`,
+  );
+}
+
+function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
+  try {
+    return transactionChainId(decodeBaseTransaction(bytes));
+  } catch (cause) {
+    if (!(cause instanceof DecodeError)) throw cause;
+    throw new SourceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
   }
 }

@@ -1,10 +1,19 @@
-import { decodeBaseTransaction, isBaseTxHash, transactionChainId } from "@attestd/proof/base/transaction";
+import { isBaseTxHash } from "@attestd/proof/base/transaction";
 import { evmCaip2 } from "@attestd/proof/caip2";
 import type { BaseNodes, BaseRpc, Receipt } from "../providers/base.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../providers/quorum.ts";
-import { fetchBytes } from "./base-bytes.ts";
-import { type ConfirmationLevel, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
+import { fetchBytes, requireChain } from "./base-bytes.ts";
+import { lowestLevel, readLevels } from "./base-levels.ts";
+import { type BaseReading, readBaseBlock } from "./base-source-block.ts";
+import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import {
+  type ConfirmationLevel,
+  type SourceBlock,
+  type SourceChain,
+  SourceError,
+  type SourceTransaction,
+} from "./chain.ts";
 
 export type BaseSourceOptions = {
   nodes: BaseNodes;
@@ -12,6 +21,8 @@ export type BaseSourceOptions = {
   chainId: number;
   /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
+  /** Where blocks are worked through; on this thread unless given. */
+  work?: BlockWork;
 };
 
 /** A transaction in a block of the canonical chain. */
@@ -21,7 +32,6 @@ type Absence = { upTo: number; timestamp: number };
 
 /** A node whose head is that much older than another's is not caught up. */
 const MAX_LAG_SECONDS = 60;
-const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
 
 /**
  * Base as a source: a receipt, whose block must be the canonical one of its number, and bytes that hash to the id. The
@@ -29,14 +39,11 @@ const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
  */
 export class BaseSource implements SourceChain {
   readonly name = "base";
-  readonly #nodes: BaseNodes;
-  readonly #caip2: string;
-  readonly #accepted: ReadonlySet<string>;
+  readonly #options: BaseReading;
 
-  constructor({ nodes, chainId, accept = [] }: BaseSourceOptions) {
-    this.#nodes = nodes;
-    this.#caip2 = evmCaip2(chainId);
-    this.#accepted = new Set([this.#caip2, ...accept]);
+  constructor({ nodes, chainId, accept = [], work = BLOCK_WORK }: BaseSourceOptions) {
+    const caip2 = evmCaip2(chainId);
+    this.#options = { nodes, caip2, accepted: new Set([caip2, ...accept]), work };
   }
 
   isTransactionId(id: string): boolean {
@@ -49,41 +56,32 @@ export class BaseSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const hash = this.normalizeTransactionId(txnId);
-    const sighting = await this.#locate(hash, signal);
+    const { nodes, caip2, accepted } = this.#options;
+    const sighting = await locate(nodes, hash, signal);
     if (sighting === undefined) throw new SourceError("source_not_found", `no Base transaction has the hash ${hash}`);
     const { receipt, level } = sighting;
-    const bytes = await fetchBytes(this.#nodes.rpcs, receipt, this.#nodes.rules, signal);
-    this.#checkChain(hash, bytes);
-    return { chain: "base", caip2: this.#caip2, txnId: hash, bytes, level, height: receipt.blockNumber };
+    const bytes = await fetchBytes(nodes.rpcs, receipt, nodes.rules, signal);
+    requireChain(hash, bytes, accepted);
+    return { chain: "base", caip2, txnId: hash, bytes, level, height: receipt.blockNumber };
   }
 
-  /** Where the quorum sees the transaction, at the lowest of the levels that the agreeing nodes see. */
-  async #locate(hash: string, signal: AbortSignal): Promise<Sighting | undefined> {
-    const ask = (rpc: BaseRpc, ends: AbortSignal) => look(rpc, hash, this.#nodes.rules, ends);
-    const question = { about: `transaction ${hash}`, same: describe, behind: isBehind, signal };
-    const answers = await agree(this.#nodes.rpcs, ask, question, this.#nodes.rules);
-    const sightings = answers.filter((answer) => "receipt" in answer);
-    const [first] = sightings;
-    const level = LEVELS.find((lowest) => sightings.some((sighting) => sighting.level === lowest));
-    return first && level && { receipt: first.receipt, level };
-  }
-
-  #checkChain(hash: string, bytes: Uint8Array): void {
-    const chainId = readChainId(hash, bytes);
-    if (chainId === undefined || this.#accepted.has(evmCaip2(chainId))) return;
-    throw new SourceError(
-      "source_wrong_chain",
-      `transaction ${hash} belongs to ${evmCaip2(chainId)}, not ${this.#caip2}`,
-    );
+  async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
+    return readBaseBlock(height, this.#options, signal);
   }
 }
 
-function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
-  try {
-    return transactionChainId(decodeBaseTransaction(bytes));
-  } catch (cause) {
-    throw new SourceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
-  }
+/** Where the quorum sees the transaction, at the lowest of the levels that the agreeing nodes see. */
+async function locate({ rpcs, rules }: BaseNodes, hash: string, signal: AbortSignal): Promise<Sighting | undefined> {
+  const ask = (rpc: BaseRpc, ends: AbortSignal) => look(rpc, hash, rules, ends);
+  const answers = await agree(
+    rpcs,
+    ask,
+    { about: `transaction ${hash}`, same: describe, behind: isBehind, signal },
+    rules,
+  );
+  const sightings = answers.filter((answer) => "receipt" in answer);
+  const [first] = sightings;
+  return first && { receipt: first.receipt, level: lowestLevel(sightings) };
 }
 
 async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: AbortSignal): Promise<Sighting | Absence> {
@@ -94,7 +92,7 @@ async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: Abor
   if (receipt === undefined) return { upTo: latest.number, timestamp: latest.timestamp };
 
   const number = receipt.blockNumber;
-  const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);
+  const levelOf = await readLevels(rpc, signal);
   // After the heads: what is canonical now was so when a head had passed it.
   const block = await rpc.block(number, signal);
   if (
@@ -109,8 +107,7 @@ async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: Abor
     ];
     throw reportConflict({ about: `transaction ${hash}`, answers }, rules);
   }
-  const reached = (head: typeof block | undefined) => head !== undefined && head.number >= number;
-  return { receipt, level: reached(finalized) ? "finalized" : reached(safe) ? "safe" : "included" };
+  return { receipt, level: levelOf(number) };
 }
 
 function describe(answer: Sighting | Absence): string {

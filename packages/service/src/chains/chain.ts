@@ -1,3 +1,5 @@
+import type { Inclusion } from "@attestd/proof/bundle";
+
 /** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. Algorand knows only the last. */
 export type ConfirmationLevel = "included" | "safe" | "finalized";
 
@@ -16,9 +18,45 @@ export type SourceTransaction = {
   height: number;
 };
 
+/** A block, bound to its hash by recomputation: the hash of `header` is `blockHash`. */
+export interface SourceBlock {
+  readonly chain: ChainName;
+  /** CAIP-2 of the chain which the header itself names, else of the configured chain. */
+  readonly caip2: string;
+  /** Round or block number, which is the header's own. */
+  readonly height: number;
+  readonly blockHash: string;
+  /** The exact bytes that the hash is of (format.md): Algorand's canonical msgpack, Base's RLP. */
+  readonly header: Uint8Array;
+  readonly level: ConfirmationLevel;
+
+  /**
+   * Looks for a transaction in this block.
+   *
+   * @returns undefined when the block does not hold it
+   * @throws SourceError when it is an inner transaction; ProviderError when it cannot be told
+   */
+  find(txnId: string, signal: AbortSignal): Promise<TransactionInBlock | undefined>;
+}
+
+export interface TransactionInBlock {
+  /**
+   * Builds the way from the transaction to the block's header, from everything that the block holds, and checks it.
+   *
+   * @throws SourceError about the transaction; ProviderError when the block cannot be read whole or is no longer the one
+   *   at its height
+   */
+  prove(signal: AbortSignal): Promise<ProvedTransaction>;
+}
+
+/** A transaction, bound to its id, and the proof that leads from its bytes to the root in its block's header. */
+export type ProvedTransaction = { bytes: Uint8Array; inclusion: Inclusion };
+
 export type SourceErrorCode =
   /** Every provider needed, caught up, says that there is no such transaction. */
   | "source_not_found"
+  /** Every provider needed, caught up, has no block of this height yet. */
+  | "block_not_found"
   /** An inner transaction: it has no bytes of its own; `rootId` is what can be attested. */
   | "source_inner_transaction"
   /** It names another chain than the configured ones. */
@@ -39,10 +77,11 @@ export class SourceError extends Error {
 }
 
 /**
- * A chain whose transactions can be attested.
+ * A chain whose transactions and blocks can be attested.
  *
  * An implementation MUST recompute the id of the bytes that it returns, MUST NOT trust a provider's word for it, and
  * MUST tell the highest level which it has itself seen. It does not decide which level is enough: the subject does.
+ * Proofs MUST be built from what the block holds and lead to its header's root; a node's own proof is no source.
  */
 export interface SourceChain {
   readonly name: ChainName;
@@ -60,4 +99,11 @@ export interface SourceChain {
    * @throws SourceError about the transaction; ProviderError when it cannot be told
    */
   transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction>;
+
+  /**
+   * Reads the block of a height.
+   *
+   * @throws SourceError when there is none, or it is of another chain; ProviderError when it cannot be told
+   */
+  block(height: number, signal: AbortSignal): Promise<SourceBlock>;
 }

@@ -1,4 +1,11 @@
-import { decodeMsgpackMap, encodeMsgpack, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof";
+import {
+  decodeMsgpackMap,
+  encodeMsgpack,
+  fromBase64,
+  getInteger,
+  type MsgpackMap,
+  type MsgpackValue,
+} from "@attestd/proof";
 import { z } from "zod";
 import { HttpProvider } from "./http.ts";
 import { unavailable } from "./provider.ts";
@@ -23,6 +30,11 @@ const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
 const AssetHolding = z.object({ "asset-holding": z.object({ amount: microAlgos }).optional() });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
+const base64 = z.string().transform((text) => fromBase64(text));
+const LightHeader = z.object({ index: round, proof: base64.optional() });
+const StateProof = z.object({
+  Message: z.object({ BlockHeadersCommitment: base64, FirstAttestedRound: round, LastAttestedRound: round }),
+});
 const Search = z.object({
   "current-round": round,
   transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
@@ -38,6 +50,18 @@ export type TransactionParams = {
   minFee: bigint;
   /** At present; 0 but under congestion. */
   feePerByte: bigint;
+};
+
+/** See `Algod.stateProof`. */
+export type StateProofOfRound = {
+  /** Place of the round in its interval, from 0. */
+  index: number;
+  siblings: Uint8Array;
+  /** `BlockHeadersCommitment`, 32 bytes. */
+  commitment: Uint8Array;
+  /** Of the interval, both inclusive. */
+  firstRound: number;
+  lastRound: number;
 };
 
 /** Blocks of 5 MiB of transactions, with their effects and the certificate. */
@@ -120,6 +144,27 @@ export class Algod {
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw this.#http.unexpected(answer);
     return answer.body;
+  }
+
+  /**
+   * What a state proof says of a round: the commitment to the light headers of its interval, and the siblings, one
+   * digest after the other, that should lead there from the round's own. All of it is the node's word.
+   *
+   * @returns undefined while no state proof covers the round
+   */
+  async stateProof(round: number, signal: AbortSignal): Promise<StateProofOfRound | undefined> {
+    const path = await this.#http.request({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
+    if (path.status === 404) return undefined;
+    if (path.status !== 200) throw this.#http.unexpected(path);
+    const { index, proof = new Uint8Array() } = this.#http.read(path, LightHeader);
+    const { Message: message } = await this.#http.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
+    return {
+      index,
+      siblings: proof,
+      commitment: message.BlockHeadersCommitment,
+      firstRound: message.FirstAttestedRound,
+      lastRound: message.LastAttestedRound,
+    };
   }
 
   /** The ids in a block, by the node's word. @throws ProviderError also when the node does not have that round */

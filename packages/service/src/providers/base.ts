@@ -19,6 +19,9 @@ export class RpcRefusal extends Error {
   }
 }
 
+/** A whole block as JSON, its call data in hex. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
 /** A JSON-RPC quantity (`0x`, hex, at least one digit), of which nodes disagree about leading zeros. */
 const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const rpcInteger = quantity.transform(Number).pipe(z.int().nonnegative());
@@ -42,6 +45,8 @@ const Block = z.object({
   transactions: z.array(rpcData),
 });
 const Transaction = z.looseObject({ hash: rpcData, type: z.string().optional() });
+const Header = z.looseObject({ hash: rpcData, transactions: z.array(rpcData) });
+const FullBlock = z.object({ transactions: z.array(Transaction) });
 const Response = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).nullish(),
@@ -51,6 +56,8 @@ export type Receipt = z.infer<typeof Receipt>;
 export type Block = z.infer<typeof Block>;
 /** A transaction as JSON-RPC has it; its `hash` is the provider's word. */
 export type RpcTransaction = z.infer<typeof Transaction>;
+/** A block as JSON-RPC has it: header members in hex, and the transactions' hashes, all the provider's word. */
+export type RpcHeader = z.infer<typeof Header>;
 
 /** The heads that Base tells: in a block; its batch on L1; that batch finalized. Never `pending`. */
 export type Head = "latest" | "safe" | "finalized";
@@ -86,8 +93,19 @@ export class BaseRpc {
 
   /** A block with its transactions' hashes; undefined when the node has none there. */
   async block(at: Head | number, signal: AbortSignal): Promise<Block | undefined> {
-    const tag = typeof at === "number" ? `0x${at.toString(16)}` : at;
+    const tag = typeof at === "number" ? toHex(at) : at;
     return (await this.#read("eth_getBlockByNumber", [tag, false], Block.nullable(), signal)) ?? undefined;
+  }
+
+  /** A block's header as it came; undefined when the node has none there. */
+  async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
+    return (await this.#read("eth_getBlockByNumber", [toHex(number), false], Header.nullable(), signal)) ?? undefined;
+  }
+
+  /** The transactions of a block, as JSON; undefined when the node knows of none with this hash. */
+  async blockTransactions(hash: string, signal: AbortSignal): Promise<RpcTransaction[] | undefined> {
+    const block = await this.#read("eth_getBlockByHash", [hash, true], FullBlock.nullable(), signal);
+    return block?.transactions;
   }
 
   /** Bytes by any method that gives hex, unchecked; undefined when the node has none or lacks the method. */
@@ -118,7 +136,8 @@ export class BaseRpc {
   async #call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
-    const answer = await this.#http.request({ method: "POST", path: "", headers, body }, signal);
+    const request = { method: "POST", path: "", headers, body, maxBytes: MAX_ANSWER_BYTES } as const;
+    const answer = await this.#http.request(request, signal);
     // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
     const { error, result } = this.#http.read(answer, Response);
     if (error) throw new RpcRefusal(error.code, `${this.name} refused ${method}: ${error.message.slice(0, 200)}`);
@@ -141,4 +160,8 @@ export class BaseRpc {
   #parse<S extends z.ZodType>(schema: S, result: unknown): z.infer<S> {
     return this.#http.decode(() => schema.parse(result));
   }
+}
+
+function toHex(number: number): string {
+  return `0x${number.toString(16)}`;
 }

@@ -1,5 +1,8 @@
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 
+/** What every integer beyond 2^53 - 1 looks like, if not only those: without one the reviver, which costs 5×, is idle. */
+const LONG_INTEGER = /(?:^|[\s:,[])-?\d{16}/;
+
 /**
  * JSON.parse that keeps every integer: those beyond 2^53 - 1 become bigint instead of a rounded number. Upstreams'
  * answers only; documents at our own doors have a stricter parser.
@@ -7,6 +10,7 @@ type Reviver = (this: unknown, key: string, value: unknown, context: { source?: 
  * @throws SyntaxError when the text is not JSON
  */
 export function parseLosslessJson(text: string): unknown {
+  if (!LONG_INTEGER.test(text)) return JSON.parse(text);
   const keepIntegers: Reviver = (_key, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
       ? BigInt(source)

@@ -1,9 +1,11 @@
-import type { UnsignedBundle } from "../attestor/attestor.ts";
+import type { UnsignedBundle } from "@attestd/proof/bundle";
+import type { BlockEvidence } from "./block.ts";
+import type { InclusionEvidence } from "./inclusion.ts";
 import type { Subject } from "./subject.ts";
 import type { TransactionEvidence } from "./transaction.ts";
 
 /** What was fetched about a subject before anything was charged: all that its note and bundle need of the source. */
-export type Evidence = TransactionEvidence;
+export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence;
 
 /** What the note says of us and of the payment. */
 export type NoteContext = {
@@ -33,7 +35,5 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   bundle(evidence: E, attested: Attested): UnsignedBundle;
 }
 
-/** Every product by its subject's kind. */
-export type Products = {
-  readonly [K in Subject["kind"]]: Product<Extract<Subject, { kind: K }>, Extract<Evidence, { kind: K }>>;
-};
+/** Every product by its subject's kind. Each is given subjects and evidence of its own kind alone. */
+export type Products = Readonly<Record<Subject["kind"], Product>>;

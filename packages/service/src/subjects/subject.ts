@@ -3,7 +3,12 @@ import { canonicalBytes } from "@attestd/proof/canonical";
 import type { ChainName } from "../chains/chain.ts";
 
 /** What a paid call is about, normalised: the chain inferred, ids in their one spelling, heights as integers. */
-export type Subject = { kind: "transaction"; chain: ChainName; id: string };
+export type Subject =
+  | { kind: "transaction"; chain: ChainName; id: string }
+  | { kind: "block"; chain: ChainName; height: number }
+  | { kind: "inclusion"; chain: ChainName; id: string; height: number };
+
+export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>;
 
 /**
  * The identity of a subject: what a payment is bound to.

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { toBase64 } from "@attestd/proof/encoding";
+import type { BundleSource } from "@attestd/proof/bundle";
 import { encodeNote, paymentCommitment } from "@attestd/proof/note";
 import type { ChainName, ConfirmationLevel, SourceChain } from "../chains/chain.ts";
-import { Problem } from "../problems.ts";
+import { type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
 import type { Attested, NoteContext, Product } from "./product.ts";
-import type { Subject } from "./subject.ts";
+import type { SubjectOf } from "./subject.ts";
 
 /** A transaction, as it was fetched. */
 export type TransactionEvidence = {
@@ -12,16 +11,8 @@ export type TransactionEvidence = {
   chain: ChainName;
   caip2: string;
   level: ConfirmationLevel;
-  source: { chain: ChainName; txnId: string; hashSha256: string; txnBytesBase64: string };
+  source: BundleSource;
 };
-
-/** No bundle may be larger than what the verify routes take; the rest of a bundle is below 16 KiB. */
-const MOST_SOURCE_BYTES = Math.floor(((2 * 1024 * 1024 - 16 * 1024) * 3) / 4);
-
-const DEPTH: Record<ConfirmationLevel, number> = { included: 0, safe: 1, finalized: 2 };
-
-/** Seconds until a transaction that is in a block may have reached a level, on Base; Algorand is final at once. */
-const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
 
 /**
  * The attestation of a transaction (ProofBundle).
@@ -30,33 +21,16 @@ const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60,
  * @param required the level below which a chain's transactions are refused as not final
  */
 export function transactionProduct(
-  chains: ReadonlyMap<ChainName, SourceChain>,
-  required: Readonly<Record<ChainName, ConfirmationLevel>>,
-): Product<Extract<Subject, { kind: "transaction" }>, TransactionEvidence> {
+  chains: ReadonlyMap<ChainName, Pick<SourceChain, "transaction">>,
+  required: RequiredLevels,
+): Product<SubjectOf<"transaction">, TransactionEvidence> {
   return {
     async evidence({ chain, id }, signal) {
-      const reader = chains.get(chain);
-      if (!reader) throw new Problem("source_wrong_chain", `${chain} is not configured as a source here.`);
-      const source = await reader.transaction(id, signal);
-      if (DEPTH[source.level] < DEPTH[required[chain]]) {
-        throw new Problem("source_not_final", `The transaction is ${source.level}; ${required[chain]} is needed.`, {
-          retryAfter: WAIT_SECONDS[required[chain]],
-        });
-      }
-      if (source.bytes.length > MOST_SOURCE_BYTES)
-        throw new Problem("source_too_large", `The transaction has ${source.bytes.length} bytes.`);
-      return {
-        kind: "transaction",
-        chain,
-        caip2: source.caip2,
-        level: source.level,
-        source: {
-          chain,
-          txnId: source.txnId,
-          hashSha256: createHash("sha256").update(source.bytes).digest("hex"),
-          txnBytesBase64: toBase64(source.bytes),
-        },
-      };
+      const transaction = await readerOf(chains, chain).transaction(id, signal);
+      requireLevel("The transaction", transaction.level, required[chain]);
+      const source = sourceOf(transaction);
+      requireSize({ source });
+      return { kind: "transaction", chain, caip2: transaction.caip2, level: transaction.level, source };
     },
 
     note({ caip2, level, source }, { keySha256, ledger, paymentKey }: NoteContext) {

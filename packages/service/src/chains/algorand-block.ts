@@ -1,0 +1,109 @@
+import {
+  type AlgorandBlock,
+  type AlgorandInclusion,
+  blockHash,
+  DecodeError,
+  encodeMsgpack,
+  equalBytes,
+  getBytes,
+  getMap,
+  headerDigest,
+  headerRound,
+  proveLeaf,
+  restoreTransaction,
+  splitBlock,
+  toBase64,
+  transactionLeaf,
+  txid,
+  verifyLeaf,
+} from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { hasInner } from "./algorand-inner.ts";
+
+/** What a node's block answer says of its header, recomputed. */
+export type AlgorandHeaderFacts = {
+  header: Uint8Array;
+  blockHash: string;
+  /** CAIP-2 of the genesis that the header names, if it names one. */
+  caip2?: string;
+};
+
+/**
+ * Reads the header of a block.
+ *
+ * @param answer `{block, cert}` in msgpack
+ * @throws DecodeError when this is no block of that round, or its certificate is of another block
+ */
+export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandHeaderFacts {
+  const { header, headerBytes, cert } = splitRound(answer, round);
+  const certified = cert && getBytes(getMap(cert, "prop") ?? new Map(), "dig", 32);
+  if (certified && !equalBytes(certified, headerDigest(headerBytes)))
+    throw new DecodeError(`block of round ${round} with the certificate of another block`);
+  const genesisHash = getBytes(header, "gh", 32);
+  return {
+    header: headerBytes,
+    blockHash: blockHash(headerBytes),
+    ...(genesisHash && { caip2: algorandCaip2(genesisHash) }),
+  };
+}
+
+/** Takes a block answer apart. @throws DecodeError when this is no block of that round */
+export function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
+  const block = splitBlock(answer);
+  const actual = headerRound(block.header);
+  if (actual !== round) throw new DecodeError(`block of round ${actual} instead of ${round}`);
+  return block;
+}
+
+/** Where a transaction is in a block; of an inner transaction, which has no place of its own, the id of its root. */
+export type AlgorandPlace =
+  | { kind: "transaction"; index: number; bytes: Uint8Array }
+  | { kind: "inner"; rootId: string }
+  | { kind: "missing" };
+
+/** Looks for a transaction in a block, by the ids that its bytes have. @throws DecodeError */
+export function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): AlgorandPlace {
+  for (const [index, entry] of transactions.entries()) {
+    const bytes = encodeMsgpack(restoreTransaction(entry, header));
+    const id = txid(bytes);
+    if (id === txnId) return { kind: "transaction", index, bytes };
+    if (hasInner(txnId, entry, id)) return { kind: "inner", rootId: id };
+  }
+  return { kind: "missing" };
+}
+
+/** A transaction in a block, with its proof. */
+export type AlgorandFinding =
+  | { kind: "transaction"; bytes: Uint8Array; inclusion: AlgorandInclusion }
+  | Exclude<AlgorandPlace, { kind: "transaction" }>;
+
+/**
+ * Looks for a transaction in a block, and proves that it is there, by the tree that the header has (format.md).
+ *
+ * @param answer `{block, cert}` in msgpack
+ * @throws DecodeError when the payset is not the one that the header commits to
+ */
+export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFinding {
+  const block = splitBlock(answer);
+  const { header, transactions } = block;
+  const place = findInPayset(block, txnId);
+  if (place.kind !== "transaction") return place;
+
+  const tree = header.has("txn256") ? "txn256" : "txn";
+  const stibs = transactions.map((entry) => encodeMsgpack(entry));
+  const leaves = transactions.map((entry, index) => {
+    return transactionLeaf(tree, encodeMsgpack(restoreTransaction(entry, header)), stibs[index] as Uint8Array);
+  });
+  const siblings = proveLeaf(tree, leaves, place.index);
+  const root = getBytes(header, tree, 32);
+  if (!root || !verifyLeaf(tree, leaves[place.index] as Uint8Array, place.index, siblings, root))
+    throw new DecodeError(`block whose transactions do not lead to its ${tree}`);
+  const inclusion: AlgorandInclusion = {
+    kind: "algorand-merkle",
+    tree,
+    index: place.index,
+    stibBase64: toBase64(stibs[place.index] as Uint8Array),
+    siblings: siblings.map(toBase64),
+  };
+  return { kind: "transaction", bytes: place.bytes, inclusion };
+}

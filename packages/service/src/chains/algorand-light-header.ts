@@ -1,0 +1,76 @@
+import {
+  DecodeError,
+  decodeMsgpackMap,
+  headerDigest,
+  type LightHeaderProof,
+  lightHeaderLeaf,
+  toBase64,
+  verifyLeaf,
+} from "@attestd/proof";
+import type { Algod, StateProofOfRound } from "../providers/algorand.ts";
+import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
+import { ProviderError } from "../providers/provider.ts";
+import { agree } from "../providers/quorum.ts";
+
+const DIGEST_LENGTH = 32;
+
+/**
+ * The way from a header to the commitment of the state proof that covers its round. The commitment is the nodes' word
+ * (k of n); whoever verifies the bundle must know it from elsewhere.
+ *
+ * @param block.header msgpack of the header map
+ * @returns undefined where no state proof covers the round yet, nodes cannot tell, or what they tell does not lead there:
+ *   the proof of a transaction is whole without it
+ */
+export async function lightHeaderOf(
+  { algods, rules }: AlgorandNodes,
+  { round, header }: { round: number; header: Uint8Array },
+  signal: AbortSignal,
+): Promise<LightHeaderProof | undefined> {
+  const ask = async (algod: Algod, ends: AbortSignal) => {
+    const told = await algod.stateProof(round, ends);
+    return told && { proof: lightHeaderProof(header, round, told) };
+  };
+  try {
+    const [told] = await agree(
+      algods,
+      ask,
+      {
+        about: `the state proof of round ${round}`,
+        same: (answer) => answer?.proof?.commitment ?? "none",
+        behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
+        signal,
+      },
+      rules,
+    );
+    return told?.proof;
+  } catch (error) {
+    if (error instanceof ProviderError) return undefined;
+    throw error;
+  }
+}
+
+/** @returns undefined where it does not lead from the header to the commitment, as before consensus v39 */
+function lightHeaderProof(
+  header: Uint8Array,
+  round: number,
+  { index, siblings: joined, commitment, firstRound, lastRound }: StateProofOfRound,
+): LightHeaderProof | undefined {
+  const siblings = Array.from({ length: joined.length / DIGEST_LENGTH }, (_, place) => {
+    return joined.subarray(place * DIGEST_LENGTH, (place + 1) * DIGEST_LENGTH);
+  });
+  const interval = lastRound - firstRound + 1;
+  const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - firstRound;
+  if (!fits || !leads()) return undefined;
+  return { index, interval, commitment: toBase64(commitment), siblings: siblings.map(toBase64) };
+
+  function leads(): boolean {
+    try {
+      const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
+      return verifyLeaf("txn256", leaf, index, siblings, commitment);
+    } catch (error) {
+      if (error instanceof DecodeError) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { DecodeError } from "@attestd/proof";
+import type { Algod } from "../providers/algorand.ts";
+import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
+import { type ProviderError, unavailable } from "../providers/provider.ts";
+import { agree, reportConflict } from "../providers/quorum.ts";
+import type { AlgorandFinding, AlgorandHeaderFacts } from "./algorand-block.ts";
+import { lightHeaderOf } from "./algorand-light-header.ts";
+import type { BlockWork } from "./block-work.ts";
+import { type ProvedTransaction, type SourceBlock, SourceError, type TransactionInBlock } from "./chain.ts";
+
+export type AlgorandBlockOptions = {
+  nodes: AlgorandNodes;
+  /** CAIP-2 of the configured chain, to which a header without a genesis hash belongs. */
+  caip2: string;
+  /** CAIP-2 of every chain whose blocks are taken. */
+  accepted: ReadonlySet<string>;
+  work: BlockWork;
+};
+
+/** One node's block of a round, its header recomputed. */
+type Seen = { kind: "block"; algod: Algod; answer: Uint8Array; facts: AlgorandHeaderFacts };
+/** A node that has no block of the round yet, or does not keep it any more. */
+type Unseen = { kind: "future" } | { kind: "unkept" };
+
+/**
+ * Reads the block of a round. The header's hash is what the nodes agree on (k of n): nothing that they serve proves
+ * consensus.
+ *
+ * @throws SourceError block_not_found, source_wrong_chain; ProviderError
+ */
+export async function readAlgorandBlock(
+  round: number,
+  options: AlgorandBlockOptions,
+  signal: AbortSignal,
+): Promise<SourceBlock> {
+  const { nodes, caip2: configured, accepted, work } = options;
+  const about = `the block of round ${round}`;
+  const ask = async (algod: Algod, ends: AbortSignal): Promise<Seen | Unseen> => {
+    if ((await algod.lastRound(ends)) < round) return { kind: "future" };
+    const answer = await algod.block(round, ends);
+    if (answer === undefined) return { kind: "unkept" };
+    const facts = await asAnswerOf(algod, work.readAlgorandHeader(answer, round));
+    return { kind: "block", algod, answer, facts };
+  };
+  const answers = await agree<Algod, Seen | Unseen>(
+    nodes.algods,
+    ask,
+    {
+      about,
+      same: (answer) => (answer.kind === "block" ? answer.facts.blockHash : answer.kind),
+      // Of what a node does not have, it says nothing against one that has it.
+      behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
+      signal,
+    },
+    nodes.rules,
+  );
+  const [first] = answers;
+  if (first.kind === "future") throw new SourceError("block_not_found", `Algorand has no round ${round} yet`);
+  if (first.kind === "unkept") throw unavailable(`no node keeps ${about}`);
+
+  const { facts } = first;
+  const caip2 = facts.caip2 ?? configured;
+  if (!accepted.has(caip2))
+    throw new SourceError("source_wrong_chain", `round ${round} belongs to ${caip2}, not ${configured}`);
+  const seen = answers.filter((answer) => answer.kind === "block");
+  return {
+    chain: "algorand",
+    caip2,
+    height: round,
+    blockHash: facts.blockHash,
+    header: facts.header,
+    level: "finalized",
+    find: (txnId) => find(txnId),
+  };
+
+  async function find(txnId: string): Promise<TransactionInBlock | undefined> {
+    const found = await proveInAny(txnId);
+    if (found.kind === "inner") {
+      const message = `transaction ${txnId} is an inner transaction of ${found.rootId}`;
+      throw new SourceError("source_inner_transaction", message, { rootId: found.rootId });
+    }
+    return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
+  }
+
+  /** The headers are the same, and so is a payset that leads to it: the first node's that has one will do. */
+  async function proveInAny(txnId: string): Promise<AlgorandFinding> {
+    let fault: ProviderError | undefined;
+    for (const { algod, answer } of seen) {
+      try {
+        return await work.proveInPayset(answer, txnId);
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+        fault = reportConflict({ about, answers: [{ provider: algod.name, answer: error.message }] }, nodes.rules);
+      }
+    }
+    throw fault ?? unavailable(`no node gave ${about}`);
+  }
+
+  async function withLightHeader(
+    { bytes, inclusion }: Extract<AlgorandFinding, { kind: "transaction" }>,
+    ends: AbortSignal,
+  ): Promise<ProvedTransaction> {
+    const lightHeader = await lightHeaderOf(nodes, { round, header: facts.header }, ends);
+    return { bytes, inclusion: lightHeader ? { ...inclusion, lightHeader } : inclusion };
+  }
+}
+
+/** Data that cannot be decoded is the node's failure. */
+async function asAnswerOf<T>(algod: Algod, decoded: T | Promise<T>): Promise<T> {
+  try {
+    return await decoded;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw unavailable(`${algod.name} answered with data that cannot be read`, error);
+  }
+}

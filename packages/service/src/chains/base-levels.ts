@@ -1,0 +1,22 @@
+import type { BaseRpc } from "../providers/base.ts";
+import type { ConfirmationLevel } from "./chain.ts";
+
+const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
+
+/**
+ * Reads a node's heads.
+ *
+ * @returns the level of a block of that number, if it is canonical when it is read after this
+ */
+export async function readLevels(rpc: BaseRpc, signal: AbortSignal): Promise<(number: number) => ConfirmationLevel> {
+  const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);
+  return (number) => {
+    if (finalized && finalized.number >= number) return "finalized";
+    return safe && safe.number >= number ? "safe" : "included";
+  };
+}
+
+/** The lowest of the levels that several nodes see. */
+export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): ConfirmationLevel {
+  return LEVELS.find((lowest) => seen.some(({ level }) => level === lowest)) ?? "included";
+}

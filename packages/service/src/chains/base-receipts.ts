@@ -1,0 +1,57 @@
+import { type BaseInclusion, DecodeError, equalBytes, toBase64 } from "@attestd/proof";
+import { z } from "zod";
+import { type BaseNodes, type BaseRpc, RpcRefusal } from "../providers/base.ts";
+import { ProviderError } from "../providers/provider.ts";
+import type { BlockWork } from "./block-work.ts";
+
+const RawReceipts = z.array(z.string().regex(/^0x([0-9a-fA-F]{2})+$/));
+
+/** A way to the consensus bytes of a block's receipts; undefined where the node does not lead there. */
+type Way = (rpc: BaseRpc, number: string, signal: AbortSignal) => Promise<Uint8Array[] | undefined>;
+
+/**
+ * The proof of a transaction's receipt, by whatever way to the receipts' bytes reproduces the header's root.
+ *
+ * @returns undefined where none does: clients differ in what they tell of new types, and the proof of the transaction is
+ *   whole without it
+ */
+export async function proveReceipt(
+  { nodes, work }: { nodes: BaseNodes; work: BlockWork },
+  block: { number: number; index: number; receiptsRoot: Uint8Array },
+  signal: AbortSignal,
+): Promise<BaseInclusion["receipt"]> {
+  const encoded: Way = async (rpc, number, ends) => {
+    const receipts = z.array(z.unknown()).safeParse(await ask(rpc, "eth_getBlockReceipts", number, ends));
+    return receipts.data && work.encodeReceipts(receipts.data);
+  };
+  for (const rpc of nodes.rpcs) {
+    for (const way of [raw, encoded]) {
+      const receipts = await way(rpc, `0x${block.number.toString(16)}`, signal).catch(unlessDefect);
+      const bytes = receipts?.[block.index];
+      if (!receipts || !bytes) continue;
+      const { root, nodes: path } = await work.proveItem(receipts, block.index);
+      if (equalBytes(root, block.receiptsRoot)) return { bytesBase64: toBase64(bytes), nodes: path.map(toBase64) };
+    }
+  }
+  return undefined;
+}
+
+const raw: Way = async (rpc, number, signal) => {
+  const receipts = RawReceipts.safeParse(await ask(rpc, "debug_getRawReceipts", number, signal));
+  return receipts.data?.map((hex) => Uint8Array.fromHex(hex.slice(2)));
+};
+
+/** @returns undefined where the node refuses */
+async function ask(rpc: BaseRpc, method: string, number: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await rpc.call(method, [number], signal);
+  } catch (error) {
+    if (error instanceof RpcRefusal) return undefined;
+    throw error;
+  }
+}
+
+function unlessDefect(error: unknown): undefined {
+  if (error instanceof ProviderError || error instanceof DecodeError) return undefined;
+  throw error;
+}

@@ -1,0 +1,116 @@
+import { DecodeError, decodeBaseHeader, encodeBaseHeader, equalBytes, toBase64 } from "@attestd/proof";
+import type { BaseNodes, BaseRpc } from "../providers/base.ts";
+import { unavailable } from "../providers/provider.ts";
+import { agree, reportConflict } from "../providers/quorum.ts";
+import { requireChain } from "./base-bytes.ts";
+import { lowestLevel, readLevels } from "./base-levels.ts";
+import { proveReceipt } from "./base-receipts.ts";
+import { readTransactions } from "./base-transactions.ts";
+import type { BlockWork } from "./block-work.ts";
+import { type ConfirmationLevel, type ProvedTransaction, type SourceBlock, SourceError } from "./chain.ts";
+
+export type BaseReading = {
+  nodes: BaseNodes;
+  /** CAIP-2 of the configured chain, to which every header belongs: it names none. */
+  caip2: string;
+  /** CAIP-2 of every chain whose transactions are taken. */
+  accepted: ReadonlySet<string>;
+  work: BlockWork;
+};
+
+/** A block as one node has it, its header's bytes bound to its hash. */
+type Seen = { rpc: BaseRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
+/** A node's statement that its chain does not reach that far yet. */
+type Unseen = { upTo: number };
+
+/**
+ * Reads the block of a number. Its hash is what the nodes agree on (k of n), and its level the lowest that those who
+ * agree see.
+ *
+ * @throws SourceError block_not_found; ProviderError
+ */
+export async function readBaseBlock(
+  number: number,
+  { nodes, caip2, accepted, work }: BaseReading,
+  signal: AbortSignal,
+): Promise<SourceBlock> {
+  const answers = await agree<BaseRpc, Seen | Unseen>(
+    nodes.rpcs,
+    (rpc, ends) => look(rpc, number, ends),
+    {
+      about: `block ${number}`,
+      same: (answer) => ("hash" in answer ? answer.hash : "none yet"),
+      behind: (answer, others) => !("hash" in answer) && others.some((other) => "hash" in other),
+      signal,
+    },
+    nodes.rules,
+  );
+  const seen = answers.filter((answer) => "hash" in answer);
+  const [first] = seen;
+  if (!first) throw new SourceError("block_not_found", `Base has no block ${number} yet`);
+
+  const { hash, header, transactions } = first;
+  const { transactionsRoot, receiptsRoot } = decodeBaseHeader(header);
+  return {
+    chain: "base",
+    caip2,
+    height: number,
+    blockHash: hash,
+    header,
+    level: lowestLevel(seen),
+    async find(txnId) {
+      const index = transactions.indexOf(txnId);
+      return index === -1 ? undefined : { prove: (ends) => prove(index, ends) };
+    },
+  };
+
+  async function prove(index: number, ends: AbortSignal): Promise<ProvedTransaction> {
+    const items = await readTransactions({ nodes, work }, { hash, transactions }, ends);
+    const bytes = items[index] as Uint8Array;
+    requireChain(transactions[index] as string, bytes, accepted);
+    const { root, nodes: path } = await work.proveItem(items, index);
+    if (!equalBytes(root, transactionsRoot)) {
+      const answers = [
+        { provider: first?.rpc.name ?? "", answer: "transactions that do not lead to the header's root" },
+      ];
+      throw reportConflict({ about: `block ${number} ${hash}`, answers }, nodes.rules);
+    }
+    const receipt = await proveReceipt({ nodes, work }, { number, index, receiptsRoot }, ends);
+    await requireCanonical(ends);
+    const inclusion = { kind: "mpt", index, nodes: path.map(toBase64), ...(receipt && { receipt }) } as const;
+    return { bytes, inclusion };
+  }
+
+  /** Building takes time, in which a block that is not final may have been replaced. */
+  async function requireCanonical(ends: AbortSignal): Promise<void> {
+    const about = `the hash of block ${number}`;
+    const ask = async (rpc: BaseRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
+    const [now] = await agree(nodes.rpcs, ask, { about, same: (answer) => answer, signal: ends }, nodes.rules);
+    if (now !== hash)
+      throw unavailable(`block ${number} was replaced while it was read: it was ${hash}, and is ${now}`);
+  }
+}
+
+async function look(rpc: BaseRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
+  // Before the block: what is canonical afterwards was so when a head had passed it.
+  const latest = await rpc.block("latest", signal);
+  if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
+  if (latest.number < number) return { upTo: latest.number };
+  const levelOf = await readLevels(rpc, signal);
+  const json = await rpc.header(number, signal);
+  if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
+  const { hash, transactions } = json;
+  return { rpc, hash, header: headerOf(rpc, number, json), transactions, level: levelOf(number) };
+}
+
+/** @throws ProviderError when the JSON makes no header that has its hash and number */
+function headerOf(rpc: BaseRpc, number: number, json: Record<string, unknown>): Uint8Array {
+  try {
+    const bytes = encodeBaseHeader(json);
+    if (decodeBaseHeader(bytes).number === number) return bytes;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);
+  }
+  throw unavailable(`${rpc.name} gave another block than ${number}`);
+}

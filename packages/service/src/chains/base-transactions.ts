@@ -1,0 +1,51 @@
+import type { BaseNodes, BaseRpc } from "../providers/base.ts";
+import { ProviderError, unavailable } from "../providers/provider.ts";
+import { failover } from "../providers/quorum.ts";
+import { fetchBytes } from "./base-bytes.ts";
+import type { BlockWork } from "./block-work.ts";
+
+/** Transactions whose bytes are asked for at once. */
+const AT_ONCE = 8;
+
+type Reading = { nodes: BaseNodes; work: BlockWork };
+
+/**
+ * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and one by one (base-bytes.ts)
+ * those which it does not lead to. All are bound to their hashes; that the hashes are the block's is for its root.
+ *
+ * @param block.transactions hashes in block order
+ * @returns EIP-2718 bytes in block order
+ * @throws SourceError source_unreadable; ProviderError
+ */
+export async function readTransactions(
+  { nodes, work }: Reading,
+  { hash: blockHash, transactions: hashes }: { hash: string; transactions: readonly string[] },
+  signal: AbortSignal,
+): Promise<Uint8Array[]> {
+  const items = await work.serializeTransactions(hashes, await wholeBlock(nodes, blockHash, signal));
+  const missing = [...hashes.keys()].filter((index) => items[index] === undefined).values();
+  const fetchMissing = async () => {
+    for (const index of missing) {
+      const place = { transactionHash: hashes[index] as string, blockHash, transactionIndex: index };
+      items[index] = await fetchBytes(nodes.rpcs, place, nodes.rules, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, fetchMissing));
+  return items as Uint8Array[];
+}
+
+/** @returns nothing where no node gives the block whole */
+async function wholeBlock({ rpcs }: BaseNodes, hash: string, signal: AbortSignal) {
+  const about = `the transactions of block ${hash}`;
+  const ask = async (rpc: BaseRpc, ends: AbortSignal) => {
+    const transactions = await rpc.blockTransactions(hash, ends);
+    if (transactions === undefined) throw unavailable(`${rpc.name} knows no block ${hash}`);
+    return transactions;
+  };
+  try {
+    return await failover(rpcs, ask, { about, signal });
+  } catch (error) {
+    if (error instanceof ProviderError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof/bundle";
+import { type ChainName, type ConfirmationLevel, type SourceChain, SourceError } from "../chains/chain.ts";
+import { Problem } from "../problems.ts";
+import { unavailable } from "../providers/provider.ts";
+import { blockNote } from "./block.ts";
+import { blockOf, fits, type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
+import type { Product } from "./product.ts";
+import type { SubjectOf } from "./subject.ts";
+
+/** A transaction in its block, as both were fetched, and the way from the one to the other. */
+export type InclusionEvidence = {
+  kind: "inclusion";
+  chain: ChainName;
+  caip2: string;
+  level: ConfirmationLevel;
+  block: BundleBlock;
+  source: BundleSource;
+  inclusion: Inclusion;
+};
+
+/**
+ * The proof that a transaction is in a block (InclusionBundle).
+ *
+ * @param required the level below which a chain's blocks are refused as not final
+ */
+export function inclusionProduct(
+  chains: ReadonlyMap<ChainName, SourceChain>,
+  required: RequiredLevels,
+): Product<SubjectOf<"inclusion">, InclusionEvidence> {
+  return {
+    async evidence(subject, signal) {
+      const { chain, id, height } = subject;
+      const reader = readerOf(chains, chain);
+      const block = await reader.block(height, signal).catch(unlessNone);
+      const transaction = await block?.find(id, signal);
+      if (!block || !transaction) throw await whereItIs(reader, subject, signal);
+      // Before the proof, which may cost a thousand requests.
+      requireLevel("The block", block.level, required[chain]);
+      const { bytes, inclusion } = await transaction.prove(signal);
+      const source = sourceOf({ chain, txnId: id, bytes });
+      const members = fitting({ block: blockOf(block), source, inclusion });
+      return { kind: "inclusion", chain, caip2: block.caip2, level: block.level, ...members };
+    },
+
+    note: blockNote,
+
+    bundle({ block, source, inclusion }, { attest, attestor }) {
+      const type = "tx-inclusion";
+      return { type, version: 1, network: "algorand-mainnet", block, source, inclusion, attest, attestor };
+    },
+  };
+}
+
+/** The members that make a bundle which can be verified here: without the receipt, where that is what makes it too large. */
+function fitting(members: Pick<InclusionEvidence, "block" | "source" | "inclusion">) {
+  const { inclusion } = members;
+  if (inclusion.kind === "mpt" && !fits(members)) {
+    const { receipt: _, ...bare } = inclusion;
+    return requireSize({ ...members, inclusion: bare });
+  }
+  return requireSize(members);
+}
+
+/** Says where a transaction is that is not in the block that was named. @throws SourceError when it is nowhere */
+async function whereItIs(
+  reader: SourceChain,
+  { id, height }: SubjectOf<"inclusion">,
+  signal: AbortSignal,
+): Promise<Error> {
+  const { height: actual } = await reader.transaction(id, signal);
+  if (actual === height) return unavailable(`the nodes do not agree on whether ${id} is in block ${height}`);
+  const message = `The transaction is in block ${actual}, not in ${height}.`;
+  return new Problem("source_elsewhere", message, { members: { height: actual } });
+}
+
+/** A height that the chain has not reached. */
+function unlessNone(error: unknown): undefined {
+  if (error instanceof SourceError && error.code === "block_not_found") return undefined;
+  throw error;
+}
