@@ -90,6 +90,13 @@ function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   return failsByRevocationAlone(attestor.status, ofKey);
 }
 
+/** What the member `type` of each type of bundle must be. */
+const TYPE_MEMBER: Record<BundleType, string> = {
+  "transaction-attestation": "absent: only bundles of transactions are taken here",
+  "block-attestation": '"block-attestation"',
+  "tx-inclusion": '"tx-inclusion"',
+};
+
 type ReadBundle = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
 /** Step `schema`. */
@@ -98,6 +105,9 @@ function readBundle(input: unknown, only: BundleType | undefined): ReadBundle {
   try {
     const value = typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
     type = only ?? bundleType(value);
+    // Says so, rather than which of its members the other type does not have.
+    if (typeof value === "object" && value !== null && bundleType(value) !== type)
+      throw new FormatError("/type", `must be ${TYPE_MEMBER[type]}`);
     return { type, bundle: parseBundle(value, type) };
   } catch (error) {
     if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
