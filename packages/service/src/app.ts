@@ -2,6 +2,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { Hono } from "hono";
 import type { Logger } from "pino";
 import type { Admit } from "./calls/admit.ts";
+import { SAME_HEADER } from "./calls/asking.ts";
 import type { Readiness } from "./calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "./catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
@@ -101,7 +102,8 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
   app.onError((error, c) => {
     if (error instanceof Problem) return problemResponse(c, error, origin());
     options.log.error({ err: error, method: c.req.method, path: c.req.path }, "a request failed");
-    return problemResponse(c, new Problem("internal", "The service failed to answer."), origin());
+    const members = c.req.header("payment-signature") === undefined ? {} : SAME_HEADER;
+    return problemResponse(c, new Problem("internal", "The service failed to answer.", { members }), origin());
   });
   return app;
 }

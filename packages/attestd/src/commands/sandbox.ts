@@ -69,7 +69,8 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
     err.line(`  Start it again: npx attestd serve --sandbox --env ${join(run.dir, "service.env")}`);
   });
-  await aborted(stop);
+  const death = await Promise.race([networks.died, aborted(stop).then(() => undefined)]);
+  if (death !== undefined) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
 }
 
 async function startNetworks(roundMs: number, replay: string | undefined): Promise<Sandbox> {

@@ -10,7 +10,7 @@ import { type Payment, PaymentRefused, type Rail, type RailName } from "../payme
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
-import { asking, pending, refusable, refusal } from "./asking.ts";
+import { asking, pending, refusable, refusal, SAME_HEADER } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { isFinal, prepare } from "./machine.ts";
@@ -188,7 +188,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
   ): Promise<Outcome> {
     if (options.isPayee(rail, payment.payTo) && (await signed(rail, payment, signal))) {
       const spent = await rail.spent(payment, signal).catch((cause) => {
-        throw new Problem("payment_unknown", "The payment's chain cannot be read now.", { retryAfter: 10, cause });
+        throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
+          retryAfter: 10,
+          members: SAME_HEADER,
+          cause,
+        });
       });
       if (spent) {
         log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
@@ -197,6 +201,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
           "The chain shows this payment as made, and our journal does not know it.",
           {
             retryAfter: 300,
+            members: SAME_HEADER,
           },
         );
       }

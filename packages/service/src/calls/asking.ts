@@ -4,9 +4,12 @@ import { PaymentRefused } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { ProviderError } from "../providers/provider.ts";
 
+/** Tells a client that money may have moved: the same header may be sent again, and no new one signed. */
+export const SAME_HEADER = { retry: { sameHeader: true } };
+
 /** Paid or being paid, and not delivered yet: the same header again, later, brings the bundle. */
 export function pending(code: "settlement_pending" | "attestation_pending", detail: string): Problem {
-  return new Problem(code, `${detail} Do not sign again.`, { retryAfter: 5, members: { retry: { sameHeader: true } } });
+  return new Problem(code, `${detail} Do not sign again.`, { retryAfter: 5, members: SAME_HEADER });
 }
 
 /** Runs a check. @returns what it gives, or the refusal that it throws */
