@@ -14,7 +14,7 @@ import { openSqliteStore } from "./calls/stores/sqlite.ts";
 import { blockCapabilities } from "./capabilities.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { nativeCrypto } from "./crypto.ts";
+import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
 import { openNetworks } from "./networks.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
 import { Offers, type Tender } from "./payment/offers.ts";
@@ -128,13 +128,14 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
+  const crypto = { ...nativeCrypto, keccak256: await wasmKeccak256() };
   const closing = opened.move();
   return {
     kid: signer.kid,
     doors: {
       admit,
       offers,
-      verifier: createVerifier({ history, crypto: nativeCrypto, chains, ledger, deadlineMs: DEADLINE_MS }),
+      verifier: createVerifier({ history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
       bundle: (id) => store.bundle(id),
       readiness: () => readiness(ledger.rounds, capacity, Date.now()),
       keyHistory: () => JSON.stringify(history),

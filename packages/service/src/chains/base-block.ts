@@ -1,16 +1,10 @@
-import { concatBytes, DecodeError, fromHex, type IndexProof, type Keccak256, proveIndex } from "@attestd/proof";
+import { concatBytes, DecodeError, fromHex, type IndexProof, proveIndex } from "@attestd/proof";
 import { encodeQuantity, encodeRlp, type RlpItem } from "@attestd/proof/base/rlp";
 import { baseTxHash } from "@attestd/proof/base/transaction";
-import { createKeccak } from "hash-wasm";
 import { z } from "zod";
+import { wasmKeccak256 } from "../crypto.ts";
 import type { RpcTransaction } from "../providers/base.ts";
 import { serializeTransaction } from "./base-bytes.ts";
-
-/** Keccak-256 in WebAssembly: on whole blocks some four times as fast as the portable one. */
-export async function wasmKeccak256(): Promise<Keccak256> {
-  const hasher = await createKeccak(256);
-  return (bytes) => hasher.init().update(bytes).digest("binary");
-}
 
 /**
  * Re-serialises a block's transactions.
