@@ -34,10 +34,12 @@ const TokenBalances = z
   )
   .nullish()
   .transform((balances) => balances ?? []);
+/** `TransactionError`: a name, or a name with its particulars; null for success. */
+const TransactionError = z.union([z.string(), z.looseObject({})]).nullable();
 const LandedTransaction = z.object({
   slot,
   transaction: bytes,
-  meta: z.object({ err: z.unknown(), preTokenBalances: TokenBalances, postTokenBalances: TokenBalances }),
+  meta: z.object({ err: TransactionError, preTokenBalances: TokenBalances, postTokenBalances: TokenBalances }),
 });
 /** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
 const TOKEN_AMOUNT = { offset: 64, length: 8 };

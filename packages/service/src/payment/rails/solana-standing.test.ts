@@ -63,6 +63,19 @@ describe("the standing of a Solana payment", () => {
     await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
   });
 
+  test("is looked for no further back than its blockhash can have been made, however new that is", async () => {
+    const node = await world.node();
+    const old = node.land(wireOf(await another("old")));
+    for (let i = 0; i < 1_500; i++) node.landed.unshift({ ...old, signature: `old${i}` });
+    world.pass(10_000);
+    for (const age of [0, 20, 100]) {
+      node.asked.length = 0;
+      expect(await standing(await read({ blockhash: blockhash(node.slot - age) }))).toEqual(OPEN);
+      const searches = node.asked.filter((method) => /Signatures|Transaction$/.test(method));
+      expect(searches).toEqual(["getSignaturesForAddress"]);
+    }
+  });
+
   test("is void once its blockhash is too old in finalized slots, and not before", async () => {
     await world.node();
     const payment = await read();
@@ -142,7 +155,7 @@ describe("a Solana node that shows what cannot be", () => {
         const landed = node.land(wireOf(payment));
         node.distort = (method, answer) =>
           method === "getTransaction"
-            ? { ...(answer as object), meta: { preTokenBalances: landed.before, postTokenBalances: landed.before } }
+            ? { ...(answer as object), meta: { preTokenBalances: landed.before, postTokenBalances: landed.after } }
             : answer;
       },
     ],
@@ -231,7 +244,7 @@ describe("several Solana nodes", () => {
     const payment = await read();
     world.pass(130 + 32);
     late.slot -= 40;
-    for (let slots = 0; slots < 41; slots++) {
+    for (let slots = 0; slots < 110; slots++) {
       expect(await standing(payment)).toEqual(OPEN);
       world.pass(1);
     }
