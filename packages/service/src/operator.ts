@@ -16,18 +16,15 @@ import { audit } from "./calls/audit.ts";
 import type { Call } from "./calls/call.ts";
 import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
-import type { ChainName, SourceChain } from "./chains/chain.ts";
+import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { nativeCrypto } from "./crypto.ts";
 import { openNetworks } from "./networks.ts";
 import type { RailName } from "./payment/rails/rail.ts";
-import { blockProduct } from "./subjects/block.ts";
-import { inclusionProduct } from "./subjects/inclusion.ts";
-import type { Products } from "./subjects/product.ts";
+import { createProducts } from "./subjects/products.ts";
 import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "./subjects/request.ts";
 import type { Subject } from "./subjects/subject.ts";
-import { transactionProduct } from "./subjects/transaction.ts";
 
 export { type RefusalCode, Refused } from "./calls/audit/refused.ts";
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "./calls/audit/report.ts";
@@ -98,12 +95,12 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     payments: payments(),
     notes: notes(),
   };
-  return audit(facts, journal.calls(), {
+  return await audit(facts, journal.calls(), {
     attestors: attestorsOf(history),
     history,
     crypto: nativeCrypto,
     price: config.price,
-    products: productsOf(config, new Map()),
+    products: createProducts(new Map(), config.base),
     now: systemClock.now(),
   });
 }
@@ -127,7 +124,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
       rails: networks.rails,
       readers: chains.readers,
       since: await beginning(history, chains, options),
-      products: productsOf(config, networks.chains),
+      products: createProducts(networks.chains, config.base),
       notes: (span) => attestorNotes(chains.ledger, networks.ledger.address, span),
       attestor: { algorandAddress: networks.ledger.address, keySha256, ledger: networks.ledger.caip2 },
       rounds: networks.ledger.rounds,
@@ -182,7 +179,7 @@ async function withJournal<T>(
   // Read first, so that a journal which is not there is not made.
   const history = await openJournal(config.database).then(async (journal) => {
     await using reader = journal;
-    return keyHistory(reader, config);
+    return await keyHistory(reader, config);
   });
   const store = await openStore(config);
   opened.defer(async () => {
@@ -234,15 +231,6 @@ async function beginning(
 async function spanOf(reader: PaymentReader, since: number): Promise<Span> {
   const { latest }: Heads = await reader.heads();
   return { from: await reader.heightAt(since, latest), to: latest };
-}
-
-function productsOf({ base }: Config, chains: ReadonlyMap<ChainName, SourceChain>): Products {
-  const ofBlocks = { algorand: "finalized", base: base?.blockConfirmation ?? "finalized" } as const;
-  return {
-    transaction: transactionProduct(chains, { algorand: "finalized", base: base?.confirmation ?? "safe" }),
-    block: blockProduct(chains, ofBlocks),
-    inclusion: inclusionProduct(chains, ofBlocks),
-  };
 }
 
 /** @throws UnfitRequest */

@@ -15,11 +15,8 @@ import { seedSigner } from "../../attestor/signer.ts";
 import { nativeCrypto } from "../../crypto.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { GENESIS, idOf, payment } from "../../providers/testing-algorand.ts";
-import { blockProduct } from "../../subjects/block.ts";
-import { inclusionProduct } from "../../subjects/inclusion.ts";
-import type { Products } from "../../subjects/product.ts";
+import { createProducts } from "../../subjects/products.ts";
 import { requestHash, type Subject } from "../../subjects/subject.ts";
-import { transactionProduct } from "../../subjects/transaction.ts";
 import type { Call, CallState } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
 import { aCall } from "../testing.ts";
@@ -32,12 +29,7 @@ const attestor = createAttestor(signer);
 export const ATTESTOR = encodeAddress(new Uint8Array(32).fill(9));
 export const STRANGER = encodeAddress(new Uint8Array(32).fill(8));
 const LEDGER = algorandCaip2(GENESIS);
-const LEVELS = { algorand: "finalized", base: "safe" } as const;
-const products = {
-  transaction: transactionProduct(new Map(), LEVELS),
-  block: blockProduct(new Map(), LEVELS),
-  inclusion: inclusionProduct(new Map(), LEVELS),
-} satisfies Products;
+const products = createProducts(new Map());
 
 export const history: KeyHistory = {
   version: 1,

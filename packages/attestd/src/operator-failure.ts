@@ -1,0 +1,32 @@
+import { EXIT, Failure } from "./failure.ts";
+
+/**
+ * What an error of an operator's command means: what happened, why, what next.
+ *
+ * Errors are told apart by their names, so that this loads no chain library.
+ *
+ * @param what could not be done
+ */
+export function operatorFailure(error: unknown, what: string, stop: AbortSignal): Failure {
+  if (error instanceof Failure) return error;
+  const { name, message, code, member } = error as Error & { code?: string; member?: string };
+  const fail = (exitCode: number, ...more: string[]) => new Failure(exitCode, what, [message, ...more], error);
+  if (stop.aborted) return new Failure(EXIT.interrupted, "interrupted", ["Nothing was written."], error);
+  switch (name) {
+    case "ConfigError":
+      return new Failure(EXIT.usage, message, [], error);
+    case "UnfitRequest":
+      return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
+    case "Refused":
+      return fail(code === "not_on_chain" ? EXIT.notPaid : EXIT.usage);
+    case "ProviderError":
+      return fail(EXIT.unreachable, "Run it again when its nodes answer.");
+    case "Problem":
+    case "SourceError":
+      return fail(EXIT.unreachable);
+    case "StaleCall":
+      return fail(EXIT.unreadable, "A service has moved it meanwhile: run the command again.");
+    default:
+      return fail(EXIT.unreadable);
+  }
+}
