@@ -1,12 +1,14 @@
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { Call } from "../src/calls/call.ts";
-import { isFinal } from "../src/calls/machine.ts";
-import { type Identity, LEASE_MS, type Listener, StaleCall, type Store } from "../src/calls/store.ts";
+import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
+import { type Identity, type Listener, StaleCall, type Store } from "../src/calls/store.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 
 export type DatabaseOptions = {
   /** The journal's own clock, in ms. */
   now(): number;
+  /** How long leases outlive the last sign of life now, in ms. */
+  leaseMs(): number;
   /** Told of every commit of a call. */
   committed?(call: Call): void;
 };
@@ -55,7 +57,7 @@ export class Database {
   /** Opens a store on it: one replica. Nothing of it is left but what it committed when its process dies. */
   async connect(link: Link, hint: Hint): Promise<Store> {
     const replica = this.#replicas.size;
-    this.#replicas.set(replica, this.#options.now() + LEASE_MS);
+    this.#replicas.set(replica, this.#options.now() + this.#options.leaseMs());
     /** Keys of the calls that this replica holds, as far as it has heard. */
     const held = new Set<string>();
     const own = new Set<{ hint: Hint; listener: Listener }>();
@@ -70,7 +72,7 @@ export class Database {
       },
       update: async (after) => {
         await link(`update to ${after.state}`, after.key, () => this.#update(after));
-        if (isFinal(after.state)) held.delete(after.key);
+        if (isAtRest(after)) held.delete(after.key);
       },
       open: () => link("open", "", () => this.#open().map(({ call }) => call)),
       lease: async (limit) => {
@@ -79,6 +81,7 @@ export class Database {
         for (const { key } of calls) held.add(key);
         return calls;
       },
+      exposure: (rail, payer) => link("exposure", payer, () => this.#exposure(rail, payer)),
       holds: (key) => held.has(key),
       renew: async () => {
         const known = [...held];
@@ -134,14 +137,21 @@ export class Database {
     row.call = after;
     if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);
     this.#options.committed?.(after);
+    if (isAtRest(after)) row.carrier = undefined;
     if (!isFinal(after.state)) return;
-    row.carrier = undefined;
     this.#tell((listener) => listener.ended?.(after.key));
   }
 
   #open(): Row[] {
-    const open = [...this.#rows.values()].filter(({ call }) => !isFinal(call.state));
+    const open = [...this.#rows.values()].filter(({ call }) => !isAtRest(call));
     return open.sort((a, b) => a.call.createdAt - b.call.createdAt);
+  }
+
+  #exposure(rail: string, payer: string): bigint {
+    const promised = this.#open().filter(
+      ({ call }) => call.rail === rail && call.payer === payer && isUnpaid(call.state),
+    );
+    return promised.reduce((sum, { call }) => sum + BigInt(call.requirement.amount), 0n);
   }
 
   #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {
@@ -154,7 +164,7 @@ export class Database {
   }
 
   #renew(replica: number, held: readonly string[]): string[] {
-    this.#replicas.set(replica, this.#options.now() + LEASE_MS);
+    this.#replicas.set(replica, this.#options.now() + this.#options.leaseMs());
     return held.filter((key) => this.#rows.get(key)?.carrier !== replica);
   }
 

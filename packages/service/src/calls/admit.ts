@@ -151,6 +151,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
       if (earlier) return bound(earlier, payment, subject, alias);
       const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
+      const unbacked = await asking(() => unbackedBy(rail, payment, signal));
+      if (unbacked) return unbacked;
       const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
       const call = prepare({
         key: payment.key,
@@ -170,6 +172,20 @@ export function createAdmission(options: AdmissionOptions): Admit {
     } finally {
       leave();
     }
+  }
+
+  /**
+   * Many authorizations can rest on one small balance: each passes alone, and most would only wait for their expiry.
+   *
+   * @returns why the payment is refused, when the payer holds too little for all that it has promised
+   */
+  async function unbackedBy(rail: Rail, payment: Payment, signal: AbortSignal): Promise<PaymentRefused | undefined> {
+    const [promised, held] = await Promise.all([
+      store.exposure(rail.name, payment.payer),
+      rail.balance(payment, signal),
+    ]);
+    if (promised + payment.amount <= held) return undefined;
+    return new PaymentRefused(`the payer holds ${held}, and has promised ${promised} in payments that are still open`);
   }
 
   function facilitatorOf(rail: RailName) {

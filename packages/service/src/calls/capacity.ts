@@ -3,7 +3,7 @@ import { Problem } from "../problems.ts";
 
 export type CapacityOptions = {
   ledger: Pick<Ledger, "spendable">;
-  /** Calls that are being carried now. */
+  /** Calls that are being worked on now. */
   carried: () => number;
   /** Calls that may be between admission and their end at one time. */
   mostInFlight: number;

@@ -31,6 +31,8 @@ export type Memory = {
   settled?: { answer: SettleAnswer; at: number };
   /** Looks at a delivered payment that is not final yet. */
   looks?: number;
+  /** Nothing can be done now but wait: for an authorization to expire, for a payment to become final. */
+  waiting?: boolean;
   /** Effects in a row that failed. */
   failures: number;
 };
@@ -112,6 +114,7 @@ export function createEffects(options: EffectsOptions): Perform {
       }
       case "open":
         if (facilitators.has(call.rail) && mustSettleAgain(call, memory)) return beginSettlement(call, memory);
+        memory.waiting = memory.settled?.answer.success === false;
         await rail.news(within(LONGEST_PAUSE_MS, stop));
         return undefined;
     }
@@ -120,6 +123,7 @@ export function createEffects(options: EffectsOptions): Perform {
   /** Looks at a delivered payment until it is final. One that has vanished is settled again while it lives. */
   async function watch(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const looks = memory.looks ?? 0;
+    memory.waiting = true;
     await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MOST_DOUBLINGS), stop);
     memory.looks = looks + 1;
     const rail = railOf(call);

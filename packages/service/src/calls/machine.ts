@@ -54,6 +54,11 @@ export function isFinal(state: CallState): boolean {
   return state === "done" || state === "void" || state === "refunded" || state === "loss";
 }
 
+/** Whether the payment is still only promised. */
+export function isUnpaid(state: CallState): boolean {
+  return state === "prepared" || state === "settling";
+}
+
 /** Whether nothing further is ever done for the call. A delivered one rests once its payment is final. */
 export function isAtRest({ state, proof }: Call): boolean {
   return state === "done" ? proof?.final === true : isFinal(state);

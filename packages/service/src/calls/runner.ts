@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
 import { Leases } from "./leases.ts";
-import { type CallEvent, isFinal, nextEffect, reduce } from "./machine.ts";
+import { type CallEvent, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
 import { StaleCall, type Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -18,6 +18,7 @@ type Running = {
   /** As last committed. */
   call: Call;
   done: Promise<void>;
+  memory: Memory;
   /** Ends the loop where it stands. */
   end: AbortController;
 };
@@ -47,9 +48,9 @@ export class Runner {
     this.#unlisten = options.store.listen({ ended: (key) => this.#waiters.wake(key) });
   }
 
-  /** How many calls are being carried now. */
+  /** How many calls are being worked on now; not those for which there is nothing to do but wait. */
   get active(): number {
-    return this.#running.size;
+    return [...this.#running.values()].filter(({ memory }) => !memory.waiting).length;
   }
 
   /** Takes up every call that no other replica carries, and from now on those that others leave behind. */
@@ -67,9 +68,8 @@ export class Runner {
     // A lease that was lost and won again: two loops at once would carry the call in one process.
     if (running?.end.signal.aborted) return running.done.then(() => this.start(call));
     if (running) return running.done;
-    if (isFinal(call.state) || this.#stop.signal.aborted || !this.#options.store.holds(call.key))
-      return Promise.resolve();
-    const started: Running = { call, done: Promise.resolve(), end: new AbortController() };
+    if (isAtRest(call) || this.#stop.signal.aborted || !this.#options.store.holds(call.key)) return Promise.resolve();
+    const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
     this.#running.set(call.key, started);
     started.done = this.#carry(started).finally(() => {
       this.#running.delete(call.key);
@@ -120,15 +120,16 @@ export class Runner {
   }
 
   async #carry(running: Running): Promise<void> {
-    const memory: Memory = { failures: 0 };
+    const { memory } = running;
     const { signal } = running.end;
-    while (!isFinal(running.call.state) && !signal.aborted) {
+    while (!isAtRest(running.call) && !signal.aborted) {
       try {
         const { call } = running;
         const event = await this.#options.perform(call, nextEffect(call), memory, signal);
         if (!event) continue;
         await this.#commit(running, event);
         memory.failures = 0;
+        memory.waiting = false;
       } catch (error) {
         if (!signal.aborted) await this.#recover(running, memory, error);
       }
@@ -168,5 +169,6 @@ export class Runner {
     const line = { key: after.key, from: before.state, to: after.state, ...(after.reason && { reason: after.reason }) };
     if (after.state === "owed" || after.state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
+    if (isFinal(after.state)) this.#waiters.wake(after.key);
   }
 }

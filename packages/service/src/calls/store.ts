@@ -18,7 +18,7 @@ export const LEASE_MS = 15_000;
 
 /** What a replica hears about calls. Only hints: they may be lost, late or doubled, so nobody may rely on them alone. */
 export type Listener = {
-  /** A call came to its end, here or in another replica. */
+  /** A call became final, here or in another replica. */
   ended?(key: string): void;
   /** A replica gave its leases up. */
   freed?(): void;
@@ -52,18 +52,18 @@ export interface Store {
 
   /**
    * Commits a transition. The version alone decides: the lease MUST NOT be asked for, and is given up when the call is
-   * final.
+   * at rest.
    *
    * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON
    * @throws StaleCall when the stored version is another
    */
   update(after: Call): Promise<void>;
 
-  /** Every call that is not final, whoever carries it, oldest first. */
+  /** Every call that is not at rest (machine.ts), whoever carries it, oldest first. */
   open(): Promise<Call[]>;
 
   /**
-   * Takes the leases of calls that are not final and that no living replica holds, oldest first; among them calls of
+   * Takes the leases of calls that are not at rest and that no living replica holds, oldest first; among them calls of
    * this replica whose insertion it never learnt of.
    *
    * MUST NOT take a call from a replica that was opened or renewed its leases less than LEASE_MS ago, and MUST give a
@@ -73,6 +73,12 @@ export interface Store {
 
   /** Whether this replica holds the lease of a call, as far as it knows without asking. */
   holds(key: string): boolean;
+
+  /**
+   * What a payer has promised us and not paid yet, in atomic units of the rail's asset: the sum over its calls that are
+   * `prepared` or `settling`.
+   */
+  exposure(rail: RailName, payer: string): Promise<bigint>;
 
   /**
    * A sign of life: keeps every lease of this replica for another LEASE_MS.

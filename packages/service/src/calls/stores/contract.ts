@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call, CallState } from "../call.ts";
-import { reduce } from "../machine.ts";
+import { type CallEvent, reduce } from "../machine.ts";
 import { type Listener, StaleCall, type Store } from "../store.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../testing.ts";
 
@@ -113,6 +113,37 @@ export function storeContract(name: string, place: () => Promise<Journal>): void
       expect((await store.open()).map(({ key }) => key)).toEqual(["old", "young"]);
       expect(await store.bundle("S")).toBe("{}");
       expect(await store.bundle("T")).toBeUndefined();
+    });
+
+    test("keeps a delivered call open, and its lease held, until its payment is final", async () => {
+      const call = await store.insert(aCall());
+      const [begun, proved, ...rest] = GOOD_COURSE as [
+        CallEvent,
+        CallEvent & { type: "payment_proved" },
+        ...CallEvent[],
+      ];
+      let done = call;
+      for (const event of [begun, { ...proved, proof: { ...proved.proof, final: false } }, ...rest]) {
+        done = reduce(done, event);
+        await store.update(done);
+      }
+      expect([done.state, await store.open(), store.holds(call.key)]).toEqual(["done", [done], true]);
+      await store.update(reduce(done, { type: "payment_seen_again", proof: proved.proof }));
+      expect([await store.open(), store.holds(call.key)]).toEqual([[], false]);
+    });
+
+    test("sums up what a payer has promised and not paid", async () => {
+      await store.insert(aCall({ key: "one", payer: "P" }));
+      const two = await store.insert(aCall({ key: "two", payer: "P" }));
+      await store.insert(aCall({ key: "three", payer: "Q" }));
+      await store.insert(aCall({ key: "four", payer: "P", rail: "base" }));
+      expect(await store.exposure("algorand", "P")).toBe(2000n);
+      const settling = reduce(two, { type: "settlement_begun" });
+      await store.update(settling);
+      expect(await store.exposure("algorand", "P")).toBe(2000n);
+      await store.update(reduce(settling, { type: "payment_void", reason: "expired", receipt: "" }));
+      expect(await store.exposure("algorand", "P")).toBe(1000n);
+      expect(await store.exposure("solana", "P")).toBe(0n);
     });
 
     test("gives the lease of a call to whoever inserted it, until the call is final", async () => {

@@ -12,12 +12,13 @@ const MIGRATIONS: readonly string[] = [
     rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
     request json NOT NULL,                 -- what is fixed when the call is prepared
     state text NOT NULL, version integer NOT NULL,
-    open boolean NOT NULL,                 -- whether the state is not final
+    open boolean NOT NULL,                 -- whether something is still to be done
     progress json NOT NULL,                -- the rest, but for attempts and bundle
     bundle_id text UNIQUE, bundle text,
     owner uuid                             -- the replica that leased the call last
   );
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);
   CREATE TABLE attempts (

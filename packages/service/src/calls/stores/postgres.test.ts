@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { Client } from "pg";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../clock.ts";
@@ -90,6 +91,42 @@ describe("PostgreSQL store", () => {
     const names = rows.flatMap(({ key, aliases }) => [key, ...aliases]);
     expect(new Set(names).size).toBe(names.length);
     expect(both.flatMap((store) => rows.filter(({ key }) => store.holds(key)))).toHaveLength(rows.length);
+    await closed();
+  });
+
+  test("replicas that commit the same calls in opposite orders never wait for one another in a circle", {
+    timeout: 8_000,
+  }, async () => {
+    const url = await postgres.database();
+    // A circle would then stand until the statements time out.
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '1h'`);
+    const [one, two] = [await opened(url), await opened(url)];
+    const [up, down] = await Promise.all([
+      Promise.all(calls(200).map((call) => one.insert(call))),
+      Promise.all(
+        calls(200)
+          .reverse()
+          .map((call) => two.insert(call)),
+      ),
+    ]);
+    expect(down.reverse()).toEqual(up);
+    await closed();
+  });
+
+  test("an insertion waits for another replica's of the same alias, and then gives its call", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    const first = await store.insert(aCall({ key: "first" }));
+    const rival = new Client({ connectionString: url });
+    await rival.connect();
+    await rival.query("BEGIN; INSERT INTO names (name, key) VALUES ('group', 'first')");
+    const inserted = store.insert(aCall({ key: "second", aliases: ["group"] }));
+    const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while ((await sql(url, waiting)).length === 0);
+    await rival.query("COMMIT");
+    await rival.end();
+    expect(await inserted).toEqual(first);
+    expect(await store.find("second")).toBeUndefined();
     await closed();
   });
 

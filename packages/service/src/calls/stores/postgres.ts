@@ -9,7 +9,7 @@ import {
   type QueryResultRow,
 } from "pg";
 import type { Call } from "../call.ts";
-import { isFinal } from "../machine.ts";
+import { isAtRest, isFinal } from "../machine.ts";
 import { LEASE_MS, type Listener, StaleCall, type Store } from "../store.ts";
 import { ENDED, FREED, listenOn } from "./postgres-listener.ts";
 import { migrate } from "./postgres-schema.ts";
@@ -24,10 +24,12 @@ const READERS = 8;
 
 /**
  * For every connection. Whoever set the server up may have traded durability for speed; a replica that stands still in
- * a transaction must not hold its rows against the others.
+ * a transaction must not hold its rows against the others; and every statement has its index, but a plan that was made
+ * and kept while the tables were small would go on reading them whole.
  */
 const SESSION = `
   SET synchronous_commit = on;
+  SET enable_seqscan = off;
   SET default_transaction_isolation = 'read committed';
   SET idle_in_transaction_session_timeout = ${STATEMENT_MS};
   SET statement_timeout = ${STATEMENT_MS}`;
@@ -45,6 +47,9 @@ const SQL = {
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
+  exposure: `
+    SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
+    WHERE open AND rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
   // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation: run again.
   insert: `
@@ -67,7 +72,7 @@ const SQL = {
       SELECT $8, key, $9::integer, $10::bytea, $11::bigint, $12::bigint, $13::boolean FROM moved WHERE $8::text IS NOT NULL
       ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE attempts.dead <> excluded.dead
     )
-    SELECT CASE WHEN $4 THEN NULL ELSE pg_notify('${ENDED}', key)::text END FROM moved`,
+    SELECT CASE WHEN NOT $14::boolean THEN NULL ELSE pg_notify('${ENDED}', key)::text END FROM moved`,
   lease: `
     WITH free AS (
       SELECT key FROM calls
@@ -212,7 +217,7 @@ async function open(config: ClientConfig): Promise<Store> {
           key,
           version,
           state,
-          !isFinal(state),
+          !isAtRest(after),
           progressOf(after),
           bundle?.id,
           bundle?.body,
@@ -222,10 +227,11 @@ async function open(config: ClientConfig): Promise<Store> {
           last?.firstValid,
           last?.lastValid,
           last?.dead,
+          isFinal(state),
         ]),
       );
       if (rowCount !== 1) throw new StaleCall(key);
-      if (isFinal(state)) held.delete(key);
+      if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {
       const taken = await ask<{ key: string }>("lease", me, [...held], limit);
@@ -235,6 +241,10 @@ async function open(config: ClientConfig): Promise<Store> {
       const leased = await calls("among", keys);
       for (const key of keys) held.add(key);
       return leased;
+    },
+    async exposure(rail, payer) {
+      const [row] = await ask<{ amount: string }>("exposure", rail, payer);
+      return BigInt(row?.amount ?? 0);
     },
     async release() {
       await ask("release", me);

@@ -9,11 +9,12 @@ const MIGRATIONS: readonly string[] = [
     rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, created_at INTEGER NOT NULL,
     request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared
     state TEXT NOT NULL, version INTEGER NOT NULL,
-    open INTEGER NOT NULL,                 -- whether the state is not final
+    open INTEGER NOT NULL,                 -- whether something is still to be done
     progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
     bundle_id TEXT UNIQUE, bundle TEXT
   ) STRICT;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;
   CREATE TABLE attempts (

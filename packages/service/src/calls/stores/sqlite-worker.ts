@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
-import { isFinal } from "../machine.ts";
+import { isAtRest } from "../machine.ts";
 import type { Identity } from "../store.ts";
 import { progressOf, requestOf, toCall } from "./record.ts";
 import { migrate } from "./sqlite-schema.ts";
@@ -33,9 +33,9 @@ class Stale extends Error {}
 
 function open(path: string): DatabaseSync {
   try {
+    lock(`${path}.lock`);
     const db = new DatabaseSync(path);
-    // Exclusive: a second process is refused, instead of running the same calls a second time.
-    db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     db.exec("PRAGMA foreign_keys = ON");
     migrate(db);
     return db;
@@ -44,6 +44,19 @@ function open(path: string): DatabaseSync {
     throw new Error(`${path}: ${message.includes("locked") ? "another process has this journal open" : message}`);
   }
 }
+
+/**
+ * Locks a file for as long as this process lives: a second one is refused, instead of running the same calls a second
+ * time. A file of its own, so that an auditor may read the journal meanwhile.
+ */
+function lock(path: string): void {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+  locks.push(db);
+}
+
+/** Kept, for a lock that is collected is given up. */
+const locks: DatabaseSync[] = [];
 
 function callOf(row: Record<string, unknown>): Call {
   const { request, progress, attempts } = row as Record<string, string>;
@@ -72,6 +85,9 @@ function commands(db: DatabaseSync) {
   const openCalls = sql(`SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`);
   const unheldCalls = sql(
     `SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,
+  );
+  const sumUnpaid = sql(
+    "SELECT coalesce(sum(CAST(request ->> '$.requirement.amount' AS INTEGER)), 0) AS amount FROM calls WHERE open AND rail = ? AND payer = ? AND state IN ('prepared', 'settling')",
   );
   const findBundle = sql("SELECT bundle FROM calls WHERE bundle_id = ?");
   const insertMeta = sql("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING");
@@ -110,7 +126,7 @@ function commands(db: DatabaseSync) {
       const { changes } = updateCall.run(
         state,
         version,
-        isFinal(state) ? 0 : 1,
+        isAtRest(after) ? 0 : 1,
         progressOf(after),
         bundle?.id ?? null,
         bundle?.body ?? null,
@@ -128,6 +144,9 @@ function commands(db: DatabaseSync) {
     },
     openBut(held: readonly string[], limit: number): Call[] {
       return unheldCalls.all(JSON.stringify(held), limit).map(callOf);
+    },
+    exposure(rail: RailName, payer: string): number {
+      return sumUnpaid.get(rail, payer)?.amount as number;
     },
     bundle(id: string): string | undefined {
       return findBundle.get(id)?.bundle as string | undefined;
@@ -184,6 +203,7 @@ function serve(port: MessagePort, path: string): void {
     }
     if (work.length < batch.length) {
       db.close();
+      for (const held of locks) held.close();
       port.close();
     }
   });

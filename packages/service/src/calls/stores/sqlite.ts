@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { isFinal } from "../machine.ts";
+import { isAtRest, isFinal } from "../machine.ts";
 import { type Listener, StaleCall, type Store } from "../store.ts";
 import type { Reply, Request, SqliteCommands } from "./sqlite-worker.ts";
 
@@ -61,8 +61,8 @@ export async function openSqliteStore(path: string): Promise<Store> {
     },
     async update(after) {
       await ask("update", after);
+      if (isAtRest(after)) held.delete(after.key);
       if (!isFinal(after.state)) return;
-      held.delete(after.key);
       for (const listener of listeners) listener.ended?.(after.key);
     },
     open: () => ask("open"),
@@ -70,6 +70,9 @@ export async function openSqliteStore(path: string): Promise<Store> {
       const calls = await ask("openBut", [...held], limit);
       for (const { key } of calls) held.add(key);
       return calls;
+    },
+    async exposure(rail, payer) {
+      return BigInt(await ask("exposure", rail, payer));
     },
     holds: (key) => held.has(key),
     renew: () => Promise.resolve([]),

@@ -1,7 +1,7 @@
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { Clock } from "../../clock.ts";
 import type { Call } from "../call.ts";
-import { isFinal } from "../machine.ts";
+import { isAtRest, isFinal, isUnpaid } from "../machine.ts";
 import { type Identity, LEASE_MS, type Listener, StaleCall, type Store } from "../store.ts";
 
 type Row = { call: Call; owner: symbol };
@@ -58,8 +58,8 @@ export class MemoryJournal {
         if (replaced) throw new Error(`the attempt ${replaced.txid} has been recorded`);
         row.call = after;
         if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);
+        if (isAtRest(after)) held.delete(after.key);
         if (!isFinal(after.state)) return;
-        held.delete(after.key);
         for (const listener of this.#listeners) listener.ended?.(after.key);
       },
       open: async () => this.#open().map(({ call }) => call),
@@ -73,12 +73,16 @@ export class MemoryJournal {
           return row.call;
         });
       },
+      exposure: async (rail, payer) =>
+        this.#open()
+          .filter(({ call }) => call.rail === rail && call.payer === payer && isUnpaid(call.state))
+          .reduce((sum, { call }) => sum + BigInt(call.requirement.amount), 0n),
       holds: (key) => held.has(key),
       renew: async () => {
         renew();
         const gone = [...held].filter((key) => {
           const row = this.#rows.get(key);
-          return row?.owner !== me || isFinal(row.call.state);
+          return row?.owner !== me || isAtRest(row.call);
         });
         for (const key of gone) held.delete(key);
         return gone;
@@ -111,7 +115,7 @@ export class MemoryJournal {
 
   #open(): Row[] {
     return [...this.#rows.values()]
-      .filter(({ call }) => !isFinal(call.state))
+      .filter(({ call }) => !isAtRest(call))
       .sort((a, b) => a.call.createdAt - b.call.createdAt);
   }
 }
