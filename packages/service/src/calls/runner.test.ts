@@ -215,6 +215,26 @@ describe("a runner", () => {
       expect(await Promise.race([waited, "still waiting"])).toEqual(DONE);
     });
 
+    test("that ends while its row is being read", async () => {
+      const [one, two] = [replica(), replica()];
+      const call = await one.store.insert(aCall());
+      const { find } = two.store;
+      const reading = Promise.withResolvers<void>();
+      const answered = Promise.withResolvers<void>();
+      two.store.find = async (key) => {
+        const found = await find(key);
+        reading.resolve();
+        await answered.promise;
+        return found;
+      };
+      const waited = two.runner.wait(call, clock.timeout(600_000));
+      await reading.promise;
+      await one.runner.start(call);
+      answered.resolve();
+      await clock.advance(0);
+      expect(await Promise.race([waited, "still waiting"])).toEqual(DONE);
+    });
+
     test("that had ended before anyone waited", async () => {
       const [one, two] = [replica(), replica()];
       const call = await one.store.insert(aCall());
