@@ -7,7 +7,7 @@ import { agree, reportConflict } from "../providers/quorum.ts";
 import { type AlgorandPlace, findInPayset, splitRound } from "./algorand-block.ts";
 import { rebuildTransaction } from "./algorand-rebuild.ts";
 import { readAlgorandBlock } from "./algorand-source-block.ts";
-import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import { type BlockWork, blockWork, runBlockWork } from "./block-work.ts";
 import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
 
 /** What a node's block says about a transaction that is said to be in it. */
@@ -37,7 +37,7 @@ export class AlgorandSource implements SourceChain {
   readonly #accepted: ReadonlySet<string>;
   readonly #work: BlockWork;
 
-  constructor({ nodes, caip2, accept = [], work = BLOCK_WORK }: AlgorandSourceOptions) {
+  constructor({ nodes, caip2, accept = [], work = blockWork(runBlockWork) }: AlgorandSourceOptions) {
     this.#work = work;
     this.#nodes = nodes;
     this.#caip2 = caip2;

@@ -6,7 +6,7 @@ import { agree, type QuorumRules, reportConflict } from "../providers/quorum.ts"
 import { fetchBytes, requireChain } from "./base-bytes.ts";
 import { lowestLevel, readLevels } from "./base-levels.ts";
 import { type BaseReading, readBaseBlock } from "./base-source-block.ts";
-import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import { type BlockWork, blockWork, runBlockWork } from "./block-work.ts";
 import {
   type ConfirmationLevel,
   type SourceBlock,
@@ -41,7 +41,7 @@ export class BaseSource implements SourceChain {
   readonly name = "base";
   readonly #options: BaseReading;
 
-  constructor({ nodes, chainId, accept = [], work = BLOCK_WORK }: BaseSourceOptions) {
+  constructor({ nodes, chainId, accept = [], work = blockWork(runBlockWork) }: BaseSourceOptions) {
     const caip2 = evmCaip2(chainId);
     this.#options = { nodes, caip2, accepted: new Set([caip2, ...accept]), work };
   }

@@ -6,7 +6,7 @@ import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.t
  * hold thousands of transactions, whose hashing must not hold up the event loop. All throw DecodeError for data that are
  * not what they should be, and nothing else.
  */
-export const BLOCK_WORK = {
+const BLOCK_WORK = {
   readAlgorandHeader,
   proveInPayset,
   serializeTransactions,
@@ -15,10 +15,21 @@ export const BLOCK_WORK = {
 };
 
 type Work = typeof BLOCK_WORK;
+export type BlockWorkName = keyof Work;
 
-/** The same functions, wherever they run. `BLOCK_WORK` itself runs them on the thread that calls. */
+/** The same functions, wherever they run. */
 export type BlockWork = {
-  readonly [K in keyof Work]: (
-    ...args: Parameters<Work[K]>
-  ) => Awaited<ReturnType<Work[K]>> | Promise<Awaited<ReturnType<Work[K]>>>;
+  readonly [K in BlockWorkName]: (...args: Parameters<Work[K]>) => Promise<Awaited<ReturnType<Work[K]>>>;
 };
+
+/** The functions, each run by `run`. */
+export function blockWork(run: (name: BlockWorkName, args: readonly unknown[]) => Promise<unknown>): BlockWork {
+  const names = Object.keys(BLOCK_WORK) as BlockWorkName[];
+  const functions = names.map((name) => [name, (...args: unknown[]) => run(name, args)]);
+  return Object.fromEntries(functions) as BlockWork;
+}
+
+/** Runs one of them on the thread that calls. */
+export async function runBlockWork(name: BlockWorkName, args: readonly unknown[]): Promise<unknown> {
+  return (BLOCK_WORK[name] as (...args: readonly unknown[]) => unknown)(...args);
+}

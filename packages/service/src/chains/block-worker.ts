@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
-import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import { type BlockWorkName, runBlockWork } from "./block-work.ts";
 
 /** One function to be run. A worker has one at a time. */
-export type Job = { name: keyof BlockWork; args: readonly unknown[] };
+export type Job = { name: BlockWorkName; args: readonly unknown[] };
 /** What it gave, or why it did not. */
 export type Outcome = { value: unknown } | { error: string; malformed: boolean };
 
@@ -14,9 +14,9 @@ port.on("message", async ({ name, args }: Job) => {
   port.postMessage(await run(name, args));
 });
 
-async function run(name: keyof BlockWork, args: readonly unknown[]): Promise<Outcome> {
+async function run(name: BlockWorkName, args: readonly unknown[]): Promise<Outcome> {
   try {
-    return { value: await (BLOCK_WORK[name] as (...args: readonly unknown[]) => unknown)(...args) };
+    return { value: await runBlockWork(name, args) };
   } catch (error) {
     return { error: String((error as Error).message), malformed: error instanceof DecodeError };
   }

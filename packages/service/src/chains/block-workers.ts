@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
-import { BLOCK_WORK, type BlockWork } from "./block-work.ts";
+import { type BlockWork, type BlockWorkName, blockWork } from "./block-work.ts";
 import type { Job, Outcome } from "./block-worker.ts";
 
-type Pending = Job & { resolve: (value: never) => void; reject: (error: Error) => void };
+type Pending = Job & { resolve: (value: unknown) => void; reject: (error: Error) => void };
 
 /** Threads on which blocks are worked through. */
 export interface BlockWorkers {
@@ -13,7 +13,7 @@ export interface BlockWorkers {
 }
 
 /**
- * Threads that run `BLOCK_WORK`. Each is started when there is work for which no other is free, has one job at a time,
+ * Threads that run block work. Each is started when there is work for which no other is free, has one job at a time,
  * and keeps no process alive.
  *
  * @param most threads
@@ -58,7 +58,7 @@ export function createBlockWorkers(most: number): BlockWorkers {
     }
   }
 
-  function run(name: keyof BlockWork, args: readonly unknown[]): Promise<never> {
+  function run(name: BlockWorkName, args: readonly unknown[]): Promise<unknown> {
     if (closed) return Promise.reject(new Error("the threads that work through blocks were ended"));
     return new Promise((resolve, reject) => {
       waiting.push({ name, args, resolve, reject });
@@ -66,11 +66,8 @@ export function createBlockWorkers(most: number): BlockWorkers {
     });
   }
 
-  const names = Object.keys(BLOCK_WORK) as (keyof BlockWork)[];
   return {
-    work: Object.fromEntries(
-      names.map((name) => [name, (...args: unknown[]) => run(name, args)]),
-    ) as unknown as BlockWork,
+    work: blockWork(run),
     async close() {
       closed = true;
       const ended = new Error("the threads that work through blocks were ended");
@@ -81,6 +78,6 @@ export function createBlockWorkers(most: number): BlockWorkers {
 }
 
 function settle({ resolve, reject }: Pending, outcome: Outcome): void {
-  if ("value" in outcome) resolve(outcome.value as never);
+  if ("value" in outcome) resolve(outcome.value);
   else reject(outcome.malformed ? new DecodeError(outcome.error) : new Error(outcome.error));
 }

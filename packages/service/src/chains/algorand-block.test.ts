@@ -1,0 +1,299 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  ALGORAND_MAINNET,
+  blockHash,
+  concatBytes,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  fromBase64,
+  getBytes,
+  getMap,
+  headerRound,
+  type InclusionBundle,
+  type MsgpackMap,
+  type MsgpackValue,
+  restoreTransaction,
+  splitBlock,
+  structMap,
+  toBase32,
+  toBase64,
+  transactionLeaf,
+  txid,
+  verifyLeaf,
+} from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { type TestBlock, testAlgorandBlock, testLightHeader, testPayment } from "@attestd/proof/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Handler, json } from "../providers/testing.ts";
+import { FakeChain, FakeNodes } from "../providers/testing-algorand.ts";
+import { AlgorandSource } from "./algorand.ts";
+import { proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
+import { innerIdOf } from "./algorand-inner.ts";
+
+const never = new AbortController().signal;
+const open: FakeNodes[] = [];
+afterEach(async () => {
+  for (const nodes of open.splice(0)) await nodes.close();
+});
+
+async function sourceOf(chains: FakeChain[], accept: string[] = []) {
+  const nodes = await FakeNodes.start(...chains);
+  open.push(nodes);
+  return {
+    source: new AlgorandSource({ nodes: nodes.nodes, caip2: ALGORAND_MAINNET, accept }),
+    conflicts: nodes.conflicts,
+  };
+}
+
+/** A node that has one block, made or recorded, and rounds after it. */
+function nodeWith(answer: Uint8Array, round: number): FakeChain {
+  const chain = new FakeChain();
+  Object.assign(chain, { latest: round + 10, indexedUpTo: round + 10 });
+  chain.blocks.set(round, answer);
+  return chain;
+}
+
+/** `{block, cert?}` as algod answers. */
+function answerOf(header: Uint8Array, entries: readonly MsgpackMap[], cert?: MsgpackMap): Uint8Array {
+  const block = decodeMsgpackMap(header);
+  if (entries.length > 0) block.set("txns", [...entries]);
+  return encodeMsgpack(structMap({ block, cert }));
+}
+
+function madeAnswer(block: TestBlock, cert?: MsgpackMap): Uint8Array {
+  const entries = block.transactions.map((_, index) => {
+    const { stibBase64 } = block.prove(index) as Algorand;
+    return decodeMsgpackMap(fromBase64(stibBase64));
+  });
+  return answerOf(block.header, entries, cert);
+}
+
+type Algorand = Extract<InclusionBundle["inclusion"], { kind: "algorand-merkle" }>;
+
+async function prove(source: AlgorandSource, round: number, txnId: string) {
+  const found = await (await source.block(round, never)).find(txnId, never);
+  const { bytes, inclusion } = (await found?.prove(never)) ?? {};
+  if (inclusion?.kind !== "algorand-merkle" || !bytes) throw new Error(`not in round ${round}`);
+  return { bytes, inclusion };
+}
+
+/** Whether a proof leads to the header's root. */
+function leads({ bytes, inclusion }: { bytes: Uint8Array; inclusion: Algorand }, header: Uint8Array): boolean {
+  const { tree, index, stibBase64, siblings } = inclusion;
+  const root = getBytes(decodeMsgpackMap(header), tree, 32) as Uint8Array;
+  return verifyLeaf(tree, transactionLeaf(tree, bytes, fromBase64(stibBase64)), index, siblings.map(fromBase64), root);
+}
+
+const ROUND = 256;
+const made = testAlgorandBlock(5);
+const ANSWER = madeAnswer(made);
+const IDS = made.transactions.map(txid);
+const ID = IDS[3] as string;
+
+describe("a block of Algorand", () => {
+  it("is read by its round, its hash recomputed", async () => {
+    const { source } = await sourceOf([nodeWith(ANSWER, ROUND)]);
+    expect(await source.block(ROUND, never)).toMatchObject({
+      chain: "algorand",
+      caip2: ALGORAND_MAINNET,
+      height: ROUND,
+      blockHash: blockHash(made.header),
+      header: made.header,
+      level: "finalized",
+    });
+  });
+
+  it("is not there yet above the nodes' rounds, and is where one node lags", async () => {
+    const behind = () => Object.assign(new FakeChain(), { latest: ROUND - 1 });
+    const { source } = await sourceOf([behind(), behind()]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "block_not_found" });
+    const { source: ahead, conflicts } = await sourceOf([behind(), nodeWith(ANSWER, ROUND)]);
+    expect(await ahead.block(ROUND, never)).toMatchObject({ height: ROUND });
+    expect(conflicts).toEqual([]);
+  });
+
+  it("cannot be told of by nodes that keep it no more, and can by one that does", async () => {
+    const pruned = () => Object.assign(new FakeChain(), { latest: ROUND + 10 });
+    const { source } = await sourceOf([pruned()]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "providers_unavailable" });
+    const { source: archival } = await sourceOf([pruned(), nodeWith(ANSWER, ROUND)]);
+    expect(await archival.block(ROUND, never)).toMatchObject({ height: ROUND });
+  });
+
+  it("of another genesis is taken only where that is accepted", async () => {
+    const header = decodeMsgpackMap(made.header).set("gh", new Uint8Array(32).fill(8));
+    const foreign = answerOf(encodeMsgpack(header), []);
+    const { source } = await sourceOf([nodeWith(foreign, ROUND)]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "source_wrong_chain" });
+    const caip2 = algorandCaip2(new Uint8Array(32).fill(8));
+    const { source: accepting } = await sourceOf([nodeWith(foreign, ROUND)], [caip2]);
+    expect(await accepting.block(ROUND, never)).toMatchObject({ caip2 });
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["of another round", answerOf(encodeMsgpack(decodeMsgpackMap(made.header).set("rnd", ROUND + 1)), [])],
+    [
+      "with the certificate of another",
+      madeAnswer(made, structMap({ prop: structMap({ dig: new Uint8Array(32).fill(1) }) })),
+    ],
+    ["that is no msgpack", Uint8Array.of(0xc1)],
+  ])("%s is no answer", async (_, answer) => {
+    const { source } = await sourceOf([nodeWith(answer, ROUND)]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "providers_unavailable" });
+  });
+
+  it("with another hash on another node is refused, and of three outvoted", async () => {
+    const forged = answerOf(encodeMsgpack(decodeMsgpackMap(made.header).set("ts", 1)), []);
+    const [liar, honest] = [() => nodeWith(forged, ROUND), () => nodeWith(ANSWER, ROUND)];
+    const { source, conflicts } = await sourceOf([honest(), liar()]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(conflicts).toHaveLength(1);
+    const { source: of3 } = await sourceOf([liar(), honest(), honest()]);
+    expect(await of3.block(ROUND, never)).toMatchObject({ blockHash: blockHash(made.header) });
+  });
+});
+
+describe("a proof of inclusion", () => {
+  it.each(["txn256", "txn"] as const)("leads to the header's %s", async (tree) => {
+    for (const size of [1, 2, 3, 5, 8]) {
+      const block = testAlgorandBlock(size, tree);
+      const { source } = await sourceOf([nodeWith(madeAnswer(block), ROUND)]);
+      for (const [index, bytes] of block.transactions.entries()) {
+        const proof = await prove(source, ROUND, txid(bytes));
+        expect(proof.bytes).toEqual(bytes);
+        expect(proof.inclusion).toEqual(block.prove(index));
+        expect(leads(proof, block.header)).toBe(true);
+      }
+    }
+  });
+
+  it.each([255, 256, 257])("stands in a block of %i", (size) => {
+    const block = testAlgorandBlock(size);
+    const answer = madeAnswer(block);
+    for (const index of [0, 1, 128, size - 1]) {
+      const found = proveInPayset(answer, txid(block.transactions[index] as Uint8Array));
+      expect(found).toMatchObject({ kind: "transaction", inclusion: block.prove(index) });
+    }
+  });
+
+  it("is not made for what is not in the block", async () => {
+    const { source } = await sourceOf([nodeWith(ANSWER, ROUND)]);
+    const block = await source.block(ROUND, never);
+    expect(await block.find(txid(testPayment("elsewhere")), never)).toBeUndefined();
+  });
+
+  it("names the root of an inner transaction", async () => {
+    const inner = structMap({ type: "pay", fee: 1 });
+    const root = decodeMsgpackMap(fromBase64((made.prove(0) as Algorand).stibBase64));
+    root.set("dt", structMap({ itx: [structMap({ txn: inner })] }));
+    const { source } = await sourceOf([nodeWith(answerOf(made.header, [root]), ROUND)]);
+    const block = await source.block(ROUND, never);
+    await expect(block.find(innerIdOf(IDS[0] as string, 0, inner), never)).rejects.toMatchObject({
+      code: "source_inner_transaction",
+      rootId: IDS[0],
+    });
+  });
+
+  it.each<[string, (entries: MsgpackValue[]) => MsgpackValue[]]>([
+    ["lacks one", (entries) => entries.slice(0, -1)],
+    ["is in another order", (entries) => entries.toReversed()],
+    ["states other effects", ([first, ...rest]) => [new Map(first as MsgpackMap).set("aca", 5), ...rest]],
+  ])("is refused where the payset %s, and taken from a node where it is whole", async (_, change) => {
+    const block = decodeMsgpackMap(ANSWER).get("block") as MsgpackMap;
+    const answer = answerOf(made.header, change(block.get("txns") as MsgpackValue[]) as MsgpackMap[]);
+    const { source, conflicts } = await sourceOf([nodeWith(answer, ROUND)]);
+    await expect(prove(source, ROUND, ID)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(conflicts).toHaveLength(1);
+    const { source: both } = await sourceOf([nodeWith(answer, ROUND), nodeWith(ANSWER, ROUND)]);
+    expect(leads(await prove(both, ROUND, ID), made.header)).toBe(true);
+  });
+});
+
+describe("the light header", () => {
+  const whole = testLightHeader(made.header);
+  const told = {
+    path: { index: whole.index, treedepth: 8, proof: toBase64(concatBytes(...whole.siblings.map(fromBase64))) },
+    message: { BlockHeadersCommitment: whole.commitment, FirstAttestedRound: 1, LastAttestedRound: 256 },
+  };
+  type Told = { path: object | undefined; message: object };
+
+  function nodeThatTells({ path, message }: Told): FakeChain {
+    const chain = nodeWith(ANSWER, ROUND);
+    const handler: Handler = (request, response) => {
+      if (request.url === `/v2/blocks/${ROUND}/lightheader/proof`)
+        return path ? json(response, path) : json(response, { message: "no state proof" }, 404);
+      if (request.url === `/v2/stateproofs/${ROUND}`) return json(response, { Message: message, StateProof: "" });
+      chain.handler(request, response);
+    };
+    return Object.create(chain, { handler: { value: handler } });
+  }
+
+  it("is added where a state proof covers the round", async () => {
+    const { source } = await sourceOf([nodeThatTells(told)]);
+    expect((await prove(source, ROUND, ID)).inclusion).toEqual({ ...made.prove(3), lightHeader: whole });
+  });
+
+  it("is added where one node of two does not know of it yet", async () => {
+    const { source } = await sourceOf([nodeThatTells({ ...told, path: undefined }), nodeThatTells(told)]);
+    expect((await prove(source, ROUND, ID)).inclusion.lightHeader).toEqual(whole);
+  });
+
+  const path = told.path;
+  it.each<[string, Told[]]>([
+    ["no state proof covers the round", [{ ...told, path: undefined }]],
+    ["the way leads elsewhere", [{ ...told, path: { ...path, proof: toBase64(new Uint8Array(256)) } }]],
+    [
+      "the commitment is another",
+      [{ ...told, message: { ...told.message, BlockHeadersCommitment: toBase64(new Uint8Array(32)) } }],
+    ],
+    ["the interval is another", [{ ...told, message: { ...told.message, LastAttestedRound: 512 } }]],
+    ["the index is another", [{ ...told, path: { ...path, index: 254 } }]],
+    ["the way is cut", [{ ...told, path: { ...path, proof: path.proof.slice(0, -4) } }]],
+    ["the answer has another shape", [{ ...told, path: { nothing: 1 } }]],
+    ["nodes contradict one another", [told, { ...told, path: { ...path, index: 3 } }]],
+  ])("is left out where %s", async (_, nodes) => {
+    const { source } = await sourceOf(nodes.map(nodeThatTells));
+    const proof = await prove(source, ROUND, ID);
+    expect(proof.inclusion).toEqual(made.prove(3));
+  });
+});
+
+const vectors = process.env.ATTESTD_VECTORS;
+const replay = process.env.ATTESTD_REPLAY;
+if (!vectors || !replay)
+  console.info("algorand blocks: ATTESTD_VECTORS or ATTESTD_REPLAY is not set, recordings are skipped");
+
+describe.skipIf(!vectors || !replay)("recorded blocks", () => {
+  const recorded = (): [string, Uint8Array][] => {
+    const sandnet = join(vectors ?? "", "algorand/sandnet");
+    const blocks = join(replay ?? "", "algorand/blocks");
+    return [
+      ...readdirSync(sandnet)
+        .filter((name) => name.endsWith(".base64"))
+        .map((name): [string, Uint8Array] => [name, Buffer.from(readFileSync(join(sandnet, name), "utf8"), "base64")]),
+      ...readdirSync(blocks).map((name): [string, Uint8Array] => [name, readFileSync(join(blocks, name))]),
+    ];
+  };
+
+  it.each(vectors && replay ? recorded() : [])(
+    "%s has its certificate's hash, and proves each transaction",
+    async (_, answer) => {
+      const { header, transactions, cert } = splitBlock(answer);
+      const round = headerRound(header);
+      const accept = [algorandCaip2(getBytes(header, "gh", 32) as Uint8Array)];
+      const { source } = await sourceOf([nodeWith(answer, round)], accept);
+      const block = await source.block(round, never);
+      const certified = cert && getBytes(getMap(cert, "prop") as MsgpackMap, "dig", 32);
+      expect(block.blockHash).toBe(toBase32(certified ?? new Uint8Array()));
+      expect(readAlgorandHeader(answer, round).header).toEqual(block.header);
+
+      for (const [index, entry] of transactions.entries()) {
+        const id = txid(encodeMsgpack(restoreTransaction(entry, header)));
+        const proof = await prove(source, round, id);
+        expect([proof.inclusion.index, txid(proof.bytes)]).toEqual([index, id]);
+        expect(leads(proof, block.header)).toBe(true);
+      }
+    },
+  );
+});
