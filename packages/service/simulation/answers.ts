@@ -4,7 +4,7 @@ import type { Outcome } from "../src/calls/admit.ts";
 import type { Call } from "../src/calls/call.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
-import type { Sent } from "./payload.ts";
+import type { Sent, SimulatedScheme } from "./payload.ts";
 import type { Witness } from "./witness.ts";
 
 /** What a client is told. */
@@ -46,8 +46,8 @@ export class Answers {
   }
 
   /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
-  looked(payload: PaymentPayload, key: string): void {
-    const { call } = this.#options.witness.course(key);
+  looked(payload: PaymentPayload): void {
+    const { call } = this.#options.witness.course((payload.payload as SimulatedScheme).authorization);
     this.#held.set(payload, call !== undefined && call.state !== "void");
   }
 

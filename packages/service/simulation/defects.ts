@@ -2,7 +2,7 @@ import type { Perform } from "../src/calls/effects.ts";
 import type { Store } from "../src/calls/store.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { Invariant } from "./invariants.ts";
-import type { Defect } from "./replica.ts";
+import type { Defect } from "./service.ts";
 
 /** A mistake that one could make in the service, and what it breaks. */
 export type PlantedDefect = { defect: Defect; breaks: Invariant };

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** Those whom a process of the service asks. */
-export type Upstream = "store" | "facilitator" | "ledger" | "payments" | "sources";
+export type Upstream = "store" | "facilitator" | "ledger" | "rounds" | "payments" | "sources";
 
 /** What becomes of a question. */
 export type Fate =
@@ -44,6 +44,8 @@ const FATES: Record<Upstream, readonly Fate[]> = {
   store: ["refused", "cut", "slow"],
   facilitator: ["refused", "lost", "cut", "unanswered", "slow", "slow"],
   ledger: ["refused", "lost", "cut", "unanswered", "slow"],
+  // A node that does not tell of new rounds, and takes transactions all the same.
+  rounds: ["refused"],
   payments: ["refused", "lost", "slow"],
   sources: ["refused", "lost"],
 };

@@ -1,85 +1,93 @@
-import { Replica, type Surroundings } from "./replica.ts";
+import { Replica } from "./replica.ts";
 import type { Life } from "./scheduler.ts";
+import type { ServiceOptions } from "./service.ts";
+import type { World } from "./world.ts";
 
+/** A place for a process; `replica` is there from when it serves until it is told to stop. */
 type Slot = { life: Life; replica?: Replica; stopping?: true };
 
-/** The replicas of the service, and who starts them again when they die. */
+const LONGEST_STANDSTILL_MS = 40_000;
+/** Until a process that could not start is started again. */
+const RESTART_MS = 2_000;
+
+/** The processes of the service, and who starts them again when they die. */
 export class Fleet {
-  readonly #surroundings: Surroundings;
+  readonly #world: World;
+  readonly #options: ServiceOptions;
   readonly #slots: Slot[] = [];
   #started = 0;
 
-  constructor(surroundings: Surroundings, size: number) {
-    this.#surroundings = surroundings;
-    for (let i = 0; i < size; i++) this.#start(i);
-  }
-
-  /** Those that serve. */
-  get up(): Replica[] {
-    return this.#slots.flatMap(({ replica, stopping }) => (replica && !stopping ? replica : []));
+  constructor(world: World, options: ServiceOptions, size: number) {
+    this.#world = world;
+    this.#options = options;
+    for (let place = 0; place < size; place++) this.#start(place);
   }
 
   /** Whether every one of them serves. */
   get whole(): boolean {
-    return this.up.length === this.#slots.length;
+    return this.#slots.every(serves);
   }
 
   /** One that serves, as a load balancer picks it. */
   pick(): Replica | undefined {
-    const { up } = this;
-    return up.length === 0 ? undefined : this.#surroundings.scheduler.random.pick(up);
+    const up = this.#slots.filter(serves);
+    return up.length === 0 ? undefined : this.#world.scheduler.random.pick(up).replica;
   }
 
-  /** Kills a process, whatever it is doing; another is started in its place after a while. */
-  crash(): void {
-    const { random } = this.#surroundings.scheduler;
+  /** Does to one of them what a machine, or an operator, may do at any time. */
+  disturb(): void {
+    const { random } = this.#world.scheduler;
     const place = random.below(this.#slots.length);
     const slot = this.#slots[place];
     if (!slot?.life.alive) return;
-    this.#surroundings.faults.count("process crash");
-    this.#surroundings.scheduler.note(slot.life.name, "CRASHES", "");
-    slot.life.alive = false;
-    slot.replica?.crash();
-    this.#startAfter(place, random.below(random.chance(0.3) ? 60_000 : 5_000));
-  }
-
-  /** Lets a process stand still: a long collection of garbage, a stopped virtual machine. */
-  pause(): void {
-    const { scheduler } = this.#surroundings;
-    const slot = scheduler.random.pick(this.#slots);
-    if (!slot.life.alive || slot.life.paused) return;
-    this.#surroundings.faults.count("process standstill");
-    slot.life.paused = true;
-    scheduler.note(slot.life.name, "stands still", "");
-    scheduler.later(undefined, scheduler.random.below(40_000), "goes on", slot.life.name, () =>
-      scheduler.wake(slot.life),
-    );
-  }
-
-  /** Stops a process as an operator does. */
-  stop(): void {
-    const { random } = this.#surroundings.scheduler;
-    const place = random.below(this.#slots.length);
-    const slot = this.#slots[place];
-    if (!slot?.replica || slot.stopping) return;
-    this.#surroundings.faults.count("process stop");
-    slot.stopping = true;
-    this.#surroundings.scheduler.note(slot.life.name, "is told to stop", "");
-    void slot.replica.stop().then(() => this.#start(place));
+    const deed = random.pick(["crash", "crash", "stand still", "stop"] as const);
+    if (deed === "crash") this.#crash(place, slot);
+    if (deed === "stand still") this.#standStill(slot);
+    if (deed === "stop") this.#stop(place, slot);
   }
 
   /** Lets all of them run. */
   heal(): void {
     for (const [place, { life }] of this.#slots.entries()) {
-      this.#surroundings.scheduler.wake(life);
+      this.#world.scheduler.wake(life);
       if (!life.alive) this.#start(place);
     }
   }
 
-  #startAfter(place: number, ms: number): void {
-    const slot = { life: { name: `-${place}`, alive: false, paused: false } };
-    this.#slots[place] = slot;
-    this.#surroundings.scheduler.later(undefined, ms, "is started again", slot.life.name, () => {
+  /** Kills it, whatever it is doing; another is started in its place after a while. */
+  #crash(place: number, slot: Slot): void {
+    const { scheduler, faults } = this.#world;
+    const { random } = scheduler;
+    faults.count("process crash");
+    scheduler.note(slot.life.name, "CRASHES", "");
+    slot.life.alive = false;
+    slot.replica?.crash();
+    this.#startAfter(place, slot, random.below(random.chance(0.3) ? 60_000 : 5_000));
+  }
+
+  /** As for a long collection of garbage, or a virtual machine that is moved. */
+  #standStill({ life }: Slot): void {
+    const { scheduler, faults } = this.#world;
+    if (life.paused) return;
+    faults.count("process standstill");
+    scheduler.note(life.name, "stands still", "");
+    life.paused = true;
+    scheduler.later(undefined, scheduler.random.below(LONGEST_STANDSTILL_MS), "goes on", life.name, () =>
+      scheduler.wake(life),
+    );
+  }
+
+  #stop(place: number, slot: Slot): void {
+    const { scheduler, faults } = this.#world;
+    if (!slot.replica || slot.stopping) return;
+    faults.count("process stop");
+    scheduler.note(slot.life.name, "is told to stop", "");
+    slot.stopping = true;
+    void slot.replica.stop().then(() => this.#start(place));
+  }
+
+  #startAfter(place: number, slot: Slot, ms: number): void {
+    this.#world.scheduler.later(undefined, ms, "is started again", slot.life.name, () => {
       if (this.#slots[place] === slot) this.#start(place);
     });
   }
@@ -88,14 +96,18 @@ export class Fleet {
     const life = { name: `${"abc"[place]}${this.#started++}`, alive: true, paused: false };
     const slot: Slot = { life };
     this.#slots[place] = slot;
-    Replica.start(life, this.#surroundings).then(
+    Replica.start(life, this.#world, this.#options).then(
       (replica) => {
         slot.replica = replica;
       },
       () => {
         life.alive = false;
-        if (this.#slots[place] === slot) this.#startAfter(place, 2_000);
+        this.#startAfter(place, slot, RESTART_MS);
       },
     );
   }
+}
+
+function serves({ life, replica, stopping }: Slot): boolean {
+  return replica !== undefined && life.alive && !stopping;
 }

@@ -1,6 +1,6 @@
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
 import type { Call } from "../src/calls/call.ts";
-import { isFinal } from "../src/calls/machine.ts";
+import { isAtRest } from "../src/calls/machine.ts";
 import type { Database } from "./database.ts";
 import type { Course, Witness } from "./witness.ts";
 
@@ -15,8 +15,9 @@ export const PROMPT_MS = 60_000;
 export function judge(witness: Witness, database: Database, healedAt: number): void {
   const { calls } = database;
   judgeNames(calls, witness);
-  for (const { key, state, reason } of calls) {
-    if (!isFinal(state)) witness.object("rest", `${key} is ${state}`);
+  for (const call of calls) {
+    const { key, state, reason } = call;
+    if (!isAtRest(call)) witness.object("rest", `${key} is ${state}`);
     if (state === "loss" || state === "refunded") witness.object("delivered", `${key} is ${state}: ${reason}`);
   }
   let settled = 0;

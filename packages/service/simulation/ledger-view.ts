@@ -135,7 +135,7 @@ class RoundsView implements Rounds {
     const { life, ledger, scheduler, faults } = this.#options;
     if (this.#reading && !again) return;
     this.#reading = true;
-    if (faults.fate("ledger") !== "well") {
+    if (faults.fate("rounds") !== "well") {
       scheduler.later(life, RETRY_MS, "asks for the round again", "", () => this.#read(true));
       return;
     }

@@ -3,8 +3,9 @@ import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { type Sent, toPayload } from "./payload.ts";
 import type { Account, Authorization, PaymentChain } from "./payments.ts";
-import { PAY_TO, PRICE, type Replica } from "./replica.ts";
+import type { Replica } from "./replica.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { PAY_TO, PRICE } from "./service.ts";
 import { MISSING, SUBJECTS, YOUNG } from "./sources.ts";
 
 export type PayerOptions = {

@@ -1,6 +1,6 @@
 import { parseNote, paymentCommitment } from "@attestd/proof/note";
 import type { Call } from "../src/calls/call.ts";
-import { isFinal } from "../src/calls/machine.ts";
+import { isAtRest } from "../src/calls/machine.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import type { Authorization } from "./payments.ts";
 
@@ -37,7 +37,7 @@ export class Witness {
   readonly #options: WitnessOptions;
   readonly #courses = new Map<string, Course>();
   readonly #byCommitment = new Map<string, Course>();
-  /** Keys of the calls that are not final. */
+  /** Keys of the calls that are not at rest. */
   readonly #open = new Set<string>();
   /** The attestations whose bytes are in the journal. */
   readonly #recorded = new Set<string>();
@@ -50,7 +50,7 @@ export class Witness {
     return this.#courses.values();
   }
 
-  /** Calls that are not final. */
+  /** Calls that are not at rest. */
   get open(): number {
     return this.#open.size;
   }
@@ -116,7 +116,7 @@ export class Witness {
     const before = course.call;
     course.call = call;
     for (const { txid } of attempts) this.#recorded.add(txid);
-    if (isFinal(state)) this.#open.delete(key);
+    if (isAtRest(call)) this.#open.delete(key);
     else this.#open.add(key);
     if (state === "done") course.doneAt ??= this.#options.now();
     if (state === "void" && this.#options.isSpent(course.authorization)) this.object("voidForEver", `${key} is void`);

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { DEFECTS, type DefectName } from "./defects.ts";
+import { simulate } from "./simulate.ts";
+import { formatFound } from "./trace.ts";
+
+const WORKERS = 2;
+
+describe("paid calls, simulated", () => {
+  test("hold every invariant in 10000 schedules", async () => {
+    const { runs, found, counts } = await simulate({ seed: 1, runs: 10_000, workers: WORKERS });
+    expect(found.map(formatFound)).toEqual([]);
+    expect(runs).toBe(10_000);
+    // A simulation in which nothing goes wrong shows nothing.
+    const rare = ["call void", "call owed", "call settled again", "call attested again", "fault: process crash"];
+    expect(rare.filter((kind) => (counts.get(kind) ?? 0) < 100)).toEqual([]);
+  });
+
+  test.each(Object.keys(DEFECTS) as DefectName[])("would show this mistake: %s", async (defect) => {
+    const { found } = await simulate({ seed: 1, runs: 4_000, workers: WORKERS, defect, mostViolations: 3 });
+    expect(found.map(({ violation }) => violation.invariant)).toContain(DEFECTS[defect].breaks);
+  });
+
+  test("go the same way again from the same seed, on any number of threads", async () => {
+    const again = (workers: number) =>
+      simulate({
+        seed: 1,
+        runs: 150,
+        workers,
+        defect: "void on the facilitator's word",
+        mostViolations: Number.POSITIVE_INFINITY,
+      });
+    const [one, other] = await Promise.all([again(1), again(2)]);
+    expect(one.found.length).toBeGreaterThan(5);
+    expect(other.found).toEqual(one.found);
+    expect(other.counts).toEqual(one.counts);
+  });
+});
+
+test("the command says what it did, and how to see a violation again", async () => {
+  const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, "--runs", "20", "--seed", "7"]);
+  expect(stdout).toMatch(/^20 schedules from seed 7/);
+  expect(stdout).toMatch(/20 schedules from seed 7 in [\d.]+ s: 0 violations/);
+
+  const found = {
+    seed: 9,
+    violation: { invariant: "prompt", detail: "base/0 took 70 s" },
+    trace: ["   1.0     round", "   1.2 a0  settle base/0"],
+  } as const;
+  expect(formatFound({ ...found, trace: [...found.trace] }).split("\n")).toEqual([
+    "seed 9 breaks: 6: a paid call ends within 60 s of the healing",
+    "  base/0 took 70 s",
+    "   1.2 a0  settle base/0",
+    "again: npm run test:sim -- --runs 1 --seed 9",
+  ]);
+});

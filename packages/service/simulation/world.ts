@@ -1,0 +1,75 @@
+import { LEASE_MS } from "../src/calls/store.ts";
+import { Answers } from "./answers.ts";
+import { Database } from "./database.ts";
+import { Faults } from "./faults.ts";
+import { SimulatedLedger } from "./ledger.ts";
+import { type Ask, createNetwork } from "./network.ts";
+import { type Authorization, LedgerPayments, type PaymentChain, TokenChain } from "./payments.ts";
+import { Random } from "./random.ts";
+import { Scheduler } from "./scheduler.ts";
+import { Witness } from "./witness.ts";
+
+/** All that is outside of the service's processes, and those who watch. */
+export type World = {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  readonly ask: Ask;
+  readonly database: Database;
+  readonly ledger: SimulatedLedger;
+  readonly chains: readonly PaymentChain[];
+  /** Every authorization that was ever signed, by its key. */
+  readonly authorizations: Map<string, Authorization>;
+  readonly witness: Witness;
+  readonly answers: Answers;
+  /** How often each thing happened. */
+  readonly counts: Map<string, number>;
+  count(kind: string, times?: number): void;
+};
+
+export type WorldOptions = {
+  seed: number;
+  /** Told of each step. */
+  trace?: ((line: string) => void) | undefined;
+};
+
+const LONGEST_ILLNESS_MS = 60_000;
+
+/** Makes a world of a seed: what its upstreams suffer from, and until when, is drawn here. */
+export function createWorld({ seed, trace }: WorldOptions): World {
+  const random = new Random(seed);
+  const scheduler = new Scheduler({ random, trace });
+  const counts = new Map<string, number>();
+  const count = (kind: string, times = 1) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + times);
+  };
+  const now = () => scheduler.now;
+  const faults = new Faults({ random, now, healAt: now() + random.below(LONGEST_ILLNESS_MS), count });
+  scheduler.haste = random.pick([0, 0, 0.02, 0.1]);
+
+  const authorizations = new Map<string, Authorization>();
+  const isSpent = (authorization: Authorization) =>
+    chains.some((chain) => chain.rail === authorization.rail && chain.spending(authorization) !== undefined);
+  const witness = new Witness({ now, isSpent, count });
+  const answers = new Answers({ witness, storeFails: () => faults.areMet("store"), count });
+  // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
+  const worthless = random.chance(0.15);
+  const database = new Database({
+    now,
+    leaseMs: () => (worthless && !faults.healed ? 0 : LEASE_MS),
+    committed: (call) => witness.committed(call),
+  });
+  const ledger = new SimulatedLedger({
+    scheduler,
+    faults,
+    attested: (id, note) => witness.attested(id, note),
+    submitted: (id) => witness.submitted(id),
+  });
+  const common = { scheduler, faults, spent: (authorization: Authorization) => witness.spent(authorization) };
+  const chains: readonly PaymentChain[] = [
+    new LedgerPayments({ ...common, ledger, network: "algorand:simulation", asset: "1" }),
+    new TokenChain({ ...common, rail: "base", network: "eip155:8453", asset: "0x1", blockMs: 2_000 }),
+    new TokenChain({ ...common, rail: "solana", network: "solana:simulation", asset: "S1", blockMs: 400 }),
+  ];
+  const ask = createNetwork(scheduler, faults);
+  return { scheduler, faults, ask, database, ledger, chains, authorizations, witness, answers, counts, count };
+}
