@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromHex } from "@attestd/proof/encoding";
+import { fromHex, toHex } from "@attestd/proof/encoding";
 import { verifySignature } from "@attestd/proof/signature";
 import { describe, expect, test } from "vitest";
 import { seedSigner } from "./attestor/signer.ts";
-import { nativeCrypto } from "./crypto.ts";
+import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
@@ -40,4 +40,12 @@ test("a signer's signatures verify under its public key, and are hedged", async 
   for (const signature of [first, second])
     expect(verifySignature(signer.publicKey, message, signature, nativeCrypto)).toBe(true);
   expect(verifySignature(signer.publicKey, new Uint8Array(1), first, nativeCrypto)).toBe(false);
+});
+
+test("keccak in WebAssembly gives what the portable one gives", async () => {
+  const keccak256 = await wasmKeccak256();
+  for (const length of [0, 1, 135, 136, 137, 272, 16_384, 16_385, 200_000]) {
+    const bytes = Uint8Array.from({ length }, (_, index) => index * 7);
+    expect(toHex(keccak256(bytes)), `${length} bytes`).toBe(toHex(nativeCrypto.keccak256(bytes)));
+  }
 });

@@ -1,0 +1,28 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { parseLosslessJson } from "./json.ts";
+
+it.each<[string, unknown]>([
+  ["18446744073709551615", 18446744073709551615n],
+  ["-9223372036854775808", -9223372036854775808n],
+  ['{"a":9007199254740992}', { a: 9007199254740992n }],
+  ['{ "a" :\t9007199254740993 , "b":[1,\n9007199254740993]}', { a: 9007199254740993n, b: [1, 9007199254740993n] }],
+  ["[9007199254740991]", [9007199254740991]],
+  ['"18446744073709551615"', "18446744073709551615"],
+  ['{"a":"x,18446744073709551615","b":1.5,"c":1e400}', { a: "x,18446744073709551615", b: 1.5, c: Infinity }],
+])("reads %s", (text, value) => {
+  expect(parseLosslessJson(text)).toEqual(value);
+});
+
+it("keeps every integer, wherever it stands", () => {
+  const integer = fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n });
+  fc.assert(
+    fc.property(fc.array(integer), fc.integer({ min: 0, max: 3 }), (integers, indent) => {
+      const space = " ".repeat(indent);
+      const text = `{"a":${space}[${integers.join(`,${space}`)}${space}]}`;
+      const { a } = parseLosslessJson(text) as { a: (number | bigint)[] };
+      expect(a.map(BigInt)).toEqual(integers);
+      expect(a.every((item) => typeof item === "bigint" || Number.isSafeInteger(item))).toBe(true);
+    }),
+  );
+});
