@@ -4,7 +4,7 @@ import type { KeyHistory } from "@attestd/proof/trust";
 import pino, { type Logger } from "pino";
 import { seedSigner } from "./attestor/signer.ts";
 import { adopt } from "./calls/audit/adopt.ts";
-import { attestorNotes, timeOfRound } from "./calls/audit/algorand.ts";
+import { attestorNotes, ledgerNote, timeOfRound } from "./calls/audit/algorand.ts";
 import { type ReadableChains, readableChains } from "./calls/audit/chains.ts";
 import type { ChainPayment, Span } from "./calls/audit/facts.ts";
 import { type JournalReader, openJournal } from "./calls/audit/journal.ts";
@@ -94,6 +94,11 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     unread: [...payees.keys()].filter((rail) => !spans.has(rail)),
     payments: payments(),
     notes: notes(),
+    lookAgain: {
+      payments: async (rail: RailName, id: string, payTo: string) =>
+        (await chains.readers.get(rail)?.inTransaction(id, [payTo])) ?? [],
+      note: (txid: string) => ledgerNote(chains.ledger, txid),
+    },
   };
   return await audit(facts, journal.calls(), {
     attestors: attestorsOf(history),

@@ -1,7 +1,7 @@
 import { ChainIndex } from "./audit/chain-index.ts";
 import type { Facts, Premises } from "./audit/facts.ts";
 import { type AuditReport, Findings } from "./audit/report.ts";
-import { checkRow, type RowContext } from "./audit/row-checks.ts";
+import { checkRow, claimsOf, type Joined } from "./audit/row-checks.ts";
 import type { Call } from "./call.ts";
 import { isFinal } from "./machine.ts";
 
@@ -38,11 +38,7 @@ export async function audit(
       if (names.has(name)) findings.add("violation", "two_rows_one_key", `Two calls hold ${name}.`, { key: call.key });
       names.add(name);
     }
-    const joined = {
-      call,
-      payment: chain.takePayment(call.key),
-      attestations: chain.takeAttestations(call.key),
-    };
+    const joined = await join(call, chain, facts, findings);
     const { settled, delivered, notRead } = checkRow(joined, { spans: { ledger, rails }, premises, findings });
     if (settled) counts.settled += 1;
     else if (joined.payment && !call.proof) chain.addStranger(joined.payment, findings);
@@ -55,6 +51,25 @@ export async function audit(
   counts.attested = chain.attested;
   counts.strangers = chain.strangers;
   return { ...findings.conclude(), spans: { ledger, payments: rails }, counts };
+}
+
+/** A row with what the chains show of it; what it claims and the lists lack is looked for once more. */
+async function join(call: Call, chain: ChainIndex, facts: Facts, findings: Findings): Promise<Joined> {
+  const { key, rail, requirement } = call;
+  const { lookAgain } = facts;
+  const claims = claimsOf(call, facts);
+  let payment = chain.takePayment(key);
+  if (!payment && claims.payment && lookAgain) {
+    const found = await lookAgain.payments(rail, claims.payment, requirement.payTo);
+    payment = found.find((one) => one.key === key);
+  }
+  let attestations = chain.takeAttestations(key);
+  if (claims.attestation && lookAgain && !attestations.some(({ txid }) => txid === claims.attestation)) {
+    const note = await lookAgain.note(claims.attestation);
+    if (note) chain.addNote(note, findings);
+    attestations = [...attestations, ...chain.takeAttestations(key)];
+  }
+  return { call, payment, attestations };
 }
 
 const NOTHING = {
@@ -71,7 +86,7 @@ const NOTHING = {
   strangers: 0,
 };
 
-function countState(call: Call, now: number, counts: AuditReport["counts"], findings: RowContext["findings"]): void {
+function countState(call: Call, now: number, counts: AuditReport["counts"], findings: Findings): void {
   const { key, state, createdAt, reason = "no reason given" } = call;
   switch (state) {
     case "done":
@@ -103,7 +118,7 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
  *
  * @returns how many are unaccounted for
  */
-function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findings: RowContext["findings"]): number {
+function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findings: Findings): number {
   let unaccounted = 0;
   for (const key of chain.paymentsLeft()) {
     const payment = chain.takePayment(key);
@@ -130,7 +145,7 @@ function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findi
   return unaccounted;
 }
 
-function judgeAttestationsLeft(chain: ChainIndex, findings: RowContext["findings"]): void {
+function judgeAttestationsLeft(chain: ChainIndex, findings: Findings): void {
   for (const { txid, note } of chain.attestationsLeft()) {
     const message = `The attestor attested for a payment (${note.p}) that neither a chain nor the journal knows.`;
     findings.add("violation", "note_commitment_unknown", message, { txid });

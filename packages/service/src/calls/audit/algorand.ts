@@ -69,7 +69,7 @@ export function algorandReader(reading: AlgorandReading): PaymentReader {
     async inTransaction(id, addresses) {
       const read = await ask((signal) => source.transaction(id, signal)).catch(unlessUnknown);
       if (!read) return [];
-      const found = { id, round: read.height, transaction: decodeMsgpackMap(read.bytes), signature: undefined };
+      const found = { id, round: read.height, transaction: decodeMsgpackMap(read.bytes) };
       const payments = addresses.map((address) => toPayment(found, address, ledger));
       return payments.filter((payment) => payment?.amount !== undefined) as ChainPayment[];
     },
@@ -88,20 +88,28 @@ export async function* attestorNotes(
   attestor: string,
   span: Span,
 ): AsyncGenerator<LedgerNote & { attempt?: Attempt }> {
-  for await (const { id, round, transaction, signature } of search(reading, { address: attestor }, span)) {
-    const note = textOf(getBytes(transaction, "note"));
-    const attempt = attemptOf(id, transaction, signature);
-    yield {
-      txid: id,
-      round,
-      sender: addressIn(transaction, "snd"),
-      ...(note !== undefined && { note }),
-      movesNothing:
-        getString(transaction, "type") === "pay" &&
-        !["amt", "close", "rekey"].some((member) => transaction.has(member)),
-      ...(attempt && { attempt }),
-    };
+  for await (const found of search(reading, { address: attestor }, span)) {
+    const attempt = attemptOf(found);
+    yield { ...toNote(found), ...(attempt && { attempt }) };
   }
+}
+
+/** One transaction of the ledger, by its block; undefined when there is none. */
+export async function ledgerNote({ source, ask }: AlgorandReading, txid: string): Promise<LedgerNote | undefined> {
+  const read = await ask((signal) => source.transaction(txid, signal)).catch(unlessUnknown);
+  return read && toNote({ id: txid, round: read.height, transaction: decodeMsgpackMap(read.bytes) });
+}
+
+function toNote({ id, round, transaction }: Omit<Found, "signature">): LedgerNote {
+  const note = textOf(getBytes(transaction, "note"));
+  return {
+    txid: id,
+    round,
+    sender: addressIn(transaction, "snd"),
+    ...(note !== undefined && { note }),
+    movesNothing:
+      getString(transaction, "type") === "pay" && !["amt", "close", "rekey"].some((member) => transaction.has(member)),
+  };
 }
 
 async function* search(reading: AlgorandReading, wanted: Wanted, span: Span): AsyncGenerator<Found> {
@@ -145,7 +153,11 @@ function unlessUnknown(error: unknown): SourceTransaction | undefined {
 }
 
 /** @returns undefined when it moves no USDC to the address */
-function toPayment({ id, round, transaction }: Found, address: string, ledger: string): ChainPayment | undefined {
+function toPayment(
+  { id, round, transaction }: Omit<Found, "signature">,
+  address: string,
+  ledger: string,
+): ChainPayment | undefined {
   const payer = addressIn(transaction, "snd");
   const at = { rail: "algorand", transaction: id, height: round, payer, payTo: address } as const;
   const isTransfer = getString(transaction, "type") === "axfer" && !transaction.has("asnd");
@@ -177,11 +189,11 @@ function textOf(note: Uint8Array | undefined): string | undefined {
 }
 
 /** The signed transaction, of a plain account as the attestor's is. */
-function attemptOf(txid: string, transaction: MsgpackMap, signature: unknown): Attempt | undefined {
+function attemptOf({ id, transaction, signature }: Found): Attempt | undefined {
   const { sig } = (signature ?? {}) as { sig?: unknown };
   if (typeof sig !== "string") return undefined;
   return {
-    txid,
+    txid: id,
     raw: encodeMsgpack(structMap({ sig: fromBase64(sig), txn: transaction })),
     firstValid: Number(getInteger(transaction, "fv")),
     lastValid: Number(getInteger(transaction, "lv")),

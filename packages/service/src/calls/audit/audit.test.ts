@@ -4,7 +4,7 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { audit } from "../audit.ts";
 import type { Call, CallState } from "../call.ts";
 import type { AuditReport, Code, Severity } from "./report.ts";
-import { ATTESTOR, AuditWorld, attemptOf, noteFor, PRICE, premises, STATES, seal } from "./testing-world.ts";
+import { ATTESTOR, AuditWorld, attemptOf, noteFor, PRICE, payeeOf, premises, STATES, seal } from "./testing-world.ts";
 
 const RAILS: readonly RailName[] = ["algorand", "base", "solana"];
 type Purchase = { state: CallState; rail: RailName; unseen: boolean };
@@ -273,6 +273,37 @@ describe("what is open", () => {
     await world.buy("owed");
     expect(codesOf(await judge(world), "open")).toEqual(["call_owed"]);
   });
+});
+
+test("what the lists lack is looked for by itself before it is missed", async () => {
+  const world = new AuditWorld();
+  const { key, proof, attempts } = await world.buy("done");
+  const { payments, notes } = world;
+  const asked: string[] = [];
+  const lookAgain = {
+    payments: async (...question: string[]) => {
+      asked.push(question.join(" "));
+      return payments;
+    },
+    note: async (txid: string) => {
+      asked.push(txid);
+      return notes[0];
+    },
+  };
+  const facts = { ...world.facts, payments: [], notes: [], lookAgain };
+  const counts = { settled: 1, attested: 1, delivered: 1 };
+  expect(await audit(facts, world.rows, premises)).toMatchObject({ verdict: "clean", counts });
+  expect(asked).toEqual([`algorand ${proof?.transaction} ${payeeOf("algorand")}`, attempts[0]?.txid]);
+
+  asked.length = 0;
+  await audit({ ...world.facts, lookAgain }, world.rows, premises);
+  expect(asked).toEqual([]);
+  const nothing = { payments: async () => [], note: async () => undefined };
+  const report = await audit({ ...facts, lookAgain: nothing }, world.rows, premises);
+  expect(report.findings.map(({ code, key }) => [code, key])).toEqual([
+    ["row_paid_but_chain_disagrees", key],
+    ["delivered_bundle_not_on_ledger", key],
+  ]);
 });
 
 test("strangers fill no report", async () => {

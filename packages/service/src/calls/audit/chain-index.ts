@@ -10,9 +10,14 @@ export type Recorded = { txid: string; round: number; text: string; note: Transa
 export class ChainIndex {
   readonly #payments = new Map<string, ChainPayment>();
   readonly #attestations = new Map<string, Recorded[]>();
+  readonly #attestors: ReadonlySet<string>;
   /** Transfers of which no key can be made, and notes that others sent. */
   strangers = 0;
   attested = 0;
+
+  private constructor(attestors: ReadonlySet<string>) {
+    this.#attestors = attestors;
+  }
 
   /**
    * Reads the facts to their end.
@@ -21,9 +26,9 @@ export class ChainIndex {
    * @param findings takes what needs no row to be seen
    */
   static async read(facts: Facts, attestors: ReadonlySet<string>, findings: Findings): Promise<ChainIndex> {
-    const index = new ChainIndex();
+    const index = new ChainIndex(attestors);
     for await (const payment of facts.payments) index.#addPayment(payment, findings);
-    for await (const note of facts.notes) index.#addNote(note, attestors.has(note.sender), findings);
+    for await (const note of facts.notes) index.addNote(note, findings);
     return index;
   }
 
@@ -64,9 +69,10 @@ export class ChainIndex {
     findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
   }
 
-  #addNote({ txid, round, sender, note: text, movesNothing }: LedgerNote, isOurs: boolean, findings: Findings): void {
+  /** Takes a transaction that names the attestor's account, whoever sent it. */
+  addNote({ txid, round, sender, note: text, movesNothing }: LedgerNote, findings: Findings): void {
     if (!text?.startsWith(NOTE_BEGINS)) return;
-    if (!isOurs) {
+    if (!this.#attestors.has(sender)) {
       this.strangers += 1;
       findings.add("information", "stranger_note", `${sender} sent a note that looks like ours.`, { txid });
       return;

@@ -42,6 +42,14 @@ export type LedgerNote = {
 
 /** What the chains show. Everything in it MUST come from within its span, and be all that is there. */
 export type Facts = {
+  /**
+   * Looks for what a row claims and the lists lack, where it must be: what an index does not list may be there all the
+   * same. MUST go by the transaction itself.
+   */
+  readonly lookAgain?: {
+    payments(rail: RailName, transaction: string, payTo: string): Promise<readonly ChainPayment[]>;
+    note(txid: string): Promise<LedgerNote | undefined>;
+  };
   /** Where the ledger was read for notes. */
   readonly ledger: Span;
   /** Where each rail was read for payments; one that is not here was not read. */

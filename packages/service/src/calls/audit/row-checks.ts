@@ -31,6 +31,22 @@ const ATTESTED: ReadonlySet<CallState> = new Set(["signed", "owed", "confirmed",
 /** States that say that it is. */
 const RECORDED: ReadonlySet<CallState> = new Set(["confirmed", "done", "loss"]);
 
+/**
+ * What a row claims to be on the chains within the spans: it has to be there.
+ *
+ * @returns ids of the payment's transaction and of the attestation
+ */
+export function claimsOf(
+  call: Call,
+  { ledger, rails }: RowContext["spans"],
+): { payment?: string; attestation?: string } {
+  const { state, proof, rail, round } = call;
+  const paid = PAID.has(state) && proof && covers(rails[rail], proof.height) ? proof.transaction : undefined;
+  const recorded =
+    RECORDED.has(state) && round !== undefined && covers(ledger, round) ? liveAttempt(call)?.txid : undefined;
+  return { ...(paid && { payment: paid }), ...(recorded && { attestation: recorded }) };
+}
+
 /** Holds a row against the chains, and its parts against one another. */
 export function checkRow(joined: Joined, context: RowContext): Fared {
   const { call } = joined;

@@ -21,6 +21,7 @@ import type {
 import type { ChainPayment, Span } from "./facts.ts";
 import { type Ask, fewAtOnce, type PaymentReader } from "./reading.ts";
 
+/** The most that nodes list at once. */
 const PAGE = 1_000;
 /** Twice as many as there are: to begin too early costs a page. */
 const SLOTS_A_SECOND = 5;
@@ -30,8 +31,17 @@ const NO_BLOCKHASH = "1".repeat(32);
 /** A payee, and the account that holds its USDC. */
 type Account = { owner: string; address: Address };
 
-/** Reads payments on the Solana rail: what names a payee's token account, newest first, each transaction whole. */
-export function solanaReader({ rpcs, rules }: SolanaNodes, clock: Pick<Clock, "now">, ask: Ask): PaymentReader {
+/**
+ * Reads payments on the Solana rail: what names a payee's token account, newest first, each transaction whole.
+ *
+ * @param page transactions that are listed at once
+ */
+export function solanaReader(
+  { rpcs, rules }: SolanaNodes,
+  clock: Pick<Clock, "now">,
+  ask: Ask,
+  page = PAGE,
+): PaymentReader {
   return {
     rail: "solana",
 
@@ -53,8 +63,8 @@ export function solanaReader({ rpcs, rules }: SolanaNodes, clock: Pick<Clock, "n
 
     async *payments(owners, span) {
       for (const account of accountsOf(owners)) {
-        for await (const page of pages(account, span)) {
-          const payments = await fewAtOnce(page, ({ signature }) => paymentsIn(signature, [account]));
+        for await (const listed of pages(account, span)) {
+          const payments = await fewAtOnce(listed, ({ signature }) => paymentsIn(signature, [account]));
           yield* payments.flat();
         }
       }
@@ -67,16 +77,16 @@ export function solanaReader({ rpcs, rules }: SolanaNodes, clock: Pick<Clock, "n
   async function* pages({ address }: Account, { from, to }: Span): AsyncGenerator<ListedTransaction[]> {
     let before: string | undefined;
     for (;;) {
-      const read = (rpc: SolanaRpc, signal: AbortSignal) => listUpTo(rpc, address, to, before, signal);
+      const read = (rpc: SolanaRpc, signal: AbortSignal) => listUpTo(rpc, address, { slot: to, before, page }, signal);
       const question = (signal: AbortSignal) => ({
         about: `the transactions of ${address}`,
         same: signaturesOf,
         signal,
       });
-      const [page] = await ask((signal) => agree(rpcs, read, question(signal), rules));
-      yield page.filter(({ slot }) => slot >= from);
-      const last = page.at(-1);
-      if (!last || page.length < PAGE || last.slot < from) return;
+      const [listed] = await ask((signal) => agree(rpcs, read, question(signal), rules));
+      yield listed.filter(({ slot }) => slot >= from);
+      const last = listed.at(-1);
+      if (!last || listed.length < page || last.slot < from) return;
       before = last.signature;
     }
   }
@@ -99,18 +109,17 @@ export function solanaReader({ rpcs, rules }: SolanaNodes, clock: Pick<Clock, "n
 async function listUpTo(
   rpc: SolanaRpc,
   account: string,
-  slot: number,
-  before: string | undefined,
+  { slot, before, page }: { slot: number; before: string | undefined; page: number },
   signal: AbortSignal,
 ): Promise<ListedTransaction[]> {
   const listed: ListedTransaction[] = [];
-  for (let cursor = before; listed.length < PAGE; ) {
-    const page = await rpc.transactionsOf(account, { before: cursor, limit: PAGE }, signal);
-    listed.push(...page.filter((entry) => entry.slot <= slot));
-    cursor = page.at(-1)?.signature;
-    if (page.length < PAGE || cursor === undefined) break;
+  for (let cursor = before; listed.length < page; ) {
+    const answer = await rpc.transactionsOf(account, { before: cursor, limit: page }, signal);
+    listed.push(...answer.filter((entry) => entry.slot <= slot));
+    cursor = answer.at(-1)?.signature;
+    if (answer.length < page || cursor === undefined) break;
   }
-  return listed.slice(0, PAGE);
+  return listed.slice(0, page);
 }
 
 function signaturesOf(page: readonly ListedTransaction[]): string {

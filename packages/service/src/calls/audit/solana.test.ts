@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { getTransactionDecoder } from "@solana/kit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { payer, paying, payTo, stock, stranger, transfer } from "../../payment/rails/testing-solana.ts";
+import { FakeSolanaNode } from "../../payment/rails/testing-solana-node.ts";
+import { SolanaRpc } from "../../providers/solana.ts";
+import { solanaReader } from "./solana.ts";
+import { all, testReading } from "./testing-reading.ts";
+
+const SLOT = 400_000_000;
+const NOW = 1_760_000_000;
+const EVERYTHING = { from: 0, to: SLOT };
+
+let nodes: FakeSolanaNode[];
+beforeEach(() => {
+  nodes = [];
+});
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+async function node(): Promise<FakeSolanaNode> {
+  const started = await FakeSolanaNode.start();
+  nodes.push(started);
+  return started;
+}
+
+function reader(page?: number) {
+  const { rules, ask } = testReading();
+  const rpcs = nodes.map(({ url }) => new SolanaRpc({ url }));
+  return solanaReader({ rpcs, rules }, { now: () => NOW * 1000 }, ask, page);
+}
+
+async function wire(over: Parameters<typeof paying>[0] = {}): Promise<string> {
+  return (await paying(over)).payload.transaction as string;
+}
+
+function keyOf(transaction: string): string {
+  const { messageBytes } = getTransactionDecoder().decode(Buffer.from(transaction, "base64"));
+  const id = createHash("sha256").update(new Uint8Array(messageBytes)).digest("hex");
+  return `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/${id}`;
+}
+
+describe("payments on Solana", () => {
+  test("have the key that the rail gives them, and are relayed when another pays their fee", async () => {
+    const one = await node();
+    const paid = await wire();
+    const landed = one.land(paid);
+    one.slot += 40;
+    expect(await all(reader().payments([payTo], EVERYTHING))).toEqual([
+      {
+        rail: "solana",
+        key: keyOf(paid),
+        aliases: [],
+        transaction: landed.signature,
+        height: SLOT,
+        payer: payer.address,
+        payTo,
+        amount: 1_000n,
+        relayed: true,
+      },
+    ]);
+    const byHand = one.land(await wire({ feePayer: payer.address }));
+    const [payment] = await reader().inTransaction(byHand.signature, [payTo]);
+    expect(payment).toMatchObject({ payer: payer.address, relayed: false, amount: 1_000n });
+  });
+
+  test("are none when they failed, went elsewhere, or moved another amount than they say", async () => {
+    const one = await node();
+    one.land(await wire(), { err: { InstructionError: [2, { Custom: 1 }] } });
+    one.land(await wire({ instructions: stock({ 2: transfer({ to: stranger.address }) }) }));
+    const odd = one.land(await wire());
+    odd.after = odd.after.map((balance) => ({ ...balance, uiTokenAmount: { amount: "8" } }));
+    one.slot += 40;
+    const payments = await all(reader().payments([payTo], EVERYTHING));
+    expect(payments).toMatchObject([{ transaction: odd.signature, amount: 1n, relayed: false }]);
+    expect(payments[0]).not.toHaveProperty("key");
+    expect(await reader().inTransaction("1".repeat(88), [payTo])).toEqual([]);
+  });
+
+  test("are all found, page by page, and none beyond the span", async () => {
+    const one = await node();
+    const paid = await wire();
+    for (let i = 0; i < 120; i++) {
+      one.land(paid);
+      if (i % 3 === 0) one.slot += 1;
+    }
+    const early = one.landed.at(-1)?.slot ?? 0;
+    one.slot += 40;
+    const to = one.slot - 40;
+    const payments = await all(reader(25).payments([payTo], { from: early + 1, to: to - 1 }));
+    expect(new Set(payments.map(({ transaction }) => transaction)).size).toBe(payments.length);
+    expect(payments).toHaveLength(one.landed.filter(({ slot }) => slot > early && slot < to).length);
+  });
+
+  test("are the same of nodes of different heads, and a conflict where one leaves some out", async () => {
+    const [one, two] = [await node(), await node()];
+    for (const each of [one, two]) each.land(await wire());
+    const later = await wire({ instructions: stock({ 2: transfer({ amount: 2_000n }) }) });
+    for (const each of [one, two]) each.slot += 40;
+    one.land(later);
+    one.slot += 40;
+    const { latest, final } = await reader().heads();
+    expect([latest, final]).toEqual([SLOT + 39, SLOT + 8]);
+    expect(await all(reader().payments([payTo], { from: 0, to: latest }))).toHaveLength(1);
+    two.slot += 80;
+    await expect(all(reader().payments([payTo], { from: 0, to: SLOT + 60 }))).rejects.toMatchObject({
+      code: "providers_conflict",
+    });
+  });
+
+  test("are read from before a time on", async () => {
+    await node();
+    expect(await reader().heightAt(NOW - 100, SLOT)).toBe(SLOT - 500);
+    expect(await reader().heightAt(0, SLOT)).toBe(0);
+    expect(await reader().heightAt(NOW + 100, SLOT)).toBe(SLOT);
+  });
+});
