@@ -50,6 +50,8 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
+    // By then, what was handed in together with the first is there too.
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MOST_IN_A_COMMIT).sort((a, b) => compare(a.order, b.order));
       let client: PoolClient | undefined;
@@ -62,7 +64,7 @@ export class Writer {
         for (const { reject } of batch) reject(error);
       }
     }
-    // Not in a `finally` of the promise, which runs later: what came between would wait for ever.
+    // In the same turn as the look at the queue: what came between would wait for ever.
     this.#running = undefined;
   }
 }

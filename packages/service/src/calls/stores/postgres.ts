@@ -85,6 +85,8 @@ const SQL = {
   renew: `
     INSERT INTO replicas (id, until) VALUES ($1, now() + $2 * interval '1 ms')
     ON CONFLICT (id) DO UPDATE SET until = excluded.until`,
+  // One that is not there counts as dead; one that stood still for so long comes back with its next `renew`.
+  forget: "DELETE FROM replicas WHERE until < now() - interval '1 day'",
   lost: "SELECT key FROM calls WHERE key = ANY ($2) AND NOT (open AND owner = $1)",
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
@@ -108,7 +110,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
     connectionString: url,
     fallback_application_name: "attestd",
     connectionTimeoutMillis: CONNECT_MS,
+    // A peer that went away without a word is noticed within half a minute, and not in two hours as systems have it.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   };
   const place = placeOf(config);
   try {
@@ -167,6 +171,7 @@ async function open(config: ClientConfig): Promise<Store> {
     return lost.map(({ key }) => key).filter((key) => held.delete(key));
   }
 
+  await ask("forget");
   await renew();
   const closing = opened.move();
   return {
