@@ -1,3 +1,4 @@
+import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import { keccak_256 as keccak256 } from "@noble/hashes/sha3.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -75,6 +76,22 @@ describe.each([0, 1, 2, 16, 17, 127, 128, 129, 300])("a trie of %i items", (coun
       for (const other of [index + 1, index + 16, index + 256, 0, 127, 128])
         if (other !== index) expect(verifyIndex(root, other, proof.nodes)).toBeUndefined();
     }
+  });
+});
+
+describe.each([0, 1, 2, 16, 17, 127, 128, 129, 1000])("a block of %i transactions of up to 5,000 bytes", (count) => {
+  it("has the root and the proofs that @ethereumjs/mpt makes, byte for byte", async () => {
+    const lengths = fc.array(fc.integer({ min: 1, max: 5000 }), { minLength: count, maxLength: count, size: "max" });
+    const property = fc.asyncProperty(lengths, fc.nat(Math.max(0, count - 1)), async (sizes, index) => {
+      const items = sizes.map((size, place) => new Uint8Array(size).fill(place * 31 + size));
+      const reference = await createMPT();
+      for (const [place, item] of items.entries()) await reference.put(encodeRlp(encodeQuantity(place)), item);
+      expect(toHex(trieRoot(items))).toBe(toHex(reference.root()));
+      if (count === 0) return;
+      const nodes = await createMerkleProof(reference, encodeRlp(encodeQuantity(index)));
+      expect(proveIndex(items, index).nodes.map(toHex)).toEqual(nodes.map(toHex));
+    });
+    await fc.assert(property, { numRuns: count < 100 ? 10 : 1 });
   });
 });
 
