@@ -1,6 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
-import type { Outcome } from "../src/calls/admit.ts";
+import type { Delivered, Outcome } from "../src/calls/admit.ts";
 import type { Call } from "../src/calls/call.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
@@ -57,7 +57,7 @@ export class Answers {
     count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
     if (answer.kind === "broken" && !storeFails()) witness.object("answers", textOf(answer.error));
     else if (request.sent.signature === "bad") this.#toStranger(request, answer);
-    else if (answer.kind === "delivered") this.#bundle(request, answer.body);
+    else if (answer.kind === "delivered") this.#bundle(request, answer);
     else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error);
     else if (answer.kind === "problem") this.#problem(request, answer.code);
   }
@@ -68,12 +68,13 @@ export class Answers {
     if (told) this.#options.witness.object("strangers", `a stranger is told of ${sent.authorization.key}`);
   }
 
-  #bundle({ sent, subject }: Request, body: string): void {
+  #bundle({ sent, subject }: Request, { body, receipt }: Delivered): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
     const call = this.#callOf(sent);
     // Durable rows only: a bundle that a crash could take back is not done.
-    if (call?.state !== "done" || call.bundle?.body !== body)
+    const isDone = call?.state === "done" || call?.state === "loss";
+    if (!isDone || call.bundle?.body !== body || call.receipt !== receipt)
       witness.object("noBundleBefore", `${key} is delivered while ${call?.state}, or with other bytes`);
     if (call?.subjectHash !== requestHash(subject)) witness.object("bound", `${key} is delivered for another request`);
   }

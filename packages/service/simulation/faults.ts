@@ -33,8 +33,6 @@ export type Lie =
 export type FaultOptions = {
   random: Random;
   now(): number;
-  /** Unix ms at which everything works again. */
-  healAt: number;
   /** Told of each fault that is met, by its kind. */
   count(kind: string): void;
 };
@@ -58,7 +56,8 @@ type Outage = { from: number; until: number };
 
 /** What goes wrong in one schedule, until it heals. */
 export class Faults {
-  readonly healAt: number;
+  /** Unix ms at which everything worked again. */
+  healedAt = Number.POSITIVE_INFINITY;
   readonly #met = new Set<Upstream>();
   readonly #count: (kind: string) => void;
   readonly #random: Random;
@@ -66,13 +65,14 @@ export class Faults {
   readonly #rates = new Map<Upstream, number>();
   readonly #outages = new Map<Upstream, Outage>();
   readonly #lies: number;
+  readonly #reorganises: boolean;
 
-  constructor({ random, now, healAt, count }: FaultOptions) {
+  constructor({ random, now, count }: FaultOptions) {
     this.#count = count;
     this.#random = random;
     this.#now = now;
-    this.healAt = healAt;
     this.#lies = random.pick(RATES);
+    this.#reorganises = random.chance(0.05);
     for (const upstream of UPSTREAMS) {
       this.#rates.set(upstream, random.pick(RATES) * (upstream === "store" ? 0.3 : 1));
       if (!random.chance(0.1)) continue;
@@ -81,8 +81,13 @@ export class Faults {
     }
   }
 
+  /** From now on everything works. */
+  heal(): void {
+    this.healedAt = this.#now();
+  }
+
   get healed(): boolean {
-    return this.#now() >= this.healAt;
+    return this.healedAt < Number.POSITIVE_INFINITY;
   }
 
   fate(upstream: Upstream): Fate {
@@ -106,6 +111,11 @@ export class Faults {
     if (this.healed || !this.#random.chance(this.#lies)) return false;
     this.count(`facilitator ${lie}`);
     return true;
+  }
+
+  /** Whether a block of a chain that is not final at once is going to be left behind. */
+  get reorganise(): boolean {
+    return this.#reorganises && !this.healed && this.#random.chance(0.3);
   }
 
   /** Whether an upstream has failed anybody by now. */

@@ -18,17 +18,20 @@ export function judge(witness: Witness, database: Database, healedAt: number): v
   for (const call of calls) {
     const { key, state, reason } = call;
     if (!isAtRest(call)) witness.object("rest", `${key} is ${state}`);
-    if (state === "loss" || state === "refunded") witness.object("delivered", `${key} is ${state}: ${reason}`);
+    if (state === "refunded" || (state === "loss" && !witness.course(key).undone))
+      witness.object("delivered", `${key} is ${state}: ${reason}`);
   }
   let settled = 0;
+  let lost = 0;
   for (const course of witness.courses) {
+    if (course.call?.state === "loss") lost += 1;
     // What a payer spent without us is no call of ours.
     if (course.spentAt === undefined || (!course.asked && !course.call)) continue;
     settled += 1;
     judgePaid(course, course.spentAt, witness, database, healedAt);
   }
-  if (settled !== witness.attestations)
-    witness.object("delivered", `${settled} settled, ${witness.attestations} attested`);
+  if (settled + lost !== witness.attestations)
+    witness.object("delivered", `${settled} settled, ${lost} lost, ${witness.attestations} attested`);
 }
 
 /** No key, alias or charged name of a purchase may be in two calls. */

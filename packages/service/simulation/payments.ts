@@ -26,9 +26,11 @@ export type PaymentChainOptions = {
   faults: Faults;
   /** Told of every payment in the step in which it is made. */
   spent(authorization: Authorization): void;
+  /** Told of every payment that a reorganisation undoes. */
+  undone(authorization: Authorization): void;
 };
 
-/** A chain on which authorizations are spent, once each, and never unspent. */
+/** A chain on which authorizations are spent, once each. */
 export interface PaymentChain {
   readonly rail: RailName;
   readonly network: string;
@@ -84,6 +86,12 @@ abstract class Chain {
     this.#spent.set(authorization.key, { at: this.options.scheduler.now, height });
     this.options.spent(authorization);
   }
+
+  protected unspend(authorization: Authorization): void {
+    authorization.account.balance += authorization.amount;
+    this.#spent.delete(authorization.key);
+    this.options.undone(authorization);
+  }
 }
 
 export type TokenChainOptions = PaymentChainOptions & {
@@ -92,6 +100,9 @@ export type TokenChainOptions = PaymentChainOptions & {
   asset: string;
   blockMs: number;
 };
+
+/** After this long nothing in a token's chain is changed any more, in ms. */
+export const FINALITY_MS = 5_000;
 
 /** A chain with a token whose authorizations expire by the clock (EIP-3009), or much like it. */
 export class TokenChain extends Chain implements PaymentChain {
@@ -126,7 +137,17 @@ export class TokenChain extends Chain implements PaymentChain {
     scheduler.send(undefined, ms, "is included", authorization.key, () => {
       const success = this.isSpendable(authorization);
       if (success) this.spend(authorization, Math.floor(scheduler.now / this.#blockMs));
+      if (success && faults.reorganise) this.#undoLater(authorization);
       included(success);
+    });
+  }
+
+  /** The block goes with its transactions, and nobody puts this one into another. */
+  #undoLater(authorization: Authorization): void {
+    const { scheduler, faults } = this.options;
+    scheduler.send(undefined, scheduler.random.below(FINALITY_MS), "is undone", authorization.key, () => {
+      faults.count(`${this.rail} reorganised`);
+      this.unspend(authorization);
     });
   }
 }

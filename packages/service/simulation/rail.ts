@@ -5,7 +5,7 @@ import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from ".
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
 import type { SimulatedScheme } from "./payload.ts";
-import type { Authorization, PaymentChain } from "./payments.ts";
+import { type Authorization, FINALITY_MS, type PaymentChain } from "./payments.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 
 export type SimulatedPayment = Payment & { authorization: Authorization; signature: string; wallet: boolean };
@@ -23,8 +23,6 @@ export type RailOptions = {
 
 /** Life that must be left when a payment is admitted, in ms; as long as any that a payer signs for. */
 const MARGIN_MS = 10_000;
-/** After it nothing can be changed any more in what a token's chain shows, in ms. */
-const FINALITY_MS = 5_000;
 /** How far behind a node may be. */
 const LAG_MS = 3_000;
 const POLL_MS = 1_000;

@@ -17,6 +17,9 @@ export type Report = {
   counts: ReadonlyMap<string, number>;
 };
 
+/** How long faults go on at most, in ms; now and then long enough for the longest pauses between retries. */
+const ILLNESS_MS = 60_000;
+const LONG_ILLNESS_MS = 240_000;
 /** Simulated time after the healing in which everything must come to rest, in ms. */
 const REST_MS = 300_000;
 const MOST_STEPS = 20_000;
@@ -32,13 +35,14 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const { random } = scheduler;
   const begun = scheduler.now;
   const waitMs = random.pick([3_000, 20_000, 90_000]);
-  const fleet = new Fleet(world, { waitMs, defect }, random.pick([1, 1, 2, 2, 3]));
+  const mostInFlight = random.pick([1, 3, 2_000, 2_000]);
+  const fleet = new Fleet(world, { waitMs, mostInFlight, defect }, random.pick([1, 1, 2, 2, 3]));
   if (random.chance(0.1)) drainAttestor(world);
   const payers = new Payers(world, fleet);
 
-  let healed = false;
-  scheduler.later(undefined, faults.healAt - begun, "EVERYTHING HEALS", "", () => {
-    healed = true;
+  const illness = random.below(random.chance(0.03) ? LONG_ILLNESS_MS : ILLNESS_MS);
+  scheduler.later(undefined, illness, "EVERYTHING HEALS", "", () => {
+    faults.heal();
     scheduler.haste = 0;
     world.ledger.spendable = 1_000_000;
     fleet.heal();
@@ -46,15 +50,16 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const rate = random.pick([0, 0.005, 0.02]);
   await scheduler.run(() => {
     if (witness.violation) return true;
+    const { healed, healedAt } = faults;
     if (healed && payers.buying === 0 && witness.open === 0 && scheduler.inFlight === 0 && fleet.whole) return true;
-    if (scheduler.now > faults.healAt + REST_MS || scheduler.steps > MOST_STEPS)
+    if (scheduler.now > healedAt + REST_MS || scheduler.steps > MOST_STEPS)
       witness.object("rest", `${witness.open} calls are open, ${payers.buying} purchases are under way`);
     // Between any two steps, and so between any two awaits.
     if (!healed && random.chance(rate)) fleet.disturb();
     return false;
   });
 
-  if (!witness.violation) judge(witness, database, faults.healAt);
+  if (!witness.violation) judge(witness, database, faults.healedAt);
   if (!witness.violation) await replayAll(world, fleet);
   count("steps", scheduler.steps);
   count("simulated seconds", Math.round((scheduler.now - begun) / 1000));
@@ -104,7 +109,7 @@ function drainAttestor({ scheduler, faults, ledger }: World): void {
 async function replayAll({ scheduler, database, authorizations, witness }: World, fleet: Fleet): Promise<void> {
   const replays = [...authorizations.values()].map(async (authorization) => {
     const call = database.find(authorization.key);
-    if (call?.state !== "done") return;
+    if (call?.state !== "done" && call?.state !== "loss") return;
     const sent = { authorization, signature: "good", wallet: false, accepted: call.requirement } as const;
     const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent) });
     if (answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);

@@ -31,6 +31,8 @@ export type Defect = {
 export type ServiceOptions = {
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
+  /** Calls that may be under way at one time. */
+  mostInFlight: number;
   defect: Defect;
 };
 
@@ -48,7 +50,11 @@ const REFRESH_MS = 15_000;
  * Opens the service in a process as src/service.ts does: its calls are the real ones, from admission to the journal, and
  * what they ask is simulated. Rejects when somebody that it needs cannot be asked.
  */
-export async function openService(life: Life, world: World, { waitMs, defect }: ServiceOptions): Promise<Service> {
+export async function openService(
+  life: Life,
+  world: World,
+  { waitMs, mostInFlight, defect }: ServiceOptions,
+): Promise<Service> {
   const { scheduler, ask, chains } = world;
   const clock = scheduler.clock(life, scheduler.random.between(-SKEW_MS, SKEW_MS));
   const log = loggerOf(life, scheduler);
@@ -80,7 +86,7 @@ export async function openService(life: Life, world: World, { waitMs, defect }: 
   });
   const runner = new Runner({ store, perform: defect.perform?.(perform) ?? perform, clock, log });
   const carried = () => runner.active;
-  const capacity = createCapacity({ ledger, carried, mostInFlight: 2_000, reserve: 100_000n, fee: 1_000n });
+  const capacity = createCapacity({ ledger, carried, mostInFlight, reserve: 100_000n, fee: 1_000n });
   await capacity.refresh(start);
   await runner.resume();
   keepFresh(capacity, life, clock, scheduler);

@@ -7,8 +7,6 @@ import type { Authorization } from "./payments.ts";
 export type WitnessOptions = {
   /** Unix ms. */
   now(): number;
-  /** Whether a payment has been made. */
-  isSpent(authorization: Authorization): boolean;
   /** Told of what is worth counting. */
   count(kind: string): void;
 };
@@ -16,8 +14,10 @@ export type WitnessOptions = {
 /** What became of one payment. */
 export type Course = {
   readonly authorization: Authorization;
-  /** Unix ms at which it was made. */
+  /** Unix ms at which it was made, as long as its chain shows it. */
   spentAt?: number;
+  /** Whether it was made, and a reorganisation undid it. */
+  undone: boolean;
   /** Whether the service has asked for its settlement. */
   asked: boolean;
   /** Its attestations on the ledger. */
@@ -68,7 +68,7 @@ export class Witness {
 
   /** A payer has signed. */
   signed(authorization: Authorization): void {
-    const course: Course = { authorization, asked: false, attestations: [] };
+    const course: Course = { authorization, asked: false, undone: false, attestations: [] };
     this.#courses.set(authorization.key, course);
     this.#byCommitment.set(paymentCommitment(authorization.key), course);
   }
@@ -78,6 +78,13 @@ export class Witness {
     const course = this.course(key);
     course.spentAt = this.#options.now();
     if (course.call?.state === "void") this.object("voidForEver", `${key} was spent`);
+  }
+
+  /** A reorganisation undoes a payment. */
+  undone({ key }: Authorization): void {
+    const course = this.course(key);
+    delete course.spentAt;
+    course.undone = true;
   }
 
   /** A settlement arrives at a facilitator. */
@@ -105,7 +112,8 @@ export class Witness {
     }
     const { authorization, attestations } = course;
     attestations.push(txid);
-    if (!this.#options.isSpent(authorization)) this.object("attestedOnce", `${txid}: ${authorization.key} is unpaid`);
+    if (course.spentAt === undefined && !course.undone)
+      this.object("attestedOnce", `${txid}: ${authorization.key} is unpaid`);
     if (attestations.length > 1) this.object("attestedOnce", `${authorization.key} has ${attestations.join(" and ")}`);
   }
 
@@ -119,7 +127,7 @@ export class Witness {
     if (isAtRest(call)) this.#open.delete(key);
     else this.#open.add(key);
     if (state === "done") course.doneAt ??= this.#options.now();
-    if (state === "void" && this.#options.isSpent(course.authorization)) this.object("voidForEver", `${key} is void`);
+    if (state === "void" && course.spentAt !== undefined) this.object("voidForEver", `${key} is void`);
 
     const { count } = this.#options;
     if (state !== before?.state) count(`call ${state}`);

@@ -32,9 +32,7 @@ export type WorldOptions = {
   trace?: ((line: string) => void) | undefined;
 };
 
-const LONGEST_ILLNESS_MS = 60_000;
-
-/** Makes a world of a seed: what its upstreams suffer from, and until when, is drawn here. */
+/** Makes a world of a seed; what its upstreams suffer from is drawn here. */
 export function createWorld({ seed, trace }: WorldOptions): World {
   const random = new Random(seed);
   const scheduler = new Scheduler({ random, trace });
@@ -43,13 +41,11 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     counts.set(kind, (counts.get(kind) ?? 0) + times);
   };
   const now = () => scheduler.now;
-  const faults = new Faults({ random, now, healAt: now() + random.below(LONGEST_ILLNESS_MS), count });
+  const faults = new Faults({ random, now, count });
   scheduler.haste = random.pick([0, 0, 0.02, 0.1]);
 
   const authorizations = new Map<string, Authorization>();
-  const isSpent = (authorization: Authorization) =>
-    chains.some((chain) => chain.rail === authorization.rail && chain.spending(authorization) !== undefined);
-  const witness = new Witness({ now, isSpent, count });
+  const witness = new Witness({ now, count });
   const answers = new Answers({ witness, storeFails: () => faults.areMet("store"), count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
@@ -64,7 +60,12 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     attested: (id, note) => witness.attested(id, note),
     submitted: (id) => witness.submitted(id),
   });
-  const common = { scheduler, faults, spent: (authorization: Authorization) => witness.spent(authorization) };
+  const common = {
+    scheduler,
+    faults,
+    spent: (authorization: Authorization) => witness.spent(authorization),
+    undone: (authorization: Authorization) => witness.undone(authorization),
+  };
   const chains: readonly PaymentChain[] = [
     new LedgerPayments({ ...common, ledger, network: "algorand:simulation", asset: "1" }),
     new TokenChain({ ...common, rail: "base", network: "eip155:8453", asset: "0x1", blockMs: 2_000 }),
