@@ -194,7 +194,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return tender.facilitator;
   }
 
-  /** A 402, unless the payment was well signed, is to us, and was spent: then another one must not be asked for. */
+  /**
+   * A 402, unless the payment was well signed, is to us, and was spent: then another one must not be asked for.
+   *
+   * The row is looked for again after the chain was asked: the payment may have come by another request meanwhile, and
+   * its being settled for that one may be what it was refused for.
+   */
   async function refuse(
     subject: Subject,
     rail: Rail,
@@ -202,27 +207,27 @@ export function createAdmission(options: AdmissionOptions): Admit {
     { message }: PaymentRefused,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    if (options.isPayee(rail, payment.payTo) && (await signed(rail, payment, signal))) {
-      const spent = await rail.spent(payment, signal).catch((cause) => {
-        throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
-          retryAfter: 10,
-          members: SAME_HEADER,
-          cause,
-        });
+    const isOurs = options.isPayee(rail, payment.payTo) && (await signed(rail, payment, signal));
+    const spent = isOurs && (await isSpent(rail, payment, signal));
+    const known = await store.find(payment.key);
+    if (known) return answerKnown(known, subject, rail, payment, signal);
+    if (!spent) return paymentRequired(offers, subject.chain, message);
+    log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
+    throw new Problem(
+      "payment_unaccounted",
+      "The chain shows this payment as made, and our journal does not know it.",
+      { retryAfter: 300, members: SAME_HEADER },
+    );
+  }
+
+  async function isSpent(rail: Rail, payment: Payment, signal: AbortSignal): Promise<boolean> {
+    return rail.spent(payment, signal).catch((cause) => {
+      throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
+        retryAfter: 10,
+        members: SAME_HEADER,
+        cause,
       });
-      if (spent) {
-        log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
-        throw new Problem(
-          "payment_unaccounted",
-          "The chain shows this payment as made, and our journal does not know it.",
-          {
-            retryAfter: 300,
-            members: SAME_HEADER,
-          },
-        );
-      }
-    }
-    return paymentRequired(offers, subject.chain, message);
+    });
   }
 
   /** The answer to a known payment, from its row alone; the wait for it where it is still under way. */
