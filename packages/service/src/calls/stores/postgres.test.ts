@@ -72,6 +72,17 @@ describe("PostgreSQL store", () => {
     expect(await sql(url, "SELECT until > now() AS alive FROM replicas")).toEqual([{ alive: true }, { alive: true }]);
   });
 
+  test("goes on while a later release adds to the schema", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    const call = await store.insert(aCall());
+    const settling = after(call, ...GOOD_COURSE.slice(0, 1));
+    await Promise.all([store.find(call.key), store.open(), store.lease(1)]);
+    await sql(url, "ALTER TABLE calls ADD COLUMN later integer; ALTER TABLE attempts ADD COLUMN later integer");
+    await store.update(settling);
+    expect([await store.find(call.key), await store.open(), await store.lease(1)]).toEqual([settling, [settling], []]);
+  });
+
   test("a database that a later release has migrated is refused, and left as it is", async () => {
     const url = await postgres.database();
     await opened(url);
