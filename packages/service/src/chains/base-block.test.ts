@@ -210,6 +210,17 @@ describe("a proof of inclusion", () => {
     expect(conflicts).toHaveLength(1);
   });
 
+  it.each<[string, (list: BlockOfBase["transactions"]) => BlockOfBase["transactions"]]>([
+    ["is in another order", (list) => list.toReversed()],
+    ["has one that does not exist", (list) => list.with(3, { hash: `0x${"33".repeat(32)}` })],
+    ["lacks the transaction", (list) => list.toSpliced(7, 1)],
+  ])("is taken from a node with the whole list where another's %s", async (_, change) => {
+    const block = madeBlock();
+    const liar = nodeWith({ ...block, transactions: change(block.transactions) });
+    const { source } = await sourceOf(liar, madeNode());
+    expect((await prove(source, NUMBER, ID)).inclusion).toMatchObject({ index: 7 });
+  });
+
   it("is refused when a transaction cannot be had", async () => {
     const block = madeBlock();
     const lost = block.transactions.map(({ hash, raw }, index) => (index === 3 ? { hash } : { hash, raw: raw ?? "" }));

@@ -49,7 +49,7 @@ export async function readBaseBlock(
   const [first] = seen;
   if (!first) throw new SourceError("block_not_found", `Base has no block ${number} yet`);
 
-  const { hash, header, transactions } = first;
+  const { hash, header } = first;
   const { transactionsRoot, receiptsRoot } = decodeBaseHeader(header);
   return {
     chain: "base",
@@ -59,33 +59,46 @@ export async function readBaseBlock(
     header,
     level: lowestLevel(seen),
     async find(txnId) {
-      const index = transactions.indexOf(txnId);
-      return index === -1 ? undefined : { prove: (ends) => prove(index, ends) };
+      const holding = seen.filter(({ transactions }) => transactions.includes(txnId));
+      return holding.length === 0 ? undefined : { prove: (ends) => prove(txnId, holding, ends) };
     },
   };
 
-  async function prove(index: number, ends: AbortSignal): Promise<ProvedTransaction> {
-    const items = await readTransactions({ nodes, work }, { hash, transactions }, ends);
-    const bytes = items[index] as Uint8Array;
-    requireChain(transactions[index] as string, bytes, accepted);
-    const { root, nodes: path } = await work.proveItem(items, index);
-    if (!equalBytes(root, transactionsRoot)) {
-      const answers = [
-        { provider: first?.rpc.name ?? "", answer: "transactions that do not lead to the header's root" },
-      ];
-      throw reportConflict({ about: `block ${number} ${hash}`, answers }, nodes.rules);
-    }
+  async function prove(txnId: string, holding: readonly Seen[], ends: AbortSignal): Promise<ProvedTransaction> {
+    const { index, bytes, path } = await proveByAny(txnId, holding, ends);
+    requireChain(txnId, bytes, accepted);
     const receipt = await proveReceipt({ nodes, work }, { number, index, receiptsRoot }, ends);
     await requireCanonical(ends);
     const inclusion = { kind: "mpt", index, nodes: path.map(toBase64), ...(receipt && { receipt }) } as const;
     return { bytes, inclusion };
   }
 
+  /** The headers are the same, and so is a list that leads to it: the first node's that has one will do. */
+  async function proveByAny(txnId: string, holding: readonly Seen[], ends: AbortSignal) {
+    let fault: Error | undefined;
+    for (const { rpc, transactions } of holding) {
+      const index = transactions.indexOf(txnId);
+      const items = await readTransactions({ nodes, work }, { hash, transactions }, ends).catch(unreadable);
+      if (items instanceof SourceError) {
+        fault = items;
+        continue;
+      }
+      const { root, nodes: path } = await work.proveItem(items, index);
+      if (equalBytes(root, transactionsRoot)) return { index, bytes: items[index] as Uint8Array, path };
+      const answers = [{ provider: rpc.name, answer: "transactions that do not lead to the header's root" }];
+      fault = reportConflict({ about: `block ${number} ${hash}`, answers }, nodes.rules);
+    }
+    throw fault ?? unavailable(`no node told what is in block ${number}`);
+  }
+
   /** Building takes time, in which a block that is not final may have been replaced. */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
     const about = `the hash of block ${number}`;
     const ask = async (rpc: BaseRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
-    const [now] = await agree(nodes.rpcs, ask, { about, same: (answer) => answer, signal: ends }, nodes.rules);
+    const same = (answer: string) => answer;
+    const behind = (answer: string, others: readonly string[]) =>
+      answer === "none" && others.some((other) => other !== "none");
+    const [now] = await agree(nodes.rpcs, ask, { about, same, behind, signal: ends }, nodes.rules);
     if (now !== hash)
       throw unavailable(`block ${number} was replaced while it was read: it was ${hash}, and is ${now}`);
   }
@@ -93,10 +106,9 @@ export async function readBaseBlock(
 
 async function look(rpc: BaseRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
   // Before the block: what is canonical afterwards was so when a head had passed it.
-  const latest = await rpc.block("latest", signal);
+  const [latest, levelOf] = await Promise.all([rpc.block("latest", signal), readLevels(rpc, signal)]);
   if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
   if (latest.number < number) return { upTo: latest.number };
-  const levelOf = await readLevels(rpc, signal);
   const json = await rpc.header(number, signal);
   if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
   const { hash, transactions } = json;
@@ -113,4 +125,10 @@ function headerOf(rpc: BaseRpc, number: number, json: Record<string, unknown>): 
     throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);
   }
   throw unavailable(`${rpc.name} gave another block than ${number}`);
+}
+
+/** A transaction of which no node gives the bytes: also one that a node has made up. */
+function unreadable(error: unknown): SourceError {
+  if (error instanceof SourceError && error.code === "source_unreadable") return error;
+  throw error;
 }
