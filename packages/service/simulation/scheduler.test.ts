@@ -106,7 +106,8 @@ describe("the scheduler", () => {
     await scheduler.run(() => woken.length === 3);
     expect(woken).toEqual(["at once", "slept", "cut"]);
     const signal = clock.timeout(100);
-    await scheduler.run(() => signal.aborted);
+    signal.addEventListener("abort", () => woken.push("late"));
+    await scheduler.run(() => woken.length === 4);
     expect(signal.reason).toMatchObject({ name: "TimeoutError" });
   });
 });

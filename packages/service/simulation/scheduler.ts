@@ -170,19 +170,23 @@ export class Scheduler {
     this.steps += 1;
   }
 
+  /** Takes out what happens next, dead or alive. */
   #next(): Happening {
     const ready = this.#ready;
-    const { soonest } = this.#timers;
-    if (ready.length === 0 && soonest === Number.POSITIVE_INFINITY) throw new Error("nothing is left to happen");
-    if (ready.length === 0 || (this.haste > 0 && this.random.chance(this.haste))) {
-      this.#now = Math.max(this.#now, soonest === Number.POSITIVE_INFINITY ? this.#now : soonest);
-      while (this.#timers.soonest <= this.#now) ready.push(this.#timers.take() as Happening);
-    }
+    if (ready.length === 0 || (this.haste > 0 && this.random.chance(this.haste))) this.#leap();
     const place = this.random.below(ready.length);
-    const happening = ready[place] as Happening;
-    const last = ready.pop() as Happening;
+    const happening = ready[place];
+    const last = ready.pop();
+    if (!happening || !last) throw new Error("nothing is left to happen");
     if (last !== happening) ready[place] = last;
     return happening;
+  }
+
+  /** Moves time on to the soonest timer, and lets all that is due then happen. */
+  #leap(): void {
+    const timers = this.#timers;
+    if (timers.soonest < Number.POSITIVE_INFINITY) this.#now = Math.max(this.#now, timers.soonest);
+    while (timers.soonest <= this.#now) this.#ready.push(timers.take() as Happening);
   }
 
   #line(who: string, what: string, about: string): string {

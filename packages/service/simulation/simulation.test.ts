@@ -19,7 +19,7 @@ describe("paid calls, simulated", () => {
   });
 
   test.each(Object.keys(DEFECTS) as DefectName[])("would show this mistake: %s", async (defect) => {
-    const { found } = await simulate({ seed: 1, runs: 4_000, workers: WORKERS, defect, mostViolations: 3 });
+    const { found } = await simulate({ seed: 1, runs: 4_000, workers: 1, defect, mostViolations: 3 });
     expect(found.map(({ violation }) => violation.invariant)).toContain(DEFECTS[defect].breaks);
   });
 
@@ -27,13 +27,13 @@ describe("paid calls, simulated", () => {
     const again = (workers: number) =>
       simulate({
         seed: 1,
-        runs: 150,
+        runs: 60,
         workers,
         defect: "void on the facilitator's word",
         mostViolations: Number.POSITIVE_INFINITY,
       });
     const [one, other] = await Promise.all([again(1), again(2)]);
-    expect(one.found.length).toBeGreaterThan(5);
+    expect(one.found.length).toBeGreaterThan(3);
     expect(other.found).toEqual(one.found);
     expect(other.counts).toEqual(one.counts);
   });
