@@ -32,7 +32,8 @@ export type Side = "before" | "after";
 export type Fault =
   /** Nothing, for as long as it waits. */
   | { kind: "timeout"; side: Side }
-  | { kind: "error"; side: Side; status?: number }
+  /** Another answer: 503 unless given. */
+  | { kind: "error"; side: Side; status?: number; body?: string }
   /** A connection that is reset. */
   | { kind: "reset"; side: Side }
   /** Half of the body, and the end of the connection. */
@@ -52,8 +53,8 @@ export type Match = {
   /** Of path and query. */
   path?: RegExp;
   rpc?: string;
-  /** A text within the body. */
-  body?: string;
+  /** A text within the body, or whether a body fits. */
+  body?: string | ((body: Buffer) => boolean);
 };
 
 export type Rule = {
@@ -234,7 +235,7 @@ function fits({ method, path, rpc, body }: Match, request: ProxiedRequest): bool
     (method === undefined || method === request.method) &&
     (path === undefined || path.test(request.path)) &&
     (rpc === undefined || rpc === request.rpc) &&
-    (body === undefined || request.body.includes(body))
+    (body === undefined || (typeof body === "string" ? request.body.includes(body) : body(request.body)))
   );
 }
 
@@ -262,7 +263,8 @@ function send({ status, headers, body }: ProxiedResponse, outgoing: ServerRespon
 }
 
 function fail(fault: Fault & { side: Side }, outgoing: ServerResponse): void {
-  if (fault.kind === "error") outgoing.writeHead(fault.status ?? 503, { "content-type": "text/plain" }).end("fault");
+  if (fault.kind === "error")
+    outgoing.writeHead(fault.status ?? 503, { "content-type": "application/json" }).end(fault.body ?? "{}");
   if (fault.kind === "reset") outgoing.socket?.resetAndDestroy();
 }
 

@@ -1,0 +1,118 @@
+import type { Sandbox } from "@attestd/sandbox";
+import {
+  AccountRole,
+  type Address,
+  address,
+  appendTransactionMessageInstruction,
+  createKeyPairSignerFromBytes,
+  createSolanaRpc,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getAddressEncoder,
+  getBase64EncodedWireTransaction,
+  getProgramDerivedAddress,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from "@solana/kit";
+import algosdk from "algosdk";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+
+const USDC = 31566704n;
+/** microAlgos: a minimum balance, what the service keeps in reserve, and fees. */
+const ATTESTOR_ALGO = 1_000_000n;
+/** microAlgos: the minimum balance of an account that holds one asset. */
+const PAYEE_ALGO = 200_000n;
+
+const SOLANA_USDC = address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+const TOKEN_PROGRAM = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
+const ASSOCIATED_TOKEN_PROGRAM = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
+/** SPL's Associated Token Account program: `CreateIdempotent`. */
+const CREATE_IDEMPOTENT = 1;
+
+/** Whose business a deployment is: its own attestor and payees, so that whatever they did was its doing. */
+export type Accounts = {
+  attestor: { address: string; mnemonic: string };
+  payTo: { algorand: string; base?: string; solana?: string };
+};
+
+/** Makes new accounts on every network of a sandbox, funded by it and ready to be paid. */
+export async function newAccounts(sandbox: Sandbox): Promise<Accounts> {
+  const [algorand, solana] = await Promise.all([
+    algorandAccounts(sandbox),
+    sandbox.payers.solana && solanaPayee(sandbox, sandbox.payers.solana.secretKeyBase64),
+  ]);
+  return {
+    attestor: algorand.attestor,
+    payTo: {
+      algorand: algorand.payee,
+      ...(sandbox.payTo.base && { base: privateKeyToAccount(generatePrivateKey()).address }),
+      ...(solana && { solana }),
+    },
+  };
+}
+
+async function algorandAccounts({ algodUrl, algorand }: Sandbox) {
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const suggestedParams = await algod.getTransactionParams().do();
+  const { address: dispenser, secretKey } = algorand.accounts.dispenser;
+  const [attestor, payee] = [algosdk.generateAccount(), algosdk.generateAccount()];
+  const fund = (receiver: algosdk.Address, amount: bigint) =>
+    algosdk.makePaymentTxnWithSuggestedParamsFromObject({ sender: dispenser, receiver, amount, suggestedParams });
+  const optIn = algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
+    sender: payee.addr,
+    receiver: payee.addr,
+    amount: 0,
+    assetIndex: USDC,
+    suggestedParams: { ...suggestedParams, flatFee: true, fee: 0n },
+  });
+  const funding = [fund(attestor.addr, ATTESTOR_ALGO), fund(payee.addr, PAYEE_ALGO)];
+  // The dispenser pays the payee's fee: its balance is then what it must be, and no more.
+  for (const transaction of funding) transaction.fee *= 2n;
+  algosdk.assignGroupID([...funding, optIn]);
+  const signed = [...funding.map((transaction) => transaction.signTxn(secretKey)), optIn.signTxn(payee.sk)];
+  const { txid } = await algod.sendRawTransaction(signed).do();
+  await algosdk.waitForConfirmation(algod, txid, 10);
+  const mnemonic = algosdk.secretKeyToMnemonic(attestor.sk);
+  return { attestor: { address: attestor.addr.toString(), mnemonic }, payee: payee.addr.toString() };
+}
+
+/** A new owner with a USDC account, which the sandbox's payer pays for: stock clients pay only where there is one. */
+async function solanaPayee({ solanaRpcUrl }: Sandbox, secretKeyBase64: string): Promise<string> {
+  const rpc = createSolanaRpc(solanaRpcUrl as string);
+  const [payer, { address: owner }, { value: blockhash }] = await Promise.all([
+    createKeyPairSignerFromBytes(Buffer.from(secretKeyBase64, "base64")),
+    generateKeyPairSigner(),
+    rpc.getLatestBlockhash().send(),
+  ]);
+  const instruction = {
+    programAddress: ASSOCIATED_TOKEN_PROGRAM,
+    accounts: [
+      { address: payer.address, role: AccountRole.WRITABLE_SIGNER, signer: payer },
+      { address: await usdcAccountOf(owner), role: AccountRole.WRITABLE },
+      { address: owner, role: AccountRole.READONLY },
+      { address: SOLANA_USDC, role: AccountRole.READONLY },
+      { address: SYSTEM_PROGRAM, role: AccountRole.READONLY },
+      { address: TOKEN_PROGRAM, role: AccountRole.READONLY },
+    ],
+    data: Uint8Array.of(CREATE_IDEMPOTENT),
+  };
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (empty) => setTransactionMessageFeePayerSigner(payer, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(blockhash, paid),
+    (lasting) => appendTransactionMessageInstruction(instruction, lasting),
+  );
+  const transaction = await signTransactionMessageWithSigners(message);
+  await rpc.sendTransaction(getBase64EncodedWireTransaction(transaction), { encoding: "base64" }).send();
+  return owner;
+}
+
+/** The account in which an owner holds USDC on Solana. */
+export async function usdcAccountOf(owner: Address): Promise<Address> {
+  const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map((part) => getAddressEncoder().encode(part));
+  const [account] = await getProgramDerivedAddress({ programAddress: ASSOCIATED_TOKEN_PROGRAM, seeds });
+  return account;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentRequired } from "@x402/core/types";
+import type { SignedPayment } from "./payers.ts";
+
+/** What the buyer was told each time: a status with the problem's code where there is one, or that nothing came. */
+export type Told = string;
+
+export type Purchase = {
+  told: Told[];
+  /** Of the last answer. */
+  status: number;
+  text: string;
+};
+
+/** Until the same payment is sent again, in ms. */
+const PAUSE_MS = 100;
+
+/** Asks what a request costs. */
+export async function priceOf(url: string, body: object, signal: AbortSignal): Promise<PaymentRequired> {
+  const response = await post(url, body, {}, signal);
+  return decodePaymentRequiredHeader(response.headers.get("payment-required") as string);
+}
+
+/**
+ * Sends one payment with its request, again and again, until there is an answer that ends it: the bundle, or a 402.
+ *
+ * @param url of the service now; asked before each attempt, because it may have been started again elsewhere
+ * @throws the signal's reason
+ */
+export async function buy(
+  url: () => string,
+  body: object,
+  { payload }: SignedPayment,
+  signal: AbortSignal,
+): Promise<Purchase> {
+  const headers = { "payment-signature": encodePaymentSignatureHeader(payload) };
+  const told: Told[] = [];
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const response = await post(url(), body, headers, signal);
+      const text = await response.text();
+      told.push(summary(response.status, text));
+      if (response.status === 200 || response.status === 402) return { told, status: response.status, text };
+    } catch {
+      told.push("no answer");
+    }
+    await sleep(PAUSE_MS, undefined, { signal });
+  }
+}
+
+function summary(status: number, text: string): Told {
+  const code = /"code":"(\w+)"/.exec(text)?.[1];
+  return status !== 200 && code ? `${status} ${code}` : String(status);
+}
+
+function post(url: string, body: object, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  return fetch(`${url}/attest`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal,
+  });
+}

@@ -1,0 +1,214 @@
+import type { Sandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { buy, type Purchase, priceOf, type Told } from "./buyer.ts";
+import type { CommitName } from "./commits.ts";
+import { type Databases, expireLeases, type StoreName } from "./databases.ts";
+import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
+import { type Rule, startFaultProxy } from "./fault-proxy.ts";
+import { judge } from "./judge.ts";
+import { payerOf, type RailName } from "./payers.ts";
+import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
+import type { ServiceProcess, Starter } from "./process.ts";
+
+/** Who goes on after the kill: the next process on the same journal, or a replica that stood by. */
+export type Successor = "restart" | "other replica";
+
+export type Cell = { point: Point; rail: RailName; store: StoreName; successor: Successor };
+
+export type Outcome = {
+  cell: Cell;
+  /** What is wrong; nothing when the cell held. */
+  wrong: string[];
+  /** What the buyer was told, up to the bundle or the 402. */
+  told: Told[];
+  /** What the processes committed, in their order: the killed one's and its successor's. */
+  committed: { killed: string[]; successor: string[] };
+  seconds: number;
+};
+
+export type Stand = {
+  sandbox: Sandbox;
+  databases: Databases;
+  start: Starter;
+  /** Whether leases of the dead run out at once, instead of in 15 s. */
+  hurry: boolean;
+};
+
+/** The longest that a cell may take, in ms. */
+const PATIENCE_MS = 180_000;
+const MOST_STARTS = 3;
+
+/**
+ * Buys one attestation from a real process, which is killed at the cell's point; sends the same payment until there is an
+ * answer; sends it once more; and holds the chains against what came of it.
+ */
+export async function runCell(stand: Stand, cell: Cell): Promise<Outcome> {
+  const started = performance.now();
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  await using course = new Course(stand, cell, signal);
+  const wrong: string[] = [];
+  try {
+    wrong.push(...(await course.run()));
+  } catch (error) {
+    wrong.push(`the cell could not be run to its end: ${(error as Error).message}`);
+  }
+  const { told, committed } = course;
+  return { cell, wrong, told, committed, seconds: (performance.now() - started) / 1000 };
+}
+
+/** The process that goes on, started when it is first asked for. */
+type Follow = () => Promise<ServiceProcess>;
+
+class Course implements AsyncDisposable {
+  readonly told: Told[] = [];
+  readonly #stand: Stand;
+  readonly #cell: Cell;
+  readonly #signal: AbortSignal;
+  readonly #opened = new AsyncDisposableStack();
+  readonly #running: ServiceProcess[] = [];
+  #victim: ServiceProcess | undefined;
+  #successor: ServiceProcess | undefined;
+
+  constructor(stand: Stand, cell: Cell, signal: AbortSignal) {
+    this.#stand = stand;
+    this.#cell = cell;
+    this.#signal = signal;
+  }
+
+  get committed(): Outcome["committed"] {
+    return { killed: this.#victim?.committed ?? [], successor: this.#successor?.committed ?? [] };
+  }
+
+  async run(): Promise<string[]> {
+    const { sandbox, databases } = this.#stand;
+    const { point, rail, store, successor } = this.#cell;
+    const scenario: Scenario = SCENARIOS[point.scenario];
+    const deployment = await newDeployment(sandbox, await databases.create(store));
+    this.#opened.defer(() => deployment.close());
+    stage(deployment, point.scenario);
+
+    const victim = await this.#start(deployment, point);
+    this.#victim = victim;
+    let following: Promise<ServiceProcess> | undefined;
+    const follow = async () => {
+      following ??= this.#start(deployment);
+      this.#successor = await following;
+      return this.#successor;
+    };
+    if (successor === "other replica") await follow();
+    const door = await this.#door(victim, deployment, follow);
+
+    // A Base source, because every rail may pay for it.
+    const body = { txid: sandbox.sampleTransactions.base as string };
+    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, body, this.#signal), scenario.life);
+    let url = door;
+    const taken = this.#afterKill(victim, deployment).then(async () => {
+      url = (await follow()).url;
+    });
+    taken.catch(() => undefined);
+    const first = await buy(() => url, body, payment, this.#signal);
+    this.told.push(...first.told);
+    await this.#within(taken, "the process was not killed: its point never came");
+    const again = await buy(() => url, body, payment, this.#signal);
+    await this.#within(this.#late, "the effect that was held back never happened");
+    if (scenario.last && point.side === "before")
+      await this.#within(lastOf(await follow(), scenario.last), "not at rest");
+    await this.#rounds(2);
+    for (const process of this.#running) await end(process);
+    for (const upstream of UPSTREAMS) deployment.proxies[upstream].heal();
+
+    const bundle = first.status === 200 ? { bundle: first.text } : {};
+    return [...asPromised(scenario, first, again), ...(await judge(sandbox, deployment, [{ payment, ...bundle }]))];
+  }
+
+  /** Resolves when an effect that was held back has happened. */
+  #late: Promise<void> = Promise.resolve();
+
+  /** A start that fails, as under load it may, is tried again: whoever runs a service has it started again. */
+  async #start({ settings }: Deployment, point?: Point): Promise<ServiceProcess> {
+    const killAt = point && "commit" in point ? point : undefined;
+    for (let tries = 1; ; tries++) {
+      try {
+        const process = await this.#stand.start(settings, killAt);
+        this.#running.push(process);
+        this.#opened.defer(() => end(process));
+        return process;
+      } catch (error) {
+        if (tries === MOST_STARTS) throw error;
+      }
+    }
+  }
+
+  async #afterKill(victim: ServiceProcess, { settings }: Deployment): Promise<void> {
+    await victim.ended;
+    if (this.#stand.hurry && this.#cell.store === "postgres") await expireLeases(settings.DATABASE_URL as string);
+  }
+
+  /** Puts the kill in its place. @returns where the buyer goes in */
+  async #door(victim: ServiceProcess, deployment: Deployment, follow: Follow): Promise<string> {
+    const { point } = this.#cell;
+    if ("commit" in point) return victim.url;
+    if (point.effect === "answer") {
+      const front = await startFaultProxy(victim.url);
+      this.#opened.defer(() => front.close());
+      front.add({ match: {}, ...this.#killing(victim, point, follow) });
+      return front.url;
+    }
+    const { upstream, match } = EFFECTS[point.effect];
+    deployment.proxies[upstream].add({ match, ...this.#killing(victim, point, follow) });
+    return victim.url;
+  }
+
+  #killing(victim: ServiceProcess, { nth, side }: EffectPoint, follow: Follow): Omit<Rule, "match"> {
+    const only = { from: nth, to: nth };
+    const kill = () => end(victim);
+    if (side === "before") return { ...only, onBefore: kill, fault: { kind: "reset", side } };
+    if (side === "after") return { ...only, onAfter: kill, fault: { kind: "reset", side } };
+    const happened = Promise.withResolvers<void>();
+    this.#late = happened.promise;
+    const hold = async () => {
+      await kill();
+      await (await follow()).nextCommit();
+    };
+    return { ...only, onBefore: hold, onAfter: () => happened.resolve(), fault: { kind: "reset", side: "after" } };
+  }
+
+  /** Waits some rounds of the ledger: what anybody might still do too much, is done by then. */
+  async #rounds(count: number): Promise<void> {
+    const { algodUrl } = this.#stand.sandbox;
+    const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+    const { lastRound } = await algod.status().do();
+    for (let i = 0n; i < count; i++) await algod.statusAfterBlock(lastRound + i).do();
+  }
+
+  async #within<T>(work: Promise<T>, otherwise: string): Promise<T> {
+    const late = new Promise<never>((_, reject) => {
+      this.#signal.addEventListener("abort", () => reject(new Error(otherwise)), { once: true });
+    });
+    return Promise.race([work, late]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.disposeAsync();
+  }
+}
+
+/** Resolves when a process has told of a commit. */
+async function lastOf(process: ServiceProcess, name: CommitName): Promise<void> {
+  while (!process.committed.includes(name)) await process.nextCommit();
+}
+
+async function end(process: ServiceProcess): Promise<void> {
+  process.kill();
+  await process.ended;
+}
+
+/** Whether the buyer was told what it must be told, the first time to the end and once more after that. */
+function asPromised({ end }: Scenario, first: Purchase, again: Purchase): string[] {
+  const wanted = end === "delivered" ? 200 : 402;
+  const wrong: string[] = [];
+  if (first.status !== wanted) wrong.push(`the buyer was told ${first.told.join(", ")} ${first.text}`);
+  if (again.status !== first.status) wrong.push(`the buyer was then told ${again.told.join(", ")}`);
+  if (end === "delivered" && again.text !== first.text) wrong.push("the second bundle is not the first, byte for byte");
+  return wrong;
+}

@@ -1,0 +1,106 @@
+import type { ProofBundle } from "@attestd/proof/bundle";
+import { parseNote, paymentCommitment } from "@attestd/proof/note";
+import type { Sandbox } from "@attestd/sandbox";
+import { auditJournal } from "@attestd/service/operator";
+import { address, createSolanaRpc } from "@solana/kit";
+import algosdk from "algosdk";
+import { createPublicClient, type Hex, http, parseAbi } from "viem";
+import { type Accounts, usdcAccountOf } from "./accounts.ts";
+import type { Deployment } from "./deployment.ts";
+import { RAILS, type RailName, type SignedPayment } from "./payers.ts";
+
+const USDC = 31566704n;
+const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const ERC20 = parseAbi(["function balanceOf(address account) view returns (uint256)"]);
+/** micro-USDC a call. */
+const PRICE = 1_000n;
+const AUDIT_MS = 60_000;
+
+/** A purchase that came to its end: with its bundle, or without one. */
+export type Ended = { payment: SignedPayment; bundle?: string };
+
+/**
+ * Holds what the chains show of a deployment, and its journal, against the purchases that were made of it: by what any
+ * outsider can see, and by the operator's audit. Every payment that was delivered for was made once and attested once,
+ * the others not at all, and nothing else happened.
+ *
+ * @param deployment whose processes have ended: an SQLite journal is locked by the one that has it open
+ * @returns what is wrong, each in a sentence; nothing when all is well
+ */
+export async function judge(sandbox: Sandbox, deployment: Deployment, ended: readonly Ended[]): Promise<string[]> {
+  return [...(await seenOutside(sandbox, deployment.accounts, ended)), ...(await audited(deployment, ended))];
+}
+
+async function audited({ settings }: Deployment, ended: readonly Ended[]): Promise<string[]> {
+  const { verdict, findings, counts } = await auditJournal(settings, {
+    sandbox: true,
+    signal: AbortSignal.timeout(AUDIT_MS),
+  });
+  const wrong = findings.filter(({ severity }) => severity !== "information").map(({ message }) => message);
+  const delivered = ended.filter(({ bundle }) => bundle !== undefined).length;
+  if (counts.delivered !== delivered) wrong.push(`${counts.delivered} of ${delivered} bundles can be fetched`);
+  return verdict === "clean" ? wrong : [`the audit is ${verdict}`, ...wrong];
+}
+
+async function seenOutside(sandbox: Sandbox, accounts: Accounts, ended: readonly Ended[]): Promise<string[]> {
+  const wrong: string[] = [];
+  const delivered = ended.filter(({ bundle }) => bundle !== undefined);
+
+  const received = await Promise.all(RAILS.map((rail) => receivedOn[rail](sandbox, accounts)));
+  for (const [i, rail] of RAILS.entries()) {
+    const due = PRICE * BigInt(delivered.filter(({ payment }) => payment.rail === rail).length);
+    if (received[i] !== due) wrong.push(`${rail}: the payee has ${received[i]} micro-USDC instead of ${due}`);
+  }
+
+  const notes = await attestationsOf(sandbox, accounts);
+  const unclaimed = new Map(notes.map(({ txid, note }) => [txid, note]));
+  for (const { payment, bundle } of delivered) {
+    const { attest } = JSON.parse(bundle as string) as ProofBundle;
+    const note = unclaimed.get(attest.txnId);
+    if (note === undefined) wrong.push(`${payment.key}: its attestation ${attest.txnId} is not on the ledger`);
+    else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has another note, ${note}`);
+    else if (commitmentOf(note) !== paymentCommitment(payment.key))
+      wrong.push(`${payment.key}: the note is not its own`);
+    unclaimed.delete(attest.txnId);
+  }
+  for (const [txid, note] of unclaimed) wrong.push(`an attestation too many: ${txid}, ${note}`);
+  return wrong;
+}
+
+function commitmentOf(note: string): string | undefined {
+  const read = parseNote(note);
+  return "p" in read ? read.p : undefined;
+}
+
+/** What the payee of a deployment has in micro-USDC: all that it was ever paid, since it pays nobody. */
+const receivedOn: Record<RailName, (sandbox: Sandbox, accounts: Accounts) => Promise<bigint>> = {
+  async algorand({ algodUrl }, { payTo }) {
+    const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+    const { assetHolding } = await algod.accountAssetInformation(payTo.algorand, USDC).do();
+    return assetHolding?.amount ?? 0n;
+  },
+  async base({ baseRpcUrl }, { payTo }) {
+    if (!payTo.base) return 0n;
+    const client = createPublicClient({ transport: http(baseRpcUrl) });
+    const args = [payTo.base as Hex] as const;
+    return client.readContract({ address: BASE_USDC, abi: ERC20, functionName: "balanceOf", args });
+  },
+  async solana({ solanaRpcUrl }, { payTo }) {
+    if (!payTo.solana) return 0n;
+    const account = await usdcAccountOf(address(payTo.solana));
+    const { value } = await createSolanaRpc(solanaRpcUrl as string)
+      .getTokenAccountBalance(account)
+      .send();
+    return BigInt(value.amount);
+  },
+};
+
+/** Every transaction that the attestor has sent, with its note. */
+async function attestationsOf({ indexerUrl }: Sandbox, { attestor }: Accounts) {
+  const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
+  const { transactions } = await indexer.searchForTransactions().address(attestor.address).addressRole("sender").do();
+  return transactions.map(({ id, note }) => ({
+    txid: id as string,
+    note: Buffer.from(note ?? []).toString("utf8"),
+  }));
+}

@@ -1,0 +1,101 @@
+import type { Cell, Outcome, Successor } from "./cell.ts";
+import type { StoreName } from "./databases.ts";
+import { RAILS } from "./payers.ts";
+import { nameOf, POINTS, SCENARIOS, type Scenario } from "./points.ts";
+
+/** Who can take a call up, by journal: an SQLite file is locked to one process, and so has no other replica. */
+export const SUCCESSORS: Record<StoreName, readonly Successor[]> = {
+  sqlite: ["restart"],
+  postgres: ["restart", "other replica"],
+};
+
+/** A column of the table. */
+export type Column = Pick<Cell, "rail" | "store" | "successor">;
+
+export const COLUMNS: readonly Column[] = (["sqlite", "postgres"] as const).flatMap((store) =>
+  SUCCESSORS[store].flatMap((successor) => RAILS.map((rail) => ({ rail, store, successor }))),
+);
+
+/** Every cell of the matrix that can come about. */
+export const CELLS: readonly Cell[] = POINTS.flatMap((point) => {
+  const { rails }: Scenario = SCENARIOS[point.scenario];
+  return COLUMNS.filter(({ rail }) => rails.includes(rail)).map((column) => ({ point, ...column }));
+});
+
+/** `settle after · base · postgres · other replica`, with the scenario before it where there is one. */
+export function titleOf({ point, rail, store, successor }: Cell): string {
+  const scenario = point.scenario === "plain" ? [] : [point.scenario];
+  return [...scenario, nameOf(point), rail, store, successor].join(" · ");
+}
+
+/** A few cells that together have every rail, every journal, every effect and both sides of a commit. */
+const SAMPLE: readonly string[] = [
+  "verify after · base · sqlite · restart",
+  "call_prepared before · algorand · postgres · restart",
+  "settlement_begun after · solana · sqlite · restart",
+  "settle before · solana · postgres · other replica",
+  "settle after · algorand · sqlite · restart",
+  "settle late · base · sqlite · restart",
+  "attestation_signed after · base · postgres · other replica",
+  "submit before · base · sqlite · restart",
+  "submit after · solana · sqlite · restart",
+  "answer after · algorand · postgres · other replica",
+];
+
+export function sampleOf(cells: readonly Cell[]): Cell[] {
+  return SAMPLE.map((title) => {
+    const cell = cells.find((candidate) => titleOf(candidate) === title);
+    if (!cell) throw new Error(`there is no cell ${title}`);
+    return cell;
+  });
+}
+
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** How long after a commit was handed in a process may be killed, in ms: an fsync takes one to ten. */
+const DURING_MS = 8;
+
+/**
+ * Each cell so many times, in an order drawn from the seed, so that other cells run beside it each time; and with it
+ * how long a commit runs before the process is killed `during` it.
+ */
+export function drawn(cells: readonly Cell[], times: number, seed: number): Cell[] {
+  const random = randomOf(seed);
+  return Array.from({ length: times }, () => cells)
+    .flat()
+    .map((cell) => ({ cell, at: random(), afterMs: Math.floor(random() * DURING_MS) }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ cell, afterMs }) => ("commit" in cell.point ? { ...cell, point: { ...cell.point, afterMs } } : cell));
+}
+
+/** Runs work on items, so many at a time, in their order. @returns the results, in the order of the items */
+export async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  await Promise.all(
+    Array.from({ length: jobs }, async () => {
+      for (const [i, item] of waiting) results[i] = await work(item);
+    }),
+  );
+  return results;
+}
+
+/** What happened to a buyer, runs of the same answer as one: `no answer ×12, 200`. */
+export function inWords(told: Outcome["told"]): string {
+  const runs: { what: string; count: number }[] = [];
+  for (const what of told) {
+    const last = runs.at(-1);
+    if (last?.what === what) last.count += 1;
+    else runs.push({ what, count: 1 });
+  }
+  return runs.map(({ what, count }) => (count > 1 ? `${what} ×${count}` : what)).join(", ");
+}

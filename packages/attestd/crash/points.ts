@@ -1,0 +1,154 @@
+import type { CommitName, CommitPoint } from "./commits.ts";
+import type { Deployment, Upstream } from "./deployment.ts";
+import type { Match, Rule } from "./fault-proxy.ts";
+import type { Life, RailName } from "./payers.ts";
+
+/** What befalls a purchase before anything is killed, so that each commit and each effect comes about. */
+export type Scenario = {
+  /** What happens. */
+  story: string;
+  /** How the purchase ends. */
+  end: "delivered" | "void";
+  /** Rails on which it can happen; the others are left out, and `elsewhere` says why. */
+  rails: readonly RailName[];
+  elsewhere?: string;
+  life?: Life;
+  /** What is committed last, where that is after the purchase has ended. */
+  last?: CommitName;
+  rules(): { upstream: Upstream; rule: Rule }[];
+};
+
+/** Something that a process does to the world, or asks of it, for a purchase. */
+export type EffectName = "verify" | "settle" | "submit" | "answer";
+
+/**
+ * `before`: the request never leaves. `after`: it has had its effect, and the answer never comes. `late`: it has left,
+ * and has its effect when another process has taken the call up.
+ */
+export type EffectPoint = { effect: EffectName; nth: number; side: "before" | "after" | "late" };
+
+/** Where a process is killed. */
+export type Point = { scenario: ScenarioName } & (CommitPoint | EffectPoint);
+
+const SETTLE: Match = { path: /^\/settle$/ };
+const SUBMIT: Match = { method: "POST", path: /^\/v2\/transactions$/ };
+const UNDERFUNDED = {
+  message: "TransactionPool.Remember: transaction A: overspend (account B, data {}, tried to spend {1000})",
+};
+const EVERY_RAIL: readonly RailName[] = ["algorand", "base", "solana"];
+
+export const EFFECTS: Record<Exclude<EffectName, "answer">, { upstream: Upstream; match: Match }> = {
+  verify: { upstream: "facilitator", match: { path: /^\/verify$/ } },
+  settle: { upstream: "facilitator", match: SETTLE },
+  submit: { upstream: "algod", match: SUBMIT },
+};
+
+export const SCENARIOS = {
+  plain: {
+    story: "nothing else goes wrong",
+    end: "delivered",
+    rails: EVERY_RAIL,
+    rules: () => [],
+  },
+  settled_again: {
+    story: "the facilitator breaks at the first settlement, which never reaches the chain",
+    end: "delivered",
+    rails: EVERY_RAIL,
+    rules: () => [
+      { upstream: "facilitator", rule: { match: SETTLE, to: 1, fault: { kind: "error", side: "before" } } },
+    ],
+  },
+  expired: {
+    story: "no settlement ever reaches the chain, until the payment expires",
+    end: "void",
+    rails: EVERY_RAIL,
+    life: "short",
+    rules: () => [{ upstream: "facilitator", rule: { match: SETTLE, fault: { kind: "error", side: "before" } } }],
+  },
+  blocked: {
+    story: "algod says at first that the attestor cannot pay",
+    end: "delivered",
+    rails: EVERY_RAIL,
+    rules: () => [
+      {
+        upstream: "algod",
+        rule: {
+          match: SUBMIT,
+          to: 1,
+          fault: { kind: "error", side: "before", status: 400, body: JSON.stringify(UNDERFUNDED) },
+        },
+      },
+    ],
+  },
+  lost: {
+    story: "algod takes the attestation and loses it, until its last round has passed",
+    end: "delivered",
+    rails: ["algorand"],
+    elsewhere: "what paid for it makes no difference by then",
+    rules: () => {
+      let first: Buffer | undefined;
+      const isFirst = (body: Buffer) => {
+        first ??= body;
+        return first.equals(body);
+      };
+      const fault = {
+        kind: "error",
+        side: "before",
+        status: 200,
+        body: JSON.stringify({ txId: "A".repeat(52) }),
+      } as const;
+      return [{ upstream: "algod", rule: { match: { ...SUBMIT, body: isFirst }, fault } }];
+    },
+  },
+  watched: {
+    story: "the payment is looked at again until it is final",
+    end: "delivered",
+    rails: ["base", "solana"],
+    elsewhere: "a round of Algorand's is final at once",
+    last: "payment_seen_again",
+    rules: () => [],
+  },
+} as const satisfies Record<string, Scenario>;
+
+export type ScenarioName = keyof typeof SCENARIOS;
+
+const EACH_SIDE = ["before", "during", "after"] as const;
+const BOTH_SIDES = ["before", "after"] as const;
+
+const commit = (scenario: ScenarioName, name: CommitName, sides: readonly CommitPoint["side"][], nth = 1): Point[] =>
+  sides.map((side) => ({ scenario, commit: name, nth, side }));
+const effect = (scenario: ScenarioName, name: EffectName, sides: readonly EffectPoint["side"][], nth = 1): Point[] =>
+  sides.map((side) => ({ scenario, effect: name, nth, side }));
+
+/** Every commit of a call and everything that is done for it, in the order in which they happen. */
+export const POINTS: readonly Point[] = [
+  ...effect("plain", "verify", BOTH_SIDES),
+  ...commit("plain", "call_prepared", EACH_SIDE),
+  ...commit("plain", "settlement_begun", EACH_SIDE),
+  ...effect("plain", "settle", ["before", "after", "late"]),
+  ...commit("plain", "payment_proved", EACH_SIDE),
+  ...commit("plain", "attestation_signed", EACH_SIDE),
+  ...effect("plain", "submit", ["before", "after", "late"]),
+  ...commit("plain", "attestation_confirmed", EACH_SIDE),
+  ...commit("plain", "bundle_sealed", EACH_SIDE),
+  ...effect("plain", "answer", BOTH_SIDES),
+  ...commit("settled_again", "settlement_begun", BOTH_SIDES, 2),
+  ...effect("settled_again", "settle", ["before", "after", "late"], 2),
+  ...commit("expired", "payment_void", BOTH_SIDES),
+  ...commit("blocked", "attestation_blocked", BOTH_SIDES),
+  ...commit("lost", "attestation_dead", BOTH_SIDES),
+  ...commit("lost", "attestation_signed", BOTH_SIDES, 2),
+  ...commit("watched", "payment_seen_again", BOTH_SIDES),
+];
+
+/** As the tables call it: `settle after`, `settlement_begun during, the 2nd`. */
+export function nameOf(point: Point): string {
+  const what = "commit" in point ? point.commit : point.effect;
+  return `${what} ${point.side}${point.nth > 1 ? `, the ${point.nth}nd` : ""}`;
+}
+
+/** Puts what a scenario is about in the way of a deployment. */
+export function stage({ proxies }: Deployment, name: ScenarioName): void {
+  const { rules }: Scenario = SCENARIOS[name];
+  for (const { upstream, rule } of rules()) proxies[upstream].add(rule);
+}

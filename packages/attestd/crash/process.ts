@@ -1,0 +1,93 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { CommitPoint } from "./commits.ts";
+import type { Settings } from "./deployment.ts";
+import type { News, Orders } from "./service.ts";
+
+const ENTRY = fileURLToPath(new URL("./service.ts", import.meta.url));
+/** Compiled code, for all processes of all runs. */
+const CACHE = join(tmpdir(), "attestd-test-cache");
+
+/** A service that listens, in a process of its own. */
+export type ServiceProcess = {
+  url: string;
+  /** Commits of calls so far, as they were told: the last before a kill may be missing. */
+  committed: string[];
+  /** Resolves when it next tells of a commit. */
+  nextCommit(): Promise<void>;
+  /** SIGKILL. */
+  kill(): void;
+  /** Resolves when it has ended, with what ended it. */
+  ended: Promise<string>;
+};
+
+/** Starts processes, only as many at a time as there are cores: a start is all work, and has a deadline of its own. */
+export type Starter = (settings: Settings, killAt?: CommitPoint) => Promise<ServiceProcess>;
+
+export function createStarter(atATime = availableParallelism()): Starter {
+  const waiting: (() => void)[] = [];
+  let free = atATime;
+  return async (settings, killAt) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await startProcess(settings, killAt);
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}
+
+/**
+ * Starts a service.
+ *
+ * @param killAt where it is to kill itself
+ * @throws Error when it did not come to listen; it has ended then
+ */
+async function startProcess(settings: Settings, killAt?: CommitPoint): Promise<ServiceProcess> {
+  const child = fork(ENTRY, {
+    env: { NODE_COMPILE_CACHE: CACHE },
+    execArgv: [],
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const complaints = collect(child);
+  const listening = Promise.withResolvers<string>();
+  const committed: string[] = [];
+  let next = Promise.withResolvers<void>();
+  child.on("message", (news: News) => {
+    if ("listening" in news) listening.resolve(news.listening);
+    else if ("failed" in news) listening.reject(new Error(news.failed));
+    else {
+      committed.push(news.committed);
+      next.resolve();
+      next = Promise.withResolvers();
+    }
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve(String(signal ?? code));
+      listening.reject(new Error(`the service ended before it listened: ${signal ?? code} ${complaints()}`));
+    });
+  });
+  child.send({ settings, ...(killAt && { killAt }) } satisfies Orders);
+  const kill = () => void child.kill("SIGKILL");
+  try {
+    return { url: await listening.promise, committed, nextCommit: () => next.promise, kill, ended };
+  } catch (error) {
+    kill();
+    await ended;
+    throw error;
+  }
+}
+
+function collect({ stderr }: ChildProcess): () => string {
+  let text = "";
+  stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  return () => text;
+}

@@ -1,0 +1,32 @@
+import { flushCompileCache } from "node:module";
+import { startService } from "@attestd/service";
+import { type CommitPoint, type Store, watchCommits } from "./commits.ts";
+import type { Settings } from "./deployment.ts";
+
+/*
+ * The service in a process of its own, to be killed. It takes one message, its orders, and tells its parent where it
+ * listens and what it has committed; it ends with its parent.
+ */
+
+export type Orders = { settings: Settings; killAt?: CommitPoint };
+export type News = { listening: string } | { committed: string } | { failed: string };
+
+const tell = (news: News) => void process.send?.(news);
+
+process.once("disconnect", () => process.exit(1));
+process.once("message", async ({ settings, killAt }: Orders) => {
+  const store = (journal: Store) =>
+    watchCommits(journal, {
+      ...(killAt && { killAt }),
+      kill: () => process.kill(process.pid, "SIGKILL"),
+      committed: (name) => tell({ committed: name }),
+    });
+  try {
+    const { url } = await startService(settings, { sandbox: true, store });
+    tell({ listening: url });
+    // Node does it at exit, to which a killed process does not come.
+    flushCompileCache();
+  } catch (error) {
+    tell({ failed: (error as Error).message });
+  }
+});
