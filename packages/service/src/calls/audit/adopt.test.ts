@@ -7,9 +7,10 @@ import { requestHash, type Subject } from "../../subjects/subject.ts";
 import { type CallEvent, nextEffect, reduce } from "../machine.ts";
 import type { Store } from "../store.ts";
 import { MemoryJournal } from "../stores/testing-memory.ts";
-import { aCall } from "../testing.ts";
+import { aCall, after } from "../testing.ts";
 import { type AdoptionOptions, adopt } from "./adopt.ts";
 import type { ChainPayment, LedgerNote } from "./facts.ts";
+import { NotForOperator, reduceByOperator } from "./operator-events.ts";
 import type { PaymentReader } from "./reading.ts";
 import { refund } from "./refund.ts";
 import { ATTESTOR, STRANGER } from "./testing-world.ts";
@@ -244,6 +245,20 @@ describe("an adoption", () => {
     await expect(restored.adopt(TX)).rejects.toThrow("more than one payment to us");
     await expect(restored.adopt("solana:x/y")).rejects.toThrow("no node is configured");
   });
+});
+
+test("an operator's event is taken in its own states alone", () => {
+  const adopted = { type: "payment_adopted", proof: { transaction: TX, height: 1, final: true }, receipt: "" } as const;
+  const paid = reduceByOperator(aCall(), adopted);
+  expect(() => reduceByOperator(paid, adopted)).toThrow(NotForOperator);
+  const refunded = { type: "payment_refunded", transaction: TX } as const;
+  expect(() => reduceByOperator(paid, refunded)).toThrow(NotForOperator);
+  const live = after(
+    paid,
+    { type: "attestation_signed", attempt: attemptOf("ATTEST") },
+    { type: "attestation_blocked", reason: "overspend" },
+  );
+  expect(() => reduceByOperator(live, refunded)).toThrow("is owed, which does not take payment_refunded");
 });
 
 describe("a refund", () => {

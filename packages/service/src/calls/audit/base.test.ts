@@ -90,7 +90,7 @@ describe("payments on Base", () => {
     const { chain, url } = await node();
     const { receipts } = chain;
     const one = chain.use(40_000, { from: payer, to: payee, value: 1_000n, nonce: nonce(1) });
-    const two = chain.use(40_000, { from: stranger, to: payee, value: 2_000n, nonce: nonce(2) });
+    const two = chain.use(40_000, { from: payer, to: payee, value: 2_000n, nonce: nonce(2) });
     const [first, second] = [receipts.get(one), receipts.get(two)];
     const moved = second?.logs.map((log, i) => ({ ...log, index: 20 + i, transaction: one })) ?? [];
     receipts.set(one, { status: 1, logs: [...(first?.logs ?? []), ...moved] });
