@@ -5,8 +5,8 @@ export default defineConfig({
     include: ["packages/*/{src,test,simulation,crash}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
     pool: "threads",
     isolate: false,
-    // Most of the time goes by waiting for rounds, blocks and processes: more workers than cores.
-    maxWorkers: 4,
+    // Some of the time goes by waiting for rounds, blocks and processes.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -56,7 +56,7 @@ describe("attestd sandbox", () => {
     folder = await temporaryFolder();
     // What a developer's shell may hold must not reach a sandbox.
     const env = { DATABASE_URL: "postgres://127.0.0.1:1/precious", PAY_TO_ALGORAND: "A".repeat(58), PORT: "0" };
-    sandbox = watch(["sandbox", "--round-ms", "100"], { cwd: folder.path, env });
+    sandbox = watch(["sandbox", "--round-ms", "500"], { cwd: folder.path, env });
     await Promise.race([untilItSays(sandbox.out, /"msg":"listening"/), sandbox.ended]);
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { ExactAvmScheme } from "@x402/avm/exact/client";
 import { x402Client } from "@x402/core/client";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { pay, sign, startWorld, type World } from "./world.ts";
+import { patient, pay, sign, startWorld, type World } from "./world.ts";
 
 const USDC = 31566704n;
 
@@ -63,7 +63,7 @@ function clientOf(address: string, keys: algosdk.Account[], preimage: Preimage):
         indexes.includes(i) ? signAll(algosdk.decodeUnsignedTransaction(bytes), keys, preimage) : null,
       ),
   };
-  const scheme = new ExactAvmScheme(signer, { algodUrl: world.sandbox.algodUrl });
+  const scheme = new ExactAvmScheme(signer, patient(world.sandbox.algodUrl));
   return new x402Client().register("algorand:*", scheme);
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { type RunningService, startService } from "@attestd/service";
 import { toClientAvmSigner } from "@x402/avm";
@@ -57,11 +58,21 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
   };
 }
 
+/** Rounds for which a payment is valid here: the stock ten pass in two seconds, which a busy machine may take to send it. */
+const VALIDITY_WINDOW = 60;
+
 /** The sandbox's Algorand payer as a stock x402 client. */
 export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
   const account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
   const signer = toClientAvmSigner(Buffer.from(account.sk).toString("base64"));
-  return new x402Client().register("algorand:*", new ExactAvmScheme(signer, { algodUrl }));
+  return new x402Client().register("algorand:*", new ExactAvmScheme(signer, patient(algodUrl)));
+}
+
+/** The stock scheme's own settings, for payments that live longer. */
+export function patient(algodUrl: string): { algorandClient: AlgorandClient } {
+  const { port } = new URL(algodUrl);
+  const client = AlgorandClient.fromConfig({ algodConfig: { server: algodUrl, port, token: "" } });
+  return { algorandClient: client.setDefaultValidityWindow(VALIDITY_WINDOW) };
 }
 
 export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
