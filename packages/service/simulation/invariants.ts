@@ -13,6 +13,7 @@ export const INVARIANTS = {
   strangers: "who cannot sign learns nothing",
   answers: "every request is answered, and truly",
   heard: "no rejection goes unheard",
+  served: "who pays while everything works gets a bundle within 60 s",
   rest: "everything comes to rest",
 } as const;
 

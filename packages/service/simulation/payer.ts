@@ -22,6 +22,10 @@ export type PayerOptions = {
 /** Problems after which the same request never succeeds. */
 const ENDS = new Set(["payment_bound_to_other_request", "source_not_found", "source_not_final"]);
 
+/** What is signed for. */
+type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string };
+const HONEST: Terms = { amount: PRICE, payTo: PAY_TO, ms: 60_000 };
+
 /** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
 export class Payer {
   readonly #options: PayerOptions;
@@ -36,8 +40,13 @@ export class Payer {
     const { random } = scheduler;
     await scheduler.pause(random.below(15_000), `${account.name} comes`);
     const subject = random.chance(0.06) ? random.pick([MISSING, YOUNG]) : random.pick(SUBJECTS);
-    const sent = await this.#pay(subject, random.chance(0.15) ? `purchase-of-${account.name}` : undefined);
-    const { authorization } = sent;
+    const sent = await this.#pay(subject, {
+      amount: random.chance(0.03) ? PRICE - 1n : PRICE,
+      payTo: random.chance(0.03) ? "ANOTHER" : PAY_TO,
+      ms: random.between(12_000, 60_000),
+      ...(random.chance(0.15) && { identifier: `purchase-of-${account.name}` }),
+    });
+    const { authorization, identifier } = sent;
 
     const trials: Promise<unknown>[] = [];
     const also = (probability: number, trial: () => Promise<unknown>) => {
@@ -51,21 +60,25 @@ export class Payer {
     also(0.1, () => this.#mischief(authorization));
     also(0.85, () => this.#insist(sent, subject));
     // What was paid anew under the same name must not be charged a second time.
-    if (sent.identifier !== undefined)
-      also(0.5, async () => this.#insist(await this.#pay(subject, sent.identifier), subject));
+    if (identifier !== undefined)
+      also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, identifier }), subject));
     await Promise.all(trials);
   }
 
+  /** Buys as most people do. @returns how that ended */
+  async buyHonestly(): Promise<Answer> {
+    const subject = this.#options.scheduler.random.pick(SUBJECTS);
+    return this.#insist(await this.#pay(subject, HONEST), subject);
+  }
+
   /** Asks for the offers and signs for one of them. */
-  async #pay(subject: Subject, identifier: string | undefined): Promise<Sent> {
+  async #pay(subject: Subject, { amount, payTo, ms, identifier }: Terms): Promise<Sent> {
     const { scheduler, account, chains, signed } = this.#options;
     const { random } = scheduler;
     const accepted = await this.#offer(subject);
     const chain = chains.find(({ network }) => network === accepted.network);
     if (!chain) throw new Error(`no chain ${accepted.network}`);
-    const amount = random.chance(0.03) ? PRICE - 1n : PRICE;
-    const payTo = random.chance(0.03) ? "ANOTHER" : PAY_TO;
-    const authorization = chain.authorize(account, payTo, amount, random.between(12_000, 60_000));
+    const authorization = chain.authorize(account, payTo, amount, ms);
     signed(authorization);
     return {
       authorization,
@@ -90,12 +103,12 @@ export class Payer {
   }
 
   /** Sends it again and again, until the answer is an end. */
-  async #insist(sent: Sent, subject: Subject): Promise<void> {
+  async #insist(sent: Sent, subject: Subject): Promise<Answer> {
     for (;;) {
       const answer = await this.#send(sent, subject);
-      if (answer.kind === "delivered" || answer.kind === "payment_required") return;
-      if (answer.kind === "problem" && ENDS.has(answer.code)) return;
-      if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return;
+      if (answer.kind === "delivered" || answer.kind === "payment_required") return answer;
+      if (answer.kind === "problem" && ENDS.has(answer.code)) return answer;
+      if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return answer;
       await this.#wait();
     }
   }

@@ -1,6 +1,6 @@
 import { Fleet } from "./fleet.ts";
 import type { Violation } from "./invariants.ts";
-import { judge } from "./judge.ts";
+import { judge, PROMPT_MS } from "./judge.ts";
 import { Payer } from "./payer.ts";
 import { toPayload } from "./payload.ts";
 import { type Defect, PRICE } from "./service.ts";
@@ -37,9 +37,9 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const waitMs = random.pick([3_000, 20_000, 90_000]);
   const mostInFlight = random.pick([1, 3, 2_000, 2_000]);
   const fleet = new Fleet(world, { waitMs, mostInFlight, defect }, random.pick([1, 1, 2, 2, 3]));
+  const clients = new Clients(world, fleet);
+  for (let i = random.between(1, 3); i > 0; i--) clients.come(random.pick([1, 2, 10]), random.between(1, 2));
   if (random.chance(0.1)) drainAttestor(world);
-  const payers = new Payers(world, fleet);
-
   const illness = random.below(random.chance(0.03) ? LONG_ILLNESS_MS : ILLNESS_MS);
   scheduler.later(undefined, illness, "EVERYTHING HEALS", "", () => {
     faults.heal();
@@ -47,18 +47,12 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
     world.ledger.spendable = 1_000_000;
     fleet.heal();
   });
-  const rate = random.pick([0, 0.005, 0.02]);
-  await scheduler.run(() => {
-    if (witness.violation) return true;
-    const { healed, healedAt } = faults;
-    if (healed && payers.buying === 0 && witness.open === 0 && scheduler.inFlight === 0 && fleet.whole) return true;
-    if (scheduler.now > healedAt + REST_MS || scheduler.steps > MOST_STEPS)
-      witness.object("rest", `${witness.open} calls are open, ${payers.buying} purchases are under way`);
-    // Between any two steps, and so between any two awaits.
-    if (!healed && random.chance(rate)) fleet.disturb();
-    return false;
-  });
 
+  await untilRest(world, fleet, clients, random.pick([0, 0.005, 0.02]));
+  if (random.chance(0.2)) {
+    clients.comeHonestly();
+    await untilRest(world, fleet, clients, 0);
+  }
   if (!witness.violation) judge(witness, database, faults.healedAt);
   if (!witness.violation) await replayAll(world, fleet);
   count("steps", scheduler.steps);
@@ -67,32 +61,74 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   return { counts: world.counts, ...(violation && { violation }) };
 }
 
-/** Everybody who buys. */
-class Payers {
-  /** Purchases that are under way. */
-  buying = 0;
+/** Lets things happen until nothing more is to come, or something must never have come. @param rate of disturbances */
+async function untilRest({ scheduler, faults, witness }: World, fleet: Fleet, clients: Clients, rate: number) {
+  const begun = scheduler.now;
+  await scheduler.run(() => {
+    if (witness.violation) return true;
+    const quiet = clients.busy === 0 && witness.open === 0 && scheduler.inFlight === 0;
+    if (faults.healed && quiet && fleet.whole) return true;
+    if (scheduler.now > Math.max(begun, faults.healedAt) + REST_MS || scheduler.steps > MOST_STEPS)
+      witness.object("rest", `${witness.open} calls are open, ${clients.busy} purchases are under way`);
+    // Between any two steps, and so between any two awaits.
+    if (!faults.healed && scheduler.random.chance(rate)) fleet.disturb();
+    return false;
+  });
+}
 
-  constructor({ scheduler, chains, faults, authorizations, witness }: World, fleet: Fleet) {
-    const { random } = scheduler;
-    for (let i = random.between(1, 3); i > 0; i--) {
-      const payer = new Payer({
-        scheduler,
-        chains,
-        account: { name: `payer${i}`, balance: PRICE * BigInt(random.pick([1, 2, 10])) },
-        balancer: () => fleet.pick(),
-        signed: (authorization) => {
-          authorizations.set(authorization.key, authorization);
-          witness.signed(authorization);
-        },
-        healed: () => faults.healed,
+/** Everybody who buys. */
+class Clients {
+  /** Purchases that are under way. */
+  busy = 0;
+  readonly #world: World;
+  readonly #fleet: Fleet;
+  #come = 0;
+
+  constructor(world: World, fleet: Fleet) {
+    this.#world = world;
+    this.#fleet = fleet;
+  }
+
+  /** Somebody comes with the money for so many purchases, and makes some. */
+  come(affordable: number, purchases: number): void {
+    const payer = this.#payer(affordable);
+    for (let i = 0; i < purchases; i++) this.#let(payer.purchase());
+  }
+
+  /** Somebody comes and buys one thing while everything works. */
+  comeHonestly(): void {
+    const { scheduler, witness } = this.#world;
+    const begun = scheduler.now;
+    const bought = this.#payer(1)
+      .buyHonestly()
+      .then((answer) => {
+        const ms = scheduler.now - begun;
+        if (answer.kind !== "delivered" || ms > PROMPT_MS) witness.object("served", `${answer.kind} after ${ms} ms`);
       });
-      for (let purchases = random.between(1, 2); purchases > 0; purchases--) {
-        this.buying += 1;
-        void payer.purchase().finally(() => {
-          this.buying -= 1;
-        });
-      }
-    }
+    this.#let(bought);
+  }
+
+  #payer(affordable: number): Payer {
+    const { scheduler, chains, faults, authorizations, witness } = this.#world;
+    this.#come += 1;
+    return new Payer({
+      scheduler,
+      chains,
+      account: { name: `payer${this.#come}`, balance: PRICE * BigInt(affordable) },
+      balancer: () => this.#fleet.pick(),
+      signed: (authorization) => {
+        authorizations.set(authorization.key, authorization);
+        witness.signed(authorization);
+      },
+      healed: () => faults.healed,
+    });
+  }
+
+  #let(purchase: Promise<unknown>): void {
+    this.busy += 1;
+    void purchase.finally(() => {
+      this.busy -= 1;
+    });
   }
 }
 
