@@ -1,5 +1,8 @@
 import { EXIT, Failure } from "./failure.ts";
 
+/** How the journal's error ends when a service has it (service, calls/stores/sqlite-worker.ts). */
+const JOURNAL_IN_USE = "another process has this journal open";
+
 /**
  * What an error of an operator's command means: what happened, why, what next.
  *
@@ -27,6 +30,6 @@ export function operatorFailure(error: unknown, what: string, stop: AbortSignal)
     case "StaleCall":
       return fail(EXIT.unreadable, "A service has moved it meanwhile: run the command again.");
     default:
-      return fail(EXIT.unreadable);
+      return fail(EXIT.unreadable, ...(message.endsWith(JOURNAL_IN_USE) ? ["Stop that service first."] : []));
   }
 }
