@@ -1,6 +1,14 @@
-import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/proof/testing";
+import {
+  testAttestor,
+  testBaseBlock,
+  testBlockBundle,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+  testPayment,
+} from "@attestd/proof/testing";
 import { describe, expect, test } from "vitest";
-import { type AttestOptions, attest } from "./attest.ts";
+import { type AttestOptions, attest, attestBlock, proveInclusion } from "./attest.ts";
 import type { Clock } from "./clock.ts";
 import type { Progress } from "./pay.ts";
 import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "./testing.ts";
@@ -58,7 +66,7 @@ function purchase(service: { url: string }, more: Partial<AttestOptions> = {}) {
     onProgress: (event) => progress.push(event),
     ...more,
   };
-  const stored = () => options.vault.get(paymentId(service.url, { txid: TXID }));
+  const stored = () => options.vault.get(paymentId(service.url, { path: "/attest", body: { txid: TXID } }));
   return { wallet, clock, progress, stored, run: () => attest(options) };
 }
 
@@ -85,7 +93,7 @@ describe("attest buys", () => {
     const vault = memoryVault();
     let storedWhenSent: StoredPayment | undefined;
     await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), async () => {
-      storedWhenSent = await vault.get(paymentId(service.url, { txid: TXID }));
+      storedWhenSent = await vault.get(paymentId(service.url, { path: "/attest", body: { txid: TXID } }));
       return delivery(bytes);
     });
     await purchase(service, { vault }).run();
@@ -127,6 +135,67 @@ describe("attest buys", () => {
     await using service = await fakeService(problem(404, "source_not_found"));
     await expect(purchase(service, { txid: `0x${"AB".repeat(32)}`, chain: "base" }).run()).rejects.toThrow();
     expect(service.requests[0]?.body).toEqual({ txid: `0x${"ab".repeat(32)}`, chain: "base" });
+  });
+});
+
+describe("blocks and proofs of inclusion", () => {
+  const block = testBlockBundle({ block: testBaseBlock(2) });
+  const inclusion = testInclusionBundle({ block: testBaseBlock(2), index: 1 });
+  const { height } = block.block;
+  const { txnId: txId } = inclusion.source;
+  const encoded = (of: object) => new TextEncoder().encode(JSON.stringify(of));
+  const common = (service: { url: string }) => ({
+    service: service.url,
+    wallet: countingWallet(),
+    maxPrice: "0.01",
+    trust: testHistory(),
+    vault: memoryVault(),
+    clock: manualClock(),
+  });
+
+  test("are bought and verified as transactions are", async () => {
+    const offer = paymentRequired([BASE_OFFER]);
+    await using service = await fakeService(offer, delivery(encoded(block)), offer, delivery(encoded(inclusion)));
+    const attested = await attestBlock({ ...common(service), chain: "base", height });
+    const upper = txId.toUpperCase().replace("0X", "0x");
+    const proven = await proveInclusion({ ...common(service), chain: "base", txId: upper, height });
+    expect(service.requests.map(({ path, body }) => [path, body])).toEqual([
+      ["/attest-block", { chain: "base", height }],
+      ["/attest-block", { chain: "base", height }],
+      ["/prove-tx-inclusion", { chain: "base", txId, height }],
+      ["/prove-tx-inclusion", { chain: "base", txId, height }],
+    ]);
+    expect([attested.bundle, attested.report.verified]).toEqual([block, true]);
+    expect([proven.bundle, proven.report.verified]).toEqual([inclusion, true]);
+  });
+
+  test.each<[string, object, (service: { url: string }) => Promise<unknown>]>([
+    ["another height", block, (service) => attestBlock({ ...common(service), chain: "base", height: height + 1 })],
+    ["another chain", block, (service) => attestBlock({ ...common(service), chain: "algorand", height })],
+    ["another kind", inclusion, (service) => attestBlock({ ...common(service), chain: "base", height })],
+    ["a transaction alone", bundle, (service) => attestBlock({ ...common(service), chain: "base", height })],
+    ["no proof", block, (service) => proveInclusion({ ...common(service), chain: "base", txId, height })],
+    ["another block", inclusion, (service) => proveInclusion({ ...common(service), chain: "base", txId, height: 1 })],
+    [
+      "another transaction",
+      inclusion,
+      (service) => proveInclusion({ ...common(service), chain: "base", txId: TXID, height }),
+    ],
+    ["a proof instead of an attestation", inclusion, (service) => attest({ ...common(service), txid: txId })],
+  ])("of %s are not what was paid for", async (_, delivered, buy) => {
+    await using service = await fakeService(paymentRequired([BASE_OFFER]), delivery(encoded(delivered)));
+    await expect(buy(service)).rejects.toEqual(failing("paid_unfinished", { paymentId: expect.any(String) }));
+  });
+
+  test("each have a payment of their own in the vault", () => {
+    const ids = [
+      paymentId("http://s", { path: "/attest", body: { txid: txId } }),
+      paymentId("http://s", { path: "/attest-block", body: { chain: "base", height } }),
+      paymentId("http://s", { path: "/attest-block", body: { chain: "algorand", height } }),
+      paymentId("http://s", { path: "/prove-tx-inclusion", body: { chain: "base", txId, height } }),
+      paymentId("http://s", { path: "/prove-tx-inclusion", body: { chain: "base", txId, height: 1 } }),
+    ];
+    expect(new Set(ids).size).toBe(ids.length);
   });
 });
 

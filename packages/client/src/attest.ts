@@ -1,33 +1,30 @@
-import type { Trust } from "@attestd/proof";
+import type { BlockBundle, Bundle, InclusionBundle, ProofBundle, Trust, VerifyReport } from "@attestd/proof";
 import type { SettleResponse } from "@x402/core/types";
 import { type Clock, systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
-import { type Examined, examine } from "./examine.ts";
+import { examine } from "./examine.ts";
 import { type Call, obtainBundle, type Progress } from "./pay.ts";
-import type { AttestRequest } from "./request.ts";
+import type { ChainName, PaidRequest } from "./request.ts";
 import { parseUsdc } from "./usdc.ts";
 import { paymentId, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
-export type AttestOptions = {
+/** What every purchase takes. */
+export type PurchaseOptions<B extends Bundle = Bundle> = {
   /** Base URL of the service, e.g. `https://attestd.example`. */
   service: string;
-  /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
-  txid: string;
-  /** The chain of `txid`; the service tells it from the id when it is absent. */
-  chain?: "algorand" | "base";
   wallet: Wallet;
   /** The most that may be paid, in USDC, e.g. `"0.01"`. */
   maxPrice: string;
   /** Whose attestations are believed; without it the report's signer is `unknown`. */
   trust?: Trust;
-  /** Where the signed payment waits for its bundle. One that survives the process makes `attest` resumable. */
+  /** Where the signed payment waits for its bundle. One that survives the process makes a purchase resumable. */
   vault: Vault;
   /**
    * Stores the bundle durably. The payment leaves the vault only after this resolved, so a bundle that could not be
    * stored is delivered again by the next call.
    */
-  save?: (attestation: Attestation) => Promise<void>;
+  save?: (attestation: Attestation<B>) => Promise<void>;
   onProgress?: (progress: Progress) => void;
   /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
   maxWaitMs?: number;
@@ -36,7 +33,31 @@ export type AttestOptions = {
   clock?: Clock;
 };
 
-export type Attestation = Examined & {
+export type AttestOptions = PurchaseOptions<ProofBundle> & {
+  /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
+  txid: string;
+  /** The chain of `txid`; the service tells it from the id when it is absent. */
+  chain?: ChainName;
+};
+
+export type AttestBlockOptions = PurchaseOptions<BlockBundle> & {
+  chain: ChainName;
+  /** Algorand's round, Base's block number. */
+  height: number;
+};
+
+export type ProveInclusionOptions = PurchaseOptions<InclusionBundle> & {
+  chain: ChainName;
+  /** As `txid` of `attest`. */
+  txId: string;
+  /** Of the block that holds the transaction. */
+  height: number;
+};
+
+export type Attestation<B extends Bundle = Bundle> = {
+  bundle: B;
+  /** What our own verification says; nothing of it is the service's word. */
+  report: VerifyReport;
   /** The bundle exactly as the service sent it: JSON in UTF-8. */
   bundleBytes: Uint8Array;
   /** The facilitator's receipt, where the service gave one. Stated by the service; checked by no one here. */
@@ -64,11 +85,30 @@ const DEFAULT_MAX_WAIT_MS = 300_000;
  *   save: ({ bundleBytes }) => writeFile("bundle.json", bundleBytes, { flush: true }),
  * });
  */
-export async function attest(options: AttestOptions): Promise<Attestation> {
-  const call = openCall(options);
+export async function attest(options: AttestOptions): Promise<Attestation<ProofBundle>> {
+  const { txid, chain } = options;
+  return buy(options, { path: "/attest", body: { txid: normalized(txid), ...(chain && { chain }) } });
+}
+
+/** Buys the attestation of one block, as `attest` does that of a transaction. @throws AttestError */
+export async function attestBlock(options: AttestBlockOptions): Promise<Attestation<BlockBundle>> {
+  const { chain, height } = options;
+  return buy(options, { path: "/attest-block", body: { chain, height } });
+}
+
+/** Buys the proof that a transaction is in a block, as `attest` does its attestation. @throws AttestError */
+export async function proveInclusion(options: ProveInclusionOptions): Promise<Attestation<InclusionBundle>> {
+  const { chain, txId, height } = options;
+  return buy(options, { path: "/prove-tx-inclusion", body: { chain, txId: normalized(txId), height } });
+}
+
+/** @param request whose bundle is a `B`, which `examine` makes sure of */
+async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidRequest): Promise<Attestation<B>> {
+  const call = openCall(options, request);
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
-    const attestation = { bundleBytes: bytes, receipt, ...examine(bytes, call, options.trust) };
+    const { bundle, report } = examine(bytes, call, options.trust);
+    const attestation = { bundle: bundle as B, report, bundleBytes: bytes, receipt };
     await options.save?.(attestation).catch((cause: unknown) => {
       throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
     });
@@ -81,12 +121,13 @@ export async function attest(options: AttestOptions): Promise<Attestation> {
   }
 }
 
-function openCall(options: AttestOptions): Call {
+/** A Base hash in its one spelling. */
+function normalized(txid: string): string {
+  return txid.startsWith("0x") ? txid.toLowerCase() : txid;
+}
+
+function openCall(options: Omit<PurchaseOptions, "save">, request: PaidRequest): Call {
   const service = serviceUrl(options.service);
-  const request: AttestRequest = {
-    txid: options.txid.startsWith("0x") ? options.txid.toLowerCase() : options.txid,
-    ...(options.chain && { chain: options.chain }),
-  };
   const clock = options.clock ?? systemClock;
   return {
     service,

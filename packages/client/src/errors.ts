@@ -45,7 +45,7 @@ export type AttestErrorDetails = {
   cause?: unknown;
 };
 
-/** Every failure of `attest`. `message` is one sentence: what happened and, where known, why. */
+/** Every failure of a purchase. `message` is one sentence: what happened and, where known, why. */
 export class AttestError extends Error {
   readonly code: AttestErrorCode;
   readonly problem?: Problem;

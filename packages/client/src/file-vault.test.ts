@@ -9,7 +9,7 @@ const ID = "http://service TXID";
 const payment = (header: string): StoredPayment => ({
   version: 1,
   service: "http://service",
-  request: { txid: "TXID" },
+  request: { path: "/attest", body: { txid: "TXID" } },
   header,
   offer: { network: "eip155:8453", amount: "1000", payTo: "0x1", payer: "0x2", maxTimeoutSeconds: 120 },
 });

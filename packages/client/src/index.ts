@@ -1,10 +1,19 @@
 export type { Trust } from "@attestd/proof";
-export { type Attestation, type AttestOptions, attest } from "./attest.ts";
+export {
+  type Attestation,
+  type AttestBlockOptions,
+  type AttestOptions,
+  attest,
+  attestBlock,
+  type ProveInclusionOptions,
+  type PurchaseOptions,
+  proveInclusion,
+} from "./attest.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
 export type { Progress } from "./pay.ts";
 export { type Rail, railOf } from "./rails.ts";
-export type { AttestRequest } from "./request.ts";
+export type { ChainName, PaidRequest } from "./request.ts";
 export { formatUsdc, parseUsdc } from "./usdc.ts";
 export { memoryVault, type StoredPayment, type Vault } from "./vault.ts";
 export { keyWallet, type Wallet, type WalletKeys, type WalletNodes } from "./wallet.ts";

@@ -3,14 +3,14 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
 import { chooseOffer } from "./offers.ts";
-import { type Answer, type AttestRequest, NoAnswer, postAttest } from "./request.ts";
+import { type Answer, NoAnswer, type PaidRequest, postRequest } from "./request.ts";
 import type { StoredPayment, Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** One purchase: its options checked, its defaults filled in. */
 export type Call = {
   service: string;
-  request: AttestRequest;
+  request: PaidRequest;
   /** Its name in the vault. */
   id: string;
   wallet: Wallet;
@@ -73,7 +73,7 @@ export async function obtainBundle(call: Call): Promise<Delivered> {
 
 async function askOffers(call: Call): Promise<PaymentRequired> {
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OFFERS_TIMEOUT_MS)]);
-  const answer = await postAttest(call.fetch, call.service, call.request, { signal }).catch((error: unknown) => {
+  const answer = await postRequest(call.fetch, call.service, call.request, { signal }).catch((error: unknown) => {
     if (!(error instanceof NoAnswer)) throw error;
     throw new AttestError("unreachable", `No answer from ${call.service}.`, { cause: error.cause });
   });
@@ -136,7 +136,7 @@ async function send(call: Call, { request, header, offer }: StoredPayment): Prom
   const timeout = AbortSignal.timeout((offer.maxTimeoutSeconds + GRACE_SECONDS) * 1000);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    return await postAttest(call.fetch, call.service, request, { header, signal });
+    return await postRequest(call.fetch, call.service, request, { header, signal });
   } catch (error) {
     call.signal.throwIfAborted();
     if (error instanceof NoAnswer) return undefined;

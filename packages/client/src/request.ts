@@ -3,8 +3,13 @@ import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { AttestError, type Problem } from "./errors.ts";
 
-/** Body of POST /attest. */
-export type AttestRequest = { txid: string; chain?: "algorand" | "base" };
+export type ChainName = "algorand" | "base";
+
+/** What is asked of a paid route: an attestation of a transaction or of a block, or a proof of inclusion. */
+export type PaidRequest =
+  | { path: "/attest"; body: { txid: string; chain?: ChainName } }
+  | { path: "/attest-block"; body: { chain: ChainName; height: number } }
+  | { path: "/prove-tx-inclusion"; body: { chain: ChainName; txId: string; height: number } };
 
 export type Answer =
   | { kind: "bundle"; bytes: Uint8Array; receipt: SettleResponse | undefined }
@@ -23,26 +28,26 @@ export class NoAnswer extends Error {
 const LARGEST_ANSWER = 4 * 1024 * 1024;
 
 /**
- * Sends one POST /attest.
+ * Sends one request to its route.
  *
  * @param header value of PAYMENT-SIGNATURE; without it the service tells what it asks
  * @param signal ends the request
  * @throws NoAnswer when no whole answer came
  * @throws AttestError `unexpected_answer` when the answer is none that the service gives
  */
-export async function postAttest(
+export async function postRequest(
   fetch: typeof globalThis.fetch,
   service: string,
-  request: AttestRequest,
+  { path, body: content }: PaidRequest,
   { header, signal }: { header?: string; signal: AbortSignal },
 ): Promise<Answer> {
   let response: Response;
   let body: Uint8Array;
   try {
-    response = await fetch(`${service}/attest`, {
+    response = await fetch(`${service}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...(header && { "payment-signature": header }) },
-      body: JSON.stringify(request),
+      body: JSON.stringify(content),
       // A redirect would carry the payment to a host that nobody named.
       redirect: "manual",
       signal,

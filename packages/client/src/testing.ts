@@ -4,8 +4,8 @@ import type { PaymentRequirements } from "@x402/core/types";
 
 // A service on real HTTP that says what a test tells it to: for tests of this package and of those that buy.
 
-/** What the service got: the payment header as sent, and the body. */
-export type Seen = { header: string | undefined; body: unknown };
+/** What the service got: the path, the payment header as sent, and the body. */
+export type Seen = { path: string | undefined; header: string | undefined; body: unknown };
 
 /** How one request is answered: a whole answer, an answer cut short, or none. */
 export type Reply =
@@ -13,13 +13,15 @@ export type Reply =
   | "hang up"
   | "cut short";
 
+const PATHS = ["/attest", "/attest-block", "/prove-tx-inclusion"];
+
 export interface FakeService extends AsyncDisposable {
   url: string;
   requests: Seen[];
 }
 
 /**
- * A service on real HTTP that answers each POST /attest with the next reply of a script.
+ * A service on real HTTP that answers each POST to a paid route with the next reply of a script.
  *
  * @param script a function sees the request first, so that a test can look at what stands elsewhere at that moment
  */
@@ -29,12 +31,13 @@ export async function fakeService(
   const requests: Seen[] = [];
   const server = createServer(async (incoming, outgoing) => {
     const seen = {
+      path: incoming.url,
       header: incoming.headers["payment-signature"] as string | undefined,
       body: await readJson(incoming),
     };
     requests.push(seen);
     const step = script[requests.length - 1];
-    if (incoming.method !== "POST" || incoming.url !== "/attest" || step === undefined) {
+    if (incoming.method !== "POST" || !PATHS.includes(incoming.url ?? "") || step === undefined) {
       outgoing.writeHead(599).end();
       return;
     }

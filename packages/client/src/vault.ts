@@ -1,10 +1,10 @@
-import type { AttestRequest } from "./request.ts";
+import type { PaidRequest } from "./request.ts";
 
 /** A signed payment and the request it was signed for: all that is needed to ask for its bundle, again and again. */
 export type StoredPayment = {
   version: 1;
   service: string;
-  request: AttestRequest;
+  request: PaidRequest;
   /** The value of PAYMENT-SIGNATURE, byte for byte: standard base64 of JSON. */
   header: string;
   /** What was signed, for people and for the time to wait; read from the offer. */
@@ -34,9 +34,11 @@ export interface Vault {
   remove(id: string, payment: StoredPayment): Promise<void>;
 }
 
-/** The id under which a vault keeps the payment for a request: one per service and transaction. */
-export function paymentId(service: string, request: AttestRequest): string {
-  return `${service} ${request.txid}`;
+/** The id under which a vault keeps the payment for a request: one per service and thing that is bought there. */
+export function paymentId(service: string, { path, body }: PaidRequest): string {
+  // A chain beside a transaction's id says nothing more of it.
+  const thing = path === "/attest" ? body.txid : JSON.stringify(body);
+  return `${service}${path} ${thing}`;
 }
 
 /** A vault that ends with the process: for tests, and for payers to whom 0.001 USDC lost in a crash is nothing. */

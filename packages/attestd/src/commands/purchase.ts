@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { access, constants, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { type Attestation, AttestError, formatUsdc, type PurchaseOptions, type Wallet } from "@attestd/client";
+import { type FileVault, fileVault } from "@attestd/client/file-vault";
+import type { Bundle } from "@attestd/proof";
+import { attestFailure } from "../attest-failure.ts";
+import { conclusion, progressLines } from "../attest-text.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { writeWhole } from "../files.ts";
+import { readKeys } from "../keys-file.ts";
+import { standingSandbox } from "../sandbox-folder.ts";
+import { stopSignal } from "../stop.ts";
+import { terminal } from "../terminal.ts";
+import { readWallet } from "../wallet-file.ts";
+
+export type PurchaseCommandOptions = {
+  service?: string;
+  wallet?: string;
+  keys?: string;
+  maxPrice: string;
+  out?: string;
+  json?: boolean;
+};
+
+/** Buys one thing of the client's. */
+type Buy<B extends Bundle> = (options: PurchaseOptions<B>) => Promise<Attestation<B>>;
+
+/**
+ * Buys one bundle, checks it and saves it. An earlier run that did not finish is taken up: its signed payment waits in a
+ * file.
+ *
+ * @returns `notVerified` also for a bundle that is saved but whose signer nobody here believes
+ * @throws Failure
+ */
+export async function purchase<B extends Bundle>(
+  buy: Buy<B>,
+  options: PurchaseCommandOptions,
+  environment: Environment,
+): Promise<ExitCode> {
+  const signal = stopSignal();
+  const { service, wallet, keys, vault, inSandbox } = await parties(options, environment);
+  const believed = keys === undefined ? undefined : await readKeys(keys);
+  await checkFolder(options.out);
+
+  const people = terminal(options.json ? process.stderr : process.stdout, environment.unicode);
+  const started = performance.now();
+  let file = "";
+  const wanted: PurchaseOptions<B> = {
+    service,
+    wallet,
+    maxPrice: options.maxPrice,
+    ...(believed && { trust: believed.trust }),
+    vault,
+    save: async (attestation) => {
+      file = await saveBundle(attestation, options.out);
+    },
+    onProgress: progressLines(people),
+    signal,
+  };
+  try {
+    const attestation = await buyOrAsk(buy, wanted, signal);
+    conclusion(people, attestation, { file, trust: believed?.trust, seconds: (performance.now() - started) / 1000 });
+    if (options.json) process.stdout.write(`${JSON.stringify({ file, ...attestation.report })}\n`);
+    return attestation.report.verified ? EXIT.good : EXIT.notVerified;
+  } catch (error) {
+    if (!(error instanceof AttestError)) throw error;
+    throw attestFailure(error, { storedIn: error.paymentId && vault.path(error.paymentId), inSandbox });
+  }
+}
+
+type Parties = { service: string; wallet: Wallet; keys: string | undefined; vault: FileVault; inSandbox: boolean };
+
+/** The sandbox's wallet and keys stand in only where its own service is asked: they are of no use elsewhere. */
+async function parties(options: PurchaseCommandOptions, { stateFolder }: Environment): Promise<Parties> {
+  const standing = await standingSandbox();
+  const sandbox = options.service === undefined || options.service === standing?.serviceUrl ? standing : undefined;
+  const service = options.service ?? sandbox?.serviceUrl;
+  const walletFile = options.wallet ?? sandbox?.folder.description;
+  if (service === undefined || walletFile === undefined) {
+    const missing = [service === undefined && "--service URL", walletFile === undefined && "--wallet FILE"];
+    throw new Failure(EXIT.usage, `${missing.filter(Boolean).join(" and ")} must be given`, [
+      "No sandbox stands in ./.attestd to take them from.",
+      "Without --keys FILE the bundle will be saved with its signer unknown.",
+    ]);
+  }
+  return {
+    service,
+    wallet: await readWallet(walletFile),
+    keys: options.keys ?? sandbox?.folder.keys,
+    vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
+    inSandbox: sandbox !== undefined,
+  };
+}
+
+/** Asks, where someone is there to answer, before paying more than was allowed. */
+async function buyOrAsk<B extends Bundle>(
+  buy: Buy<B>,
+  wanted: PurchaseOptions<B>,
+  signal: AbortSignal,
+): Promise<Attestation<B>> {
+  try {
+    return await buy(wanted);
+  } catch (error) {
+    const price = error instanceof AttestError && error.code === "price_too_high" ? error.price : undefined;
+    if (price === undefined || !process.stdin.isTTY || !process.stderr.isTTY) throw error;
+    const asked = formatUsdc(price);
+    const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it? [y/N] `;
+    if (!(await confirmed(question, signal))) throw error;
+    return buy({ ...wanted, maxPrice: asked });
+  }
+}
+
+/** Anything but a yes is a no. @throws AttestError `interrupted` on Ctrl-C, and where the input ends */
+async function confirmed(question: string, signal: AbortSignal): Promise<boolean> {
+  const readline = createInterface({ input: process.stdin, output: process.stderr });
+  // The terminal is in raw mode now: Ctrl-C is a key, not yet a signal.
+  readline.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  try {
+    const answer = await readline.question(question, { signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (cause) {
+    throw new AttestError("interrupted", "Interrupted.", { cause });
+  } finally {
+    readline.close();
+  }
+}
+
+/** Before anything is paid: a bundle that can be saved nowhere is of no use. */
+async function checkFolder(out: string | undefined): Promise<void> {
+  const folder = out === undefined ? "." : dirname(out);
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw new Failure(
+      EXIT.usage,
+      `can't save into ${folder}`,
+      [fileTrouble(error), "Choose another file: --out."],
+      error,
+    );
+  });
+}
+
+/** @returns the path: `--out`, else one after what the bundle is of, numbered where another bundle has that name */
+async function saveBundle({ bundle, bundleBytes }: Attestation, out: string | undefined): Promise<string> {
+  const name = `${subjectName(bundle)}-${bundle.attest.round}`;
+  let path = out ?? `${name}.json`;
+  for (let n = 2; out === undefined && existsSync(path) && !(await readFile(path)).equals(bundleBytes); n++) {
+    path = `${name}-${n}.json`;
+  }
+  await writeWhole(path, bundleBytes, 0o666);
+  return path;
+}
+
+function subjectName(bundle: Bundle): string {
+  if (!("block" in bundle)) return bundle.source.txnId.slice(0, 6);
+  const { chain, height } = bundle.block;
+  return "source" in bundle ? `${bundle.source.txnId.slice(0, 6)}-in-${height}` : `${chain}-${height}`;
+}
