@@ -56,7 +56,7 @@ type Outage = { from: number; until: number };
 
 /** What goes wrong in one schedule, until it heals. */
 export class Faults {
-  /** Unix ms at which everything worked again. */
+  /** Unix ms at which everything worked again; Infinity until then. */
   healedAt = Number.POSITIVE_INFINITY;
   readonly #met = new Set<Upstream>();
   readonly #count: (kind: string) => void;
@@ -114,7 +114,7 @@ export class Faults {
   }
 
   /** Whether a block of a chain that is not final at once is going to be left behind. */
-  get reorganise(): boolean {
+  reorganises(): boolean {
     return this.#reorganises && !this.healed && this.#random.chance(0.3);
   }
 

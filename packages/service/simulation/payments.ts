@@ -137,7 +137,7 @@ export class TokenChain extends Chain implements PaymentChain {
     scheduler.send(undefined, ms, "is included", authorization.key, () => {
       const success = this.isSpendable(authorization);
       if (success) this.spend(authorization, Math.floor(scheduler.now / this.#blockMs));
-      if (success && faults.reorganise) this.#undoLater(authorization);
+      if (success && faults.reorganises()) this.#undoLater(authorization);
       included(success);
     });
   }
