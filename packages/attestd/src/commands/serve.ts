@@ -1,14 +1,9 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { parseEnv } from "node:util";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
-import { DEFAULT_FOLDER, sandboxFolder } from "../sandbox-folder.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { readSettings, type Settings } from "../settings-file.ts";
 import { aborted, stopSignal } from "../stop.ts";
 
 export type ServeOptions = { sandbox?: boolean; env?: string };
-
-type Settings = Record<string, string | undefined>;
 
 /** What a service tells the process that started it, over the IPC channel. */
 export type Ready = { ready: string };
@@ -20,7 +15,7 @@ export type Ready = { ready: string };
  */
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = stopSignal();
-  const settings = { ...(await fileSettings(options, environment.variables)), ...environment.variables };
+  const settings = await readSettings(options, environment);
   const { startService } = await import("@attestd/service");
   const starting = startService(settings, { sandbox: options.sandbox ?? false });
   const service = await Promise.race([starting, aborted(stop)]).catch((error: unknown) => {
@@ -34,22 +29,6 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   await service.close();
   process.disconnect?.();
   return EXIT.good;
-}
-
-/** Settings of the file, without those which the environment gives in their other form (`NAME` and `NAME_FILE`). */
-async function fileSettings(options: ServeOptions, variables: Environment["variables"]): Promise<Settings> {
-  const path = options.env ?? (options.sandbox ? standingSettings() : undefined);
-  if (path === undefined) return {};
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't read the settings in ${path}`, [fileTrouble(error)], error);
-  });
-  const otherForm = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
-  return Object.fromEntries(Object.entries(parseEnv(text)).filter(([name]) => !variables[otherForm(name)]));
-}
-
-function standingSettings(): string | undefined {
-  const { settings } = sandboxFolder(DEFAULT_FOLDER);
-  return existsSync(settings) ? settings : undefined;
 }
 
 function startFailure(error: unknown, settings: Settings): Failure {

@@ -21,7 +21,14 @@ export type CallEvent =
   /** A payment that was delivered for was looked at again: where it stands now. */
   | { type: "payment_seen_again"; proof: PaymentProof }
   /** A payment that was delivered for has vanished from its chain, and can never be spent on us any more. */
-  | { type: "payment_lost"; reason: string };
+  | { type: "payment_lost"; reason: string }
+  /**
+   * The operator bound a payment that the journal had lost to a request. `attempt` is the attestation that the ledger
+   * already holds for it, so that no other one is ever signed.
+   */
+  | { type: "payment_adopted"; proof: PaymentProof; receipt: string; attempt?: Attempt }
+  /** The operator gave the payment back. */
+  | { type: "payment_refunded"; transaction: string };
 
 /** What to do about a call in its present state. */
 export type Effect =
@@ -136,5 +143,17 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
     case "payment_lost":
       if (state !== "done" || call.proof?.final) return undefined;
       return { state: "loss", reason: event.reason };
+    case "payment_adopted": {
+      // Also from `settling`: a service that found the row before its adoption was whole may have begun to settle it.
+      if (!isUnpaid(state)) return undefined;
+      const { proof, receipt, attempt } = event;
+      return attempt
+        ? { state: "signed", proof, receipt, attempts: [{ ...attempt, dead: false }] }
+        : { state: "paid", proof, receipt };
+    }
+    case "payment_refunded":
+      // A live attempt may still be confirmed: given back, and attested for all the same.
+      if (state !== "owed" || live) return undefined;
+      return { state: "refunded", reason: `given back in ${event.transaction}` };
   }
 }

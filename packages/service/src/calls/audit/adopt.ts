@@ -8,11 +8,10 @@ import { settlementReceipt } from "../../payment/receipt.ts";
 import type { Evidence, Products } from "../../subjects/product.ts";
 import { requestHash, type Subject } from "../../subjects/subject.ts";
 import type { Call, CallRequest } from "../call.ts";
-import { prepare } from "../machine.ts";
+import { prepare, reduce } from "../machine.ts";
 import type { Store } from "../store.ts";
 import type { LedgerNote, Span } from "./facts.ts";
 import { findPayment, type KeyedPayment } from "./find-payment.ts";
-import { reduceByOperator } from "./operator-events.ts";
 import type { PaymentReader } from "./reading.ts";
 import { Refused } from "./refused.ts";
 
@@ -76,7 +75,7 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
       transaction,
     },
   );
-  const adopted = reduceByOperator(call, {
+  const adopted = reduce(call, {
     type: "payment_adopted",
     proof: { transaction, height, final: true },
     receipt,

@@ -4,7 +4,6 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { type Call, liveAttempt } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
 import type { Store } from "../store.ts";
-import { reduceByOperator } from "./operator-events.ts";
 import type { PaymentReader } from "./reading.ts";
 import { Refused } from "./refused.ts";
 
@@ -37,7 +36,7 @@ export async function refund(key: string, transaction: string, options: RefundOp
     throw new Refused("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
   await checkGivenBack(call, transaction, options);
   const bare = await withoutAttempts(call, options);
-  const refunded = reduceByOperator(bare, { type: "payment_refunded", transaction });
+  const refunded = reduce(bare, { type: "payment_refunded", transaction });
   await store.update(refunded);
   return refunded;
 }

@@ -21,7 +21,6 @@ import type { Call, CallState } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
 import { aCall } from "../testing.ts";
 import type { ChainPayment, Facts, LedgerNote, Premises } from "./facts.ts";
-import { reduceByOperator } from "./operator-events.ts";
 
 export const PRICE = 1000n;
 const signer = seedSigner(new Uint8Array(32).fill(3));
@@ -122,7 +121,7 @@ export class AuditWorld {
     if (!["prepared", "settling", "void"].includes(state)) prove(state !== "loss");
     if (state === "signed") take({ type: "attestation_signed", attempt: attemptOf(txid) });
     if (state === "owed" || state === "refunded") take({ type: "attestation_blocked", reason: "overspend" });
-    if (state === "refunded") call = reduceByOperator(call, { type: "payment_refunded", transaction: "REFUND" });
+    if (state === "refunded") call = reduce(call, { type: "payment_refunded", transaction: "REFUND" });
     if (state === "confirmed") signAndRecord();
     if (state === "done" || state === "loss") {
       signAndRecord();
