@@ -85,6 +85,8 @@ beforeAll(async () => {
     { ATTESTOR_PQ_SEED: SEED },
   );
   rails = await railsOf(world.sandbox);
+  // The first block waits for a thread to start, which a payment on Algorand, good for ten short rounds, might not.
+  await Promise.all([prove(samples().base), prove(samples().base)]);
 });
 afterAll(async () => {
   await world.close();
