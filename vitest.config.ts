@@ -3,7 +3,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["packages/*/{src,test,simulation,crash}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
-    pool: "threads",
+    // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
+    pool: "forks",
     isolate: false,
     // Some of the time goes by waiting for rounds, blocks and processes.
     maxWorkers: 2,

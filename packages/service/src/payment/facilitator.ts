@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { FacilitatorSettings } from "../config.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { ProviderError } from "../providers/provider.ts";
+import { ended } from "../providers/quorum.ts";
 
 /** The facilitator could not be asked, or its answer could not be understood. Says nothing about the payment. */
 export class FacilitatorError extends Error {
@@ -75,9 +76,11 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
       // A refusal may come with a status of its own and is an answer all the same.
       return provider.read(await provider.request(request, signal), answer);
     } catch (error) {
-      if (error instanceof ProviderError)
-        throw new FacilitatorError(`the facilitator gave no answer: ${error.message}`, error);
-      throw error;
+      // Also when the caller's own deadline ended it: that is the facilitator's doing.
+      const cause = signal.aborted ? ended(signal, "a payment") : error;
+      if (cause instanceof ProviderError)
+        throw new FacilitatorError(`the facilitator gave no answer: ${cause.message}`, cause);
+      throw cause;
     }
   }
 
