@@ -3,18 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ProofBundle, parseKeyHistory, verify } from "@attestd/proof";
+import { type BlockBundle, type InclusionBundle, type ProofBundle, parseKeyHistory, verify } from "@attestd/proof";
 import {
   signBundle,
+  testAlgorandBlock,
   testAttestor,
+  testBaseBlock,
   testBaseTransaction,
+  testBlockBundle,
   testBundle,
   testHistory,
+  testInclusionBundle,
+  testLightHeader,
   testPayment,
 } from "@attestd/proof/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 const VERIFIER = fileURLToPath(new URL("verify.mjs", import.meta.url));
+const BLOCK_VERIFIER = fileURLToPath(new URL("verify-block.mjs", import.meta.url));
 const SANDBOX = `algorand:${"s".repeat(32)}`;
 const [attestor, successor, stranger] = [testAttestor(), testAttestor("successor"), testAttestor("stranger")];
 const history = testHistory([
@@ -77,6 +83,101 @@ const cases: [name: string, verified: boolean, bundle: ProofBundle | string, key
   ["no JSON", false, text.slice(1)],
 ];
 
+const blocks = { algorand: testAlgorandBlock(5), old: testAlgorandBlock(5, "txn"), base: testBaseBlock(200) };
+const small = testBaseBlock(1);
+const block = testBlockBundle({ block: blocks.algorand });
+const baseBlock = testBlockBundle({ block: blocks.base, level: "safe" });
+const inclusion = testInclusionBundle({ block: blocks.algorand, index: 3 });
+const baseInclusion = testInclusionBundle({ block: blocks.base, index: 150 });
+const blockText = JSON.stringify(block);
+const withLightHeader = altered(inclusion, (bundle) => {
+  Object.assign(bundle.inclusion, { lightHeader: testLightHeader(blocks.algorand.header) });
+});
+
+/** The bundle with a change, signed again. */
+function altered<B extends BlockBundle | InclusionBundle>(bundle: B, change: (bundle: B) => void): B {
+  const copy = structuredClone(bundle);
+  change(copy);
+  const { signature: _, ...unsigned } = copy;
+  return signBundle(attestor, unsigned) as unknown as B;
+}
+
+const inclusionWith = (bundle: InclusionBundle, members: object) =>
+  altered(bundle, (copy) => Object.assign(copy.inclusion, members));
+const blockWith = (bundle: BlockBundle, members: object) =>
+  altered(bundle, (copy) => Object.assign(copy.block, members));
+const blockNote = (from: string | RegExp, to: string) =>
+  altered(block, ({ attest }) => {
+    attest.note = attest.note.replace(from, to);
+  });
+const proofOf = (bundle: InclusionBundle) => bundle.inclusion as unknown as Record<"siblings" | "nodes", string[]>;
+const { receipt } = baseInclusion.inclusion as { receipt: { bytesBase64: string; nodes: string[] } };
+
+/** Bundles about blocks, as above. */
+const blockCases: [name: string, verified: boolean, bundle: BlockBundle | InclusionBundle | string, keys?: object][] = [
+  ["an Algorand block", true, block],
+  ["a Base block", true, baseBlock],
+  ["a block of a sandbox, by the sandbox's keys", true, testBlockBundle({ ledger: SANDBOX }), sandbox],
+  ["a block of a sandbox, by other keys", false, testBlockBundle({ ledger: SANDBOX })],
+  ["a block by a stranger", false, testBlockBundle({ attestor: stranger })],
+  ["a block of a revoked key", false, block, revoked],
+  ["a block with a changed round", false, { ...block, attest: { ...block.attest, round: 1001 } }],
+  ["another height", false, blockWith(block, { height: 257 })],
+  ["another height, of Base", false, blockWith(baseBlock, { height: 1 })],
+  ["another block hash", false, blockWith(block, { blockHash: inclusion.source.txnId })],
+  ["another hash of the header", false, blockWith(block, { hashSha256: "0".repeat(64) })],
+  ["another header", false, blockWith(block, { headerBase64: baseBlock.block.headerBase64 })],
+  ["another chain", false, blockWith(block, { chain: "base" })],
+  ["a chain that is none", false, blockWith(block, { chain: "toString" })],
+  ["another type", false, altered(block, (bundle) => Object.assign(bundle, { type: "tx-inclusion" }))],
+  ["a block with an unknown member", false, blockWith(block, { extra: 1 })],
+  ["a block with another height in its note", false, blockNote('"n":256', '"n":257')],
+  ["a block with another hash in its note", false, blockNote(/"b":"../, '"b":"AA')],
+  ["an Algorand block at another level", false, blockNote("finalized", "safe")],
+  ["a height twice", false, blockText.replace('"height":256', '"height":1,"height":256')],
+  ["an inclusion in a vector commitment", true, inclusion],
+  ["an inclusion in a block of one", true, testInclusionBundle({ block: testAlgorandBlock(1) })],
+  ["an inclusion in a plain tree", true, testInclusionBundle({ block: blocks.old, index: 4 })],
+  ["an inclusion with a light header", true, withLightHeader],
+  ["an inclusion without source.chain", true, altered(inclusion, ({ source }) => delete source.chain)],
+  ["an inclusion with other spacing", true, JSON.stringify(inclusion, null, 2)],
+  ["an inclusion in Base", true, baseInclusion],
+  ["an inclusion of Base's first", true, testInclusionBundle({ block: blocks.base, index: 0 })],
+  ["an inclusion of Base's second", true, testInclusionBundle({ block: blocks.base, index: 1 })],
+  ["an inclusion in a Base block of one", true, testInclusionBundle({ block: small })],
+  [
+    "an inclusion without a receipt",
+    true,
+    altered(baseInclusion, ({ inclusion: proof }) => delete (proof as { receipt?: object }).receipt),
+  ],
+  ["another index", false, inclusionWith(inclusion, { index: 2 })],
+  ["an index beyond the tree", false, inclusionWith(inclusion, { index: 11 })],
+  ["another tree", false, inclusionWith(inclusion, { tree: "txn" })],
+  ["another stib", false, inclusionWith(inclusion, { stibBase64: "gA==" })],
+  ["a sibling too few", false, inclusionWith(inclusion, { siblings: proofOf(inclusion).siblings.slice(1) })],
+  ["siblings out of order", false, inclusionWith(inclusion, { siblings: proofOf(inclusion).siblings.toReversed() })],
+  ["another's transaction", false, altered(inclusion, (bundle) => Object.assign(bundle, { source: algorand.source }))],
+  [
+    "another transaction's id",
+    false,
+    altered(inclusion, ({ source }) => {
+      source.txnId = algorand.source.txnId;
+    }),
+  ],
+  ["another index in Base", false, inclusionWith(baseInclusion, { index: 151 })],
+  ["a node too few", false, inclusionWith(baseInclusion, { nodes: proofOf(baseInclusion).nodes.slice(0, -1) })],
+  ["a node too many", false, inclusionWith(baseInclusion, { nodes: [...proofOf(baseInclusion).nodes, "wA=="] })],
+  ["nodes out of order", false, inclusionWith(baseInclusion, { nodes: proofOf(baseInclusion).nodes.toReversed() })],
+  ["no nodes", false, inclusionWith(baseInclusion, { nodes: [] })],
+  ["another receipt", false, inclusionWith(baseInclusion, { receipt: { ...receipt, bytesBase64: "AsA=" } })],
+  [
+    "a receipt by the transaction's nodes",
+    false,
+    inclusionWith(baseInclusion, { receipt: { ...receipt, nodes: proofOf(baseInclusion).nodes } }),
+  ],
+  ["a receipt with an unknown member", false, inclusionWith(baseInclusion, { receipt: { ...receipt, extra: 1 } })],
+];
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "attestd-verify-"));
@@ -89,21 +190,32 @@ function write(name: string, content: string | object): string {
   return path;
 }
 
-/** Exit code of the independent verifier. */
-function run(bundle: string, keys: string): Promise<number | string> {
+/** Exit code of an independent verifier. */
+function run(verifier: string, bundle: string, keys: string): Promise<number | string> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [VERIFIER, bundle, keys], (error) => resolve(error ? (error.code ?? "killed") : 0));
+    execFile(process.execPath, [verifier, bundle, keys], (error) => resolve(error ? (error.code ?? "killed") : 0));
   });
 }
 
 it.concurrent.each(cases)(
   "%s: the independent verifier and ours say %s",
   async (name, verified, bundle, keys = history) => {
-    expect(await run(write(`${name}.json`, bundle), write(`${name}.keys.json`, keys))).toBe(verified ? 0 : 1);
+    expect(await run(VERIFIER, write(`${name}.json`, bundle), write(`${name}.keys.json`, keys))).toBe(verified ? 0 : 1);
     const trust = parseKeyHistory(keys);
     const input = typeof bundle === "string" ? bundle : JSON.stringify(bundle);
     const ours = () => verify(input, { trust }).verified;
     if (name === "no JSON") expect(ours).toThrow();
     else expect(ours()).toBe(verified);
+  },
+);
+
+it.concurrent.each(blockCases)(
+  "%s: the independent verifier of blocks and ours say %s",
+  async (name, verified, bundle, keys = history) => {
+    expect(await run(BLOCK_VERIFIER, write(`${name}.json`, bundle), write(`${name}.keys.json`, keys))).toBe(
+      verified ? 0 : 1,
+    );
+    const input = typeof bundle === "string" ? bundle : JSON.stringify(bundle);
+    expect(verify(input, { trust: parseKeyHistory(keys) }).verified).toBe(verified);
   },
 );
