@@ -103,16 +103,15 @@ function base() {
 
 /** Down a Merkle-Patricia trie: the item under rlp(index), in hex. */
 function descend(root, index, nodes) {
-  let [named, key, item] = [
-    root,
-    toRlp(index ? toHex(index, { size: Math.ceil(index.toString(16).length / 2) }) : "0x").slice(2),
-  ];
+  const size = Math.ceil(index.toString(16).length / 2);
+  let [named, key, item] = [root, toRlp(index ? toHex(index, { size }) : "0x").slice(2)];
   for (const node of nodes.map((text) => toHex(base64(text)))) {
     const isNext = Array.isArray(named) ? node.length < 66 && node === toRlp(named) : keccak256(node) === named;
     assert(isNext && item === undefined, "inclusion: not the node that its parent names");
     const items = rlp(node);
+    assert(items.length === 17 || (items.length === 2 && typeof items[0] === "string"), "inclusion: no node");
     const [, flag, nibbles] = items.length === 17 ? ["", "1", key[0]] : /^0x([13]|[02]0)(.*)$/.exec(items[0]);
-    assert((nibbles && key.startsWith(nibbles)) || flag === "20", "inclusion: another's path");
+    assert(key.startsWith(nibbles) && (nibbles || flag === "20"), "inclusion: another's path");
     key = key.slice(nibbles.length);
     named = items.length === 17 ? items[Number.parseInt(nibbles, 16)] : items[1];
     if (/^[23]/.test(flag)) item = key === "" && items[1];
@@ -157,7 +156,7 @@ function msgpack(bytes) {
     return Array.from({ length }, value);
   }
   function entries(length) {
-    const map = new Map(Array.from({ length }, () => [value().toString("latin1"), value()]));
+    const map = new Map(Array.from({ length }, () => [String(value()), value()]));
     assert.equal(map.size, length, "msgpack: a key twice");
     return map;
   }

@@ -164,6 +164,7 @@ const blockCases: [name: string, verified: boolean, bundle: BlockBundle | Inclus
       source.txnId = algorand.source.txnId;
     }),
   ],
+  ["another index in a Base block of one", false, inclusionWith(testInclusionBundle({ block: small }), { index: 1 })],
   ["another index in Base", false, inclusionWith(baseInclusion, { index: 151 })],
   ["a node too few", false, inclusionWith(baseInclusion, { nodes: proofOf(baseInclusion).nodes.slice(0, -1) })],
   ["a node too many", false, inclusionWith(baseInclusion, { nodes: [...proofOf(baseInclusion).nodes, "wA=="] })],
