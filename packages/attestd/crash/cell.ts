@@ -1,11 +1,10 @@
 import type { Sandbox } from "@attestd/sandbox";
-import algosdk from "algosdk";
-import { buy, type Purchase, priceOf, type Told } from "./buyer.ts";
+import { buy, priceOf, type Told } from "./buyer.ts";
 import type { CommitName } from "./commits.ts";
 import { type Databases, expireLeases, type StoreName } from "./databases.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { type Rule, startFaultProxy } from "./fault-proxy.ts";
-import { judge } from "./judge.ts";
+import { asPromised, judge, rounds } from "./judge.ts";
 import { payerOf, type RailName } from "./payers.ts";
 import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
 import type { ServiceProcess, Starter } from "./process.ts";
@@ -30,12 +29,12 @@ export type Stand = {
   sandbox: Sandbox;
   databases: Databases;
   start: Starter;
+  /** The longest that a cell may take, in ms. */
+  patienceMs: number;
   /** Whether leases of the dead run out at once, instead of in 15 s. */
   hurry: boolean;
 };
 
-/** The longest that a cell may take, in ms. */
-const PATIENCE_MS = 180_000;
 const MOST_STARTS = 3;
 
 /**
@@ -44,7 +43,7 @@ const MOST_STARTS = 3;
  */
 export async function runCell(stand: Stand, cell: Cell): Promise<Outcome> {
   const started = performance.now();
-  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const signal = AbortSignal.timeout(stand.patienceMs);
   await using course = new Course(stand, cell, signal);
   const wrong: string[] = [];
   try {
@@ -108,17 +107,19 @@ class Course implements AsyncDisposable {
     taken.catch(() => undefined);
     const first = await buy(() => url, body, payment, this.#signal);
     this.told.push(...first.told);
+    const early = asPromised(scenario.end, first, first);
+    if (early.length > 0) return early;
     await this.#within(taken, "the process was not killed: its point never came");
     const again = await buy(() => url, body, payment, this.#signal);
     await this.#within(this.#late, "the effect that was held back never happened");
     if (scenario.last && point.side === "before")
       await this.#within(lastOf(await follow(), scenario.last), "not at rest");
-    await this.#rounds(2);
+    await rounds(sandbox, 2);
     for (const process of this.#running) await end(process);
     for (const upstream of UPSTREAMS) deployment.proxies[upstream].heal();
 
     const bundle = first.status === 200 ? { bundle: first.text } : {};
-    return [...asPromised(scenario, first, again), ...(await judge(sandbox, deployment, [{ payment, ...bundle }]))];
+    return [...asPromised(scenario.end, first, again), ...(await judge(sandbox, deployment, [{ payment, ...bundle }]))];
   }
 
   /** Resolves when an effect that was held back has happened. */
@@ -173,14 +174,6 @@ class Course implements AsyncDisposable {
     return { ...only, onBefore: hold, onAfter: () => happened.resolve(), fault: { kind: "reset", side: "after" } };
   }
 
-  /** Waits some rounds of the ledger: what anybody might still do too much, is done by then. */
-  async #rounds(count: number): Promise<void> {
-    const { algodUrl } = this.#stand.sandbox;
-    const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
-    const { lastRound } = await algod.status().do();
-    for (let i = 0n; i < count; i++) await algod.statusAfterBlock(lastRound + i).do();
-  }
-
   async #within<T>(work: Promise<T>, otherwise: string): Promise<T> {
     const late = new Promise<never>((_, reject) => {
       this.#signal.addEventListener("abort", () => reject(new Error(otherwise)), { once: true });
@@ -201,14 +194,4 @@ async function lastOf(process: ServiceProcess, name: CommitName): Promise<void> 
 async function end(process: ServiceProcess): Promise<void> {
   process.kill();
   await process.ended;
-}
-
-/** Whether the buyer was told what it must be told, the first time to the end and once more after that. */
-function asPromised({ end }: Scenario, first: Purchase, again: Purchase): string[] {
-  const wanted = end === "delivered" ? 200 : 402;
-  const wrong: string[] = [];
-  if (first.status !== wanted) wrong.push(`the buyer was told ${first.told.join(", ")} ${first.text}`);
-  if (again.status !== first.status) wrong.push(`the buyer was then told ${again.told.join(", ")}`);
-  if (end === "delivered" && again.text !== first.text) wrong.push("the second bundle is not the first, byte for byte");
-  return wrong;
 }

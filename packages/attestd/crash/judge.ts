@@ -6,6 +6,7 @@ import { address, createSolanaRpc } from "@solana/kit";
 import algosdk from "algosdk";
 import { createPublicClient, type Hex, http, parseAbi } from "viem";
 import { type Accounts, usdcAccountOf } from "./accounts.ts";
+import type { Purchase } from "./buyer.ts";
 import type { Deployment } from "./deployment.ts";
 import { RAILS, type RailName, type SignedPayment } from "./payers.ts";
 
@@ -15,6 +16,26 @@ const ERC20 = parseAbi(["function balanceOf(address account) view returns (uint2
 /** micro-USDC a call. */
 const PRICE = 1_000n;
 const AUDIT_MS = 60_000;
+
+/** How a purchase ends: with its bundle, or with the 402 of a payment that is provably unspent. */
+export type End = "delivered" | "void";
+
+/** Whether the buyer was told what it must be told: the first time, to the end, and once more after that. */
+export function asPromised(end: End, first: Purchase, again: Purchase): string[] {
+  const wanted = end === "delivered" ? 200 : 402;
+  const wrong: string[] = [];
+  if (first.status !== wanted) wrong.push(`the buyer was told ${first.told.join(", ")} ${first.text.slice(0, 200)}`);
+  if (again.status !== first.status) wrong.push(`the buyer was then told ${again.told.join(", ")}`);
+  if (end === "delivered" && again.text !== first.text) wrong.push("the second bundle is not the first, byte for byte");
+  return wrong;
+}
+
+/** Waits some rounds of the ledger: what anybody might still do too much, is done by then. */
+export async function rounds({ algodUrl }: Sandbox, count: number): Promise<void> {
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const { lastRound } = await algod.status().do();
+  for (let i = 0n; i < count; i++) await algod.statusAfterBlock(lastRound + i).do();
+}
 
 /** A purchase that came to its end: with its bundle, or without one. */
 export type Ended = { payment: SignedPayment; bundle?: string };

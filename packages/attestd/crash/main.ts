@@ -17,6 +17,7 @@ import { documentOf, failuresOf, tableOf } from "./report.ts";
 const USAGE = "node packages/attestd/crash/main.ts [--times N] [--only TEXT] [--jobs N] [--seed N] [--dry]";
 /** Slow enough that a dozen services that follow every round leave time for the work. */
 const ROUND_MS = 400;
+const PATIENCE_MS = 300_000;
 const DOCUMENT = new URL("../../../docs/crash-matrix.md", import.meta.url);
 
 const { values } = parseArgs({
@@ -50,7 +51,7 @@ async function runAll(runs: ReturnType<typeof drawn>, jobs: number, seed: number
   try {
     let done = 0;
     const outcomes = await inParallel(runs, jobs, async (cell) => {
-      const outcome = await runCell({ sandbox, databases, start, hurry: false }, cell);
+      const outcome = await runCell({ sandbox, databases, start, patienceMs: PATIENCE_MS, hurry: false }, cell);
       console.log(line(++done, runs.length, outcome));
       return outcome;
     });

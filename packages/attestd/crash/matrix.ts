@@ -32,10 +32,8 @@ export function titleOf({ point, rail, store, successor }: Cell): string {
 const SAMPLE: readonly string[] = [
   "verify after · base · sqlite · restart",
   "call_prepared before · algorand · postgres · restart",
-  "settlement_begun after · solana · sqlite · restart",
   "settle before · solana · postgres · other replica",
   "settle after · algorand · sqlite · restart",
-  "settle late · base · sqlite · restart",
   "attestation_signed after · base · postgres · other replica",
   "submit before · base · sqlite · restart",
   "submit after · solana · sqlite · restart",

@@ -27,6 +27,8 @@ export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => 
 
 /** Rounds: the service takes nothing with less than three left, nor with more than its time-out allows. */
 const ROUNDS: Record<Life, bigint> = { long: 200n, short: 12n };
+/** A service on a machine that does too much is some rounds late, and would find the payment not valid yet. */
+const EARLIER_ROUNDS = 10n;
 /** Seconds: the service takes nothing with less than thirty left. */
 const SECONDS: Record<Life, number> = { long: 300, short: 34 };
 
@@ -52,7 +54,12 @@ async function payOnAlgorand(sandbox: Sandbox, offer: PaymentRequirements, life:
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
   const { firstValid, ...network } = await algod.getTransactionParams().do();
   const feePayer = offer.extra.feePayer as string;
-  const params = { ...network, firstValid, lastValid: BigInt(firstValid) + ROUNDS[life], flatFee: true };
+  const params = {
+    ...network,
+    firstValid: BigInt(firstValid) - EARLIER_ROUNDS,
+    lastValid: BigInt(firstValid) + ROUNDS[life],
+    flatFee: true,
+  };
   const fee = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
     sender: feePayer,
     receiver: feePayer,

@@ -1,14 +1,14 @@
 import type { CommitName, CommitPoint } from "./commits.ts";
 import type { Deployment, Upstream } from "./deployment.ts";
 import type { Match, Rule } from "./fault-proxy.ts";
+import type { End } from "./judge.ts";
 import type { Life, RailName } from "./payers.ts";
 
 /** What befalls a purchase before anything is killed, so that each commit and each effect comes about. */
 export type Scenario = {
   /** What happens. */
   story: string;
-  /** How the purchase ends. */
-  end: "delivered" | "void";
+  end: End;
   /** Rails on which it can happen; the others are left out, and `elsewhere` says why. */
   rails: readonly RailName[];
   elsewhere?: string;

@@ -1,0 +1,328 @@
+import type { Sandbox } from "@attestd/sandbox";
+import { startService } from "@attestd/service";
+import { buy, priceOf, type Told } from "./buyer.ts";
+import type { Databases } from "./databases.ts";
+import { type Deployment, newDeployment, type Upstream } from "./deployment.ts";
+import type { Fault, Match, ProxiedResponse } from "./fault-proxy.ts";
+import { asPromised, type End, type Ended, judge, rounds } from "./judge.ts";
+import { type Life, payerOf, type RailName } from "./payers.ts";
+
+/** Something that is asked of an upstream for a purchase. */
+type Question = {
+  upstream: Upstream;
+  match: Match;
+  /** What is bought, and how it is paid. */
+  source: "algorand" | "base";
+  rail: RailName;
+  /** Problems that the buyer may be told of first; none where the question is asked after the money has moved. */
+  refusals: readonly string[];
+  /** An answer that is whole and says something else. */
+  wrong: Fault;
+  /** An answer from before; absent where it would be no other than that of now. */
+  stale?: { fault: Fault; match?: Match; to?: number; life?: Life; end?: End };
+};
+
+const json = (status: number, value: unknown): ((response: ProxiedResponse) => ProxiedResponse) => {
+  const body = Buffer.from(JSON.stringify(value));
+  return () => ({ status, headers: { "content-type": "application/json" }, body });
+};
+/** The JSON of the answer, changed. */
+const edited =
+  (edit: (value: never) => unknown) =>
+  (response: ProxiedResponse): ProxiedResponse => ({
+    ...response,
+    body: Buffer.from(JSON.stringify(edit(JSON.parse(response.body.toString("utf8")) as never))),
+  });
+const rpcResult = (result: unknown): Fault => ({
+  kind: "wrong",
+  change: edited((answer: object) => ({ ...answer, result })),
+});
+const withoutNumbers = ({ path }: { path: string }) => path.replace(/\d+/, "N");
+
+/** The selector of `authorizationState(address,bytes32)`. */
+const AUTHORIZATION_STATE = "0xe94a0102";
+const FALSE = `0x${"0".repeat(64)}`;
+const OVERSPEND = "TransactionPool.Remember: transaction A: overspend (account B, data {}, tried to spend {1000})";
+const UNREAD = ["providers_unavailable", "providers_conflict"];
+
+const QUESTIONS = {
+  verify: {
+    upstream: "facilitator",
+    match: { path: /^\/verify$/ },
+    source: "base",
+    rail: "algorand",
+    refusals: ["facilitator_unavailable"],
+    wrong: { kind: "wrong", change: json(200, { isValid: "yes" }) },
+  },
+  settle: {
+    upstream: "facilitator",
+    match: { path: /^\/settle$/ },
+    source: "base",
+    rail: "algorand",
+    refusals: [],
+    // It has settled, and says that it has not.
+    wrong: { kind: "wrong", change: json(200, { success: false, errorReason: "settlement_failed" }) },
+    // It has not, and gives the receipt of another.
+    stale: {
+      fault: { kind: "error", side: "before", status: 200, body: JSON.stringify({ success: true, transaction: "A" }) },
+      life: "short",
+      end: "void",
+    },
+  },
+  submit: {
+    upstream: "algod",
+    match: { method: "POST", path: /^\/v2\/transactions$/ },
+    source: "base",
+    rail: "algorand",
+    refusals: [],
+    // It has taken the transaction, and says that it has not.
+    wrong: { kind: "wrong", change: json(400, { message: OVERSPEND }) },
+    // It has not, and gives the id of another.
+    stale: { fault: { kind: "error", side: "before", status: 200, body: JSON.stringify({ txId: "A".repeat(52) }) } },
+  },
+  params: {
+    upstream: "algod",
+    match: { path: /^\/v2\/transactions\/params$/ },
+    source: "base",
+    rail: "base",
+    refusals: [],
+    wrong: { kind: "wrong", change: edited((params: object) => ({ ...params, "genesis-hash": "A".repeat(44) })) },
+  },
+  block: {
+    upstream: "algod",
+    match: { path: /^\/v2\/blocks\/\d+\?format=msgpack$/ },
+    source: "base",
+    rail: "algorand",
+    refusals: [],
+    // Half of it, as if that were all.
+    wrong: {
+      kind: "wrong",
+      change: (answer) => ({ ...answer, body: answer.body.subarray(0, answer.body.length / 2) }),
+    },
+    stale: { fault: { kind: "stale", like: withoutNumbers } },
+  },
+  round: {
+    upstream: "algod",
+    match: { path: /^\/v2\/status\/wait-for-block-after\/\d+$/ },
+    source: "base",
+    rail: "algorand",
+    refusals: [],
+    wrong: { kind: "wrong", change: edited((status: object) => ({ ...status, "last-round": "soon" })) },
+    stale: { fault: { kind: "stale", like: withoutNumbers }, to: 3 },
+  },
+  search: {
+    upstream: "indexer",
+    match: { path: /^\/v2\/transactions\?txid=/ },
+    source: "algorand",
+    rail: "algorand",
+    refusals: UNREAD,
+    wrong: {
+      kind: "wrong",
+      change: edited(({ transactions: [found], ...rest }: { transactions: { "confirmed-round": number }[] }) => ({
+        ...rest,
+        transactions: [{ ...found, "confirmed-round": (found?.["confirmed-round"] ?? 0) + 1 }],
+      })),
+    },
+    // From before the transaction was there: never a 404, which would be about now.
+    stale: {
+      fault: { kind: "wrong", change: edited((found: object) => ({ ...found, "current-round": 1, transactions: [] })) },
+    },
+  },
+  receipt: {
+    upstream: "base",
+    match: { rpc: "eth_getTransactionReceipt" },
+    source: "base",
+    rail: "algorand",
+    refusals: UNREAD,
+    wrong: {
+      kind: "wrong",
+      change: edited(({ result, ...rest }: { result: object }) => ({
+        ...rest,
+        result: { ...result, blockHash: `0x${"1".repeat(64)}` },
+      })),
+    },
+  },
+  state: {
+    upstream: "base",
+    match: { rpc: "eth_call", body: AUTHORIZATION_STATE },
+    source: "base",
+    rail: "base",
+    refusals: [],
+    // The authorization was used, and the node says that it was not.
+    wrong: rpcResult(FALSE),
+    stale: { fault: { kind: "stale" }, match: { rpc: "eth_getBlockByNumber", body: '"latest"' }, to: 2 },
+  },
+  logs: {
+    upstream: "base",
+    match: { rpc: "eth_getLogs" },
+    source: "base",
+    rail: "base",
+    refusals: [],
+    wrong: rpcResult([]),
+  },
+  landed: {
+    upstream: "solana",
+    match: { rpc: "getSignaturesForAddress" },
+    source: "base",
+    rail: "solana",
+    refusals: [],
+    wrong: rpcResult([{ signature: 1 }]),
+    stale: { fault: rpcResult([]) },
+  },
+} as const satisfies Record<string, Question>;
+
+export type QuestionName = keyof typeof QUESTIONS;
+
+const FAULTS = {
+  "time-out before": { kind: "timeout", side: "before" },
+  "time-out after": { kind: "timeout", side: "after" },
+  "5xx before": { kind: "error", side: "before", status: 503 },
+  "5xx after": { kind: "error", side: "after", status: 502 },
+  "reset before": { kind: "reset", side: "before" },
+  "reset after": { kind: "reset", side: "after" },
+  truncated: { kind: "truncated" },
+  "1 byte a second": { kind: "trickle" },
+  duplicate: { kind: "duplicate" },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS | "wrong data" | "stale";
+export type FaultCell = { question: QuestionName; fault: FaultName };
+
+const EVERY_FAULT = [...(Object.keys(FAULTS) as (keyof typeof FAULTS)[]), "wrong data", "stale"] as const;
+
+/** Every question with every fault; but for an older answer where there is none that differs. */
+export const FAULT_CELLS: readonly FaultCell[] = (Object.keys(QUESTIONS) as QuestionName[]).flatMap((question) =>
+  EVERY_FAULT.filter((fault) => fault !== "stale" || "stale" in QUESTIONS[question]).map((fault) => ({
+    question,
+    fault,
+  })),
+);
+
+/** The faults that every upstream must be fit for, at the question of it that matters most. */
+const EVERYWHERE: readonly FaultName[] = [
+  "time-out before",
+  "time-out after",
+  "5xx after",
+  "truncated",
+  "1 byte a second",
+  "wrong data",
+  "stale",
+];
+
+/** What is tried in every test run. */
+export const FAULT_SAMPLE: readonly FaultCell[] = [
+  ...(["settle", "submit", "search", "state"] as const).flatMap((question) =>
+    EVERYWHERE.map((fault) => ({ question, fault })),
+  ),
+  { question: "verify", fault: "time-out before" },
+  { question: "verify", fault: "wrong data" },
+  { question: "settle", fault: "duplicate" },
+  { question: "submit", fault: "duplicate" },
+  { question: "params", fault: "wrong data" },
+  { question: "block", fault: "wrong data" },
+  { question: "round", fault: "stale" },
+  { question: "receipt", fault: "wrong data" },
+  { question: "landed", fault: "stale" },
+];
+
+export function faultTitle({ question, fault }: FaultCell): string {
+  return `${QUESTIONS[question].upstream}, ${question}: ${fault}`;
+}
+
+export type FaultOutcome = { cell: FaultCell; wrong: string[]; told: Told[] };
+
+/** Cells that one service goes through, one after the other. */
+export type FaultCourse = readonly FaultCell[];
+
+/**
+ * The cells of a question are one course, for a service is to go on after one fault and meet the next. Those in which it
+ * waits for a deadline of its own are courses by themselves, which wait side by side.
+ */
+export function coursesOf(cells: readonly FaultCell[]): FaultCourse[] {
+  const waits = ({ question, fault }: FaultCell) =>
+    (QUESTIONS[question].upstream === "facilitator" || question === "round") && WAITING.has(fault);
+  const alone = cells.filter(waits).map((cell) => [cell]);
+  const together = Map.groupBy(
+    cells.filter((cell) => !waits(cell)),
+    ({ question }) => question,
+  );
+  // Those first that take longest.
+  return [...alone, ...together.values()];
+}
+
+const WAITING: ReadonlySet<FaultName> = new Set(["time-out before", "time-out after", "1 byte a second"]);
+const PATIENCE_MS = 120_000;
+
+/**
+ * Buys one attestation in each cell, while the first such question meets the fault, and sends the same payment until it
+ * is answered. In the end chains and journal are held against all of them; what is wrong then is told of the last.
+ */
+export async function runFaults(
+  { sandbox, databases }: { sandbox: Sandbox; databases: Databases },
+  course: FaultCourse,
+): Promise<FaultOutcome[]> {
+  const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
+  const service = await startService(deployment.settings, { sandbox: true });
+  const outcomes: FaultOutcome[] = [];
+  const ended: Ended[] = [];
+  try {
+    for (const cell of course) {
+      const { purchase, ...outcome } = await runFault(sandbox, deployment, service.url, cell);
+      outcomes.push(outcome);
+      ended.push(purchase);
+    }
+    await rounds(sandbox, 2);
+  } finally {
+    await service.close();
+  }
+  const wrong = await judge(sandbox, deployment, ended);
+  outcomes.at(-1)?.wrong.push(...wrong);
+  await deployment.close();
+  return outcomes;
+}
+
+async function runFault(
+  sandbox: Sandbox,
+  { proxies }: Deployment,
+  url: string,
+  cell: FaultCell,
+): Promise<FaultOutcome & { purchase: Ended }> {
+  const question: Question = QUESTIONS[cell.question];
+  const { life, end = "delivered", ...rule } = ruleOf(cell);
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const body = { txid: sandbox.sampleTransactions[question.source] as string };
+  const payment = await payerOf(sandbox)(question.rail, await priceOf(url, body, signal), life);
+  let met = false;
+  const onBefore = () => {
+    met = true;
+  };
+  const heal = proxies[question.upstream].add({ ...rule, onBefore });
+  const first = await buy(() => url, body, payment, signal);
+  const again = await buy(() => url, body, payment, signal);
+  heal();
+  const wrong = [
+    ...(met ? [] : ["the fault was never met"]),
+    ...asPromised(end, first, again),
+    ...unexpected(first.told.slice(0, -1), question),
+  ];
+  const bundle = first.status === 200 ? { bundle: first.text } : {};
+  return { cell, wrong, told: first.told, purchase: { payment, ...bundle } };
+}
+
+type Staged = { match: Match; to: number; fault: Fault; life?: Life; end?: End };
+
+function ruleOf({ question, fault }: FaultCell): Staged {
+  const { match, wrong, stale }: Question = QUESTIONS[question];
+  if (fault === "wrong data") return { match, to: 1, fault: wrong };
+  if (fault === "stale") {
+    if (!stale) throw new Error(`${question} has no older answer`);
+    return { match, to: 1, ...stale };
+  }
+  return { match, to: 1, fault: FAULTS[fault] };
+}
+
+/** What the buyer was told before the end and must not have been. */
+function unexpected(told: readonly Told[], { refusals }: Question): string[] {
+  const allowed = new Set<Told>(refusals.map((code) => `503 ${code}`));
+  return told.filter((one) => !allowed.has(one)).map((one) => `the buyer was told ${one}`);
+}
