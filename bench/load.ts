@@ -1,0 +1,60 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** One request, as it is sent again and again. */
+export type Request = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
+
+/** What `load-process.ts` is asked. Without `seconds`, every request is sent once. */
+export type Job = { port: number; requests: string[]; connections: number; seconds?: number; status: number };
+
+export type LoadResult = {
+  answered: number;
+  seconds: number;
+  /** Latencies in ms. */
+  p50: number;
+  p99: number;
+  /** Answers of another status than was asked for: the status and how many. */
+  wrong: [status: number, count: number][];
+};
+
+/** A process that makes requests over kept-alive connections to this machine. */
+export interface Load extends AsyncDisposable {
+  /**
+   * @param url origin of the server
+   * @param status that every answer must have
+   * @throws Error when an answer had another one: a benchmark of errors measures nothing
+   */
+  run(url: string, requests: readonly Request[], options: LoadOptions): Promise<LoadResult>;
+}
+
+export type LoadOptions = { connections: number; seconds?: number; status: number };
+
+export function startLoad(): Load {
+  const child = fork(fileURLToPath(new URL("./load-process.ts", import.meta.url)));
+  return {
+    async run(url, requests, options) {
+      const job: Job = { ...options, port: Number(new URL(url).port), requests: requests.map(bytesOf) };
+      child.send(job);
+      const [result] = (await once(child, "message")) as [LoadResult];
+      if (result.wrong.length > 0)
+        throw new Error(`answers of another status than ${options.status}: ${JSON.stringify(result.wrong)}`);
+      return result;
+    },
+    async [Symbol.asyncDispose]() {
+      child.disconnect();
+      await once(child, "exit");
+    },
+  };
+}
+
+/** HTTP/1.1 bytes of a request, base64. */
+function bytesOf({ method, path, headers = {}, body = "" }: Request): string {
+  const all = {
+    host: "127.0.0.1",
+    ...(body && { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) }),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`).toString("base64");
+}

@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startSandbox } from "@attestd/sandbox";
+import { sandboxFolder } from "../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandbox-settings.ts";
+
+/** A server in a process of its own, which says over IPC where it listens: `{ready: url}`. */
+export interface Server extends AsyncDisposable {
+  url: string;
+  pid: number;
+}
+
+const ATTESTD = fileURLToPath(new URL("../packages/attestd/src/main.ts", import.meta.url));
+
+/** @param file of this folder */
+export function startBare(file: string, args: readonly string[] = []): Promise<Server> {
+  return start(fileURLToPath(new URL(file, import.meta.url)), args);
+}
+
+/** `attestd serve` on a sandbox, as an operator would start it. */
+export function startAttestd(settingsFile: string): Promise<Server> {
+  return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile]);
+}
+
+/** Networks for a service, and the file of its settings. */
+export async function startNetworks(roundMs: number, over: Record<string, string> = {}) {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
+  const folder = sandboxFolder(dir);
+  await mkdir(folder.data);
+  const sandbox = await startSandbox({ roundMs, networks: ["base"] });
+  const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
+  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...over });
+  return {
+    sandbox,
+    settingsFile: folder.settings,
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      await rm(dir, { recursive: true });
+    },
+  };
+}
+
+async function start(file: string, args: readonly string[]): Promise<Server> {
+  const child = fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const ended = once(child, "exit");
+  const [message] = await Promise.race([once(child, "message"), ended]);
+  if (child.exitCode !== null || typeof message !== "object") throw new Error(`${file} did not start`);
+  return { url: message.ready, pid: child.pid as number, [Symbol.asyncDispose]: () => end(child, ended) };
+}
+
+async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill("SIGTERM");
+  await ended;
+}
