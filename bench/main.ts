@@ -15,6 +15,9 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   merkle: () => import("./merkle.ts"),
   journal: () => import("./journal.ts"),
   start: () => import("./start.ts"),
+  verify: () => import("./verify.ts"),
+  challenge: () => import("./challenge.ts"),
+  documents: () => import("./documents.ts"),
 };
 
 const { positionals: names, values } = parseArgs({

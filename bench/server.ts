@@ -36,6 +36,8 @@ export async function startNetworks(roundMs: number, over: Record<string, string
   await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...over });
   return {
     sandbox,
+    /** For what a benchmark leaves; removed with the networks. */
+    dir,
     settingsFile: folder.settings,
     async [Symbol.asyncDispose]() {
       await sandbox.close();

@@ -1,0 +1,22 @@
+import { createPublicKey, verify } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parseBundle, signingBytes } from "@attestd/proof/bundle";
+import { fromBase64 } from "@attestd/proof/encoding";
+
+/** The yardstick of /verify: nothing but the import of the key and the verification of the signature, for a while. */
+const bundle = parseBundle(JSON.parse(readFileSync(process.argv[2] as string, "utf8")));
+const key = Buffer.from(fromBase64(bundle.attestor.pqPublicKey));
+const message = signingBytes(bundle);
+const signature = fromBase64(bundle.signature.sigBase64);
+
+process.on("message", ({ seconds }: { seconds: number }) => {
+  const end = performance.now() + seconds * 1000;
+  let done = 0;
+  for (; performance.now() < end; done++) {
+    const publicKey = createPublicKey({ key, format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
+    const fits = verify(null, message, publicKey, signature);
+    if (!fits) throw new Error("the signature does not fit");
+  }
+  process.send?.({ done });
+});
+process.send?.({ ready: "" });
