@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { createApp } from "./app.ts";
+import { CATALOGUE } from "./catalogue.ts";
 import { readConfig } from "./config.ts";
 import { createRateLimit } from "./http/rate-limit.ts";
 import { openService, type Seams } from "./service.ts";
@@ -48,7 +49,7 @@ export async function startService(
     const service = await openService(config, origin, log, seams);
     const { rateLimit: perMinute, trustProxy } = config;
     const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
-    const app = createApp({ ...service.doors, ...(rateLimit && { rateLimit }), origin: () => origin, log });
+    const app = createApp({ ...service.doors, catalogue: CATALOGUE, ...(rateLimit && { rateLimit }), origin, log });
     opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");
     return {

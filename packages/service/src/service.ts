@@ -1,10 +1,9 @@
 import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { AppOptions } from "./app.ts";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { seedSigner } from "./attestor/signer.ts";
-import { createAdmission } from "./calls/admit.ts";
+import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createEffects } from "./calls/effects.ts";
 import { readiness } from "./calls/readiness.ts";
@@ -16,6 +15,7 @@ import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
 import { openNetworks } from "./networks.ts";
+import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
 import { Offers, type Tender } from "./payment/offers.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
@@ -26,7 +26,7 @@ import { createVerifier } from "./verification.ts";
 export type Service = {
   kid: string;
   /** What its doors call. */
-  doors: Omit<AppOptions, "origin" | "log" | "rateLimit">;
+  doors: { admit: Admit; offers: Offers; operations: Operations };
   /** From now on no new call is admitted; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
@@ -135,12 +135,14 @@ export async function openService(config: Config, origin: string, log: Logger, s
     doors: {
       admit,
       offers,
-      verifier: createVerifier({ history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
-      bundle: (id) => store.bundle(id),
-      readiness: () => readiness(ledger.rounds, capacity, Date.now()),
-      keyHistory: () => JSON.stringify(history),
-      sources: chains,
-      blockCapabilities: JSON.stringify(blockCapabilities(chains, config.base?.blockConfirmation)),
+      operations: createOperations({
+        verifier: createVerifier({ history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
+        sources: chains,
+        bundle: (id) => store.bundle(id),
+        readiness: () => readiness(ledger.rounds, capacity, Date.now()),
+        keyHistory: JSON.stringify(history),
+        blockCapabilities: JSON.stringify(blockCapabilities(chains, config.base?.blockConfirmation)),
+      }),
     },
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),

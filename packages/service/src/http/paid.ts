@@ -1,51 +1,39 @@
-import type { z } from "zod";
-import { type Admit, paymentRequired } from "../calls/admit.ts";
+import { type Admit, type Outcome, paymentRequired } from "../calls/admit.ts";
+import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
-import { decodePaymentHeader, PaymentMalformed } from "../payment/header.ts";
+import { parseInput } from "../input.ts";
+import type { PaidOperation } from "../operations.ts";
+import { decodePaymentHeader, encodeHeader, PaymentMalformed } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
-import { UnfitRequest } from "../subjects/request.ts";
-import type { Subject } from "../subjects/subject.ts";
-import { type HttpContext, invalid, parseBody, readBody, requireJson, validate } from "./body.ts";
-import { outcomeResponse } from "./respond.ts";
+import { type HttpContext, readBody, requireJson } from "./body.ts";
+import { json } from "./respond.ts";
+import type { Route } from "./route.ts";
 
-export type PaidRoute<T> = {
-  endpoint: Endpoint & { body: { schema: z.ZodType<T>; maxBytes: number } };
-  /** Normalises a body that fits the schema. @throws UnfitRequest */
-  subject: (body: T) => Subject;
-  admit: Admit;
-  offers: Offers;
-  origin: () => string;
-};
+export type PaidRouteOptions = { admit: Admit; offers: Offers; origin: string };
 
 /** A paid route: reads the request as far as it can without asking anyone, and leaves the rest to `admit`. */
-export function paidRoute<T>({ endpoint, subject, admit, offers, origin }: PaidRoute<T>) {
-  const resource = { path: endpoint.path, description: endpoint.summary };
+export function paidRoute(
+  { path, summary, body }: Endpoint,
+  operation: PaidOperation,
+  { admit, offers, origin }: PaidRouteOptions,
+): Route {
+  const resource = { url: `${origin}${path}`, description: summary };
 
-  return async (c: HttpContext): Promise<Response> => {
+  return async (c) => {
     const header = c.req.header("payment-signature");
-    const bytes = await readBody(c, endpoint.body.maxBytes);
+    const bytes = await readBody(c, body?.maxBytes ?? 0);
     if (bytes.length === 0) {
       if (header !== undefined)
         throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
       // A crawler's probe: it wants to see what this route costs (x402 discovery).
-      return outcomeResponse(c, paymentRequired(offers, undefined), resource, origin());
+      return outcomeResponse(c, paymentRequired(offers, undefined), resource);
     }
     requireJson(c);
-    const body = validate(endpoint.body.schema, parseBody(bytes));
-    const wanted = fit(() => subject(body));
+    const subject = operation.subject(parseInput(bytes));
     const payload = header === undefined ? undefined : decoded(header);
-    return outcomeResponse(c, await admit(wanted, payload), resource, origin());
+    return outcomeResponse(c, await admit(subject, payload), resource);
   };
-}
-
-function fit(subject: () => Subject): Subject {
-  try {
-    return subject();
-  } catch (error) {
-    if (error instanceof UnfitRequest) throw invalid([{ pointer: `/${error.member}`, detail: error.message }]);
-    throw error;
-  }
 }
 
 function decoded(header: string) {
@@ -55,4 +43,14 @@ function decoded(header: string) {
     if (error instanceof PaymentMalformed) throw new Problem("payment_malformed", error.message);
     throw error;
   }
+}
+
+/** Words the outcome of a paid request over HTTP (x402 v2, HTTP transport). */
+function outcomeResponse(c: HttpContext, outcome: Outcome, resource: Resource): Response {
+  if (outcome.kind === "delivered") return json(c, 200, outcome.body, { "payment-response": outcome.receipt });
+  const required = x402PaymentRequired(outcome, resource);
+  return json(c, 402, JSON.stringify({ ...required, options: outcome.options }), {
+    "payment-required": encodeHeader(required),
+    ...(outcome.receipt !== undefined && { "payment-response": outcome.receipt }),
+  });
 }

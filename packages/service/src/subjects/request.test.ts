@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BlockRequest, InclusionRequest } from "../catalogue.ts";
+import { BlockRequest, InclusionRequest } from "../catalogue/schemas/requests.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "./request.ts";
 import { requestHash, type Subject } from "./subject.ts";

@@ -1,0 +1,75 @@
+import type { z } from "zod";
+import type { ProblemCode } from "../problems.ts";
+import type { HeaderName } from "./headers.ts";
+
+/** Who may call: anyone, or whoever pays. */
+export type Access = "free" | "paid";
+
+/** How endpoints are grouped for readers. */
+export type Tag = "attest" | "verify" | "read" | "operate" | "documents";
+
+/** What a successful answer, or a 402, looks like. Every other answer is a problem. */
+export type Reply = {
+  description: string;
+  schema: z.ZodType;
+  /** `application/json` where absent. */
+  mediaType?: string;
+  headers?: readonly HeaderName[];
+  example?: unknown;
+};
+
+export type RequestBody = {
+  schema: z.ZodType;
+  maxBytes: number;
+  description: string;
+  /** By name. */
+  examples?: Readonly<Record<string, unknown>>;
+  /**
+   * Absent: the door holds the body to the schema. `operation`: whatever takes the body does so itself, because what it
+   * finds wrong with the schema is part of its answer.
+   */
+  checkedBy?: "operation";
+};
+
+/** How agents see an endpoint over MCP. Its input and output are the endpoint's own. */
+export type Tool = {
+  name: string;
+  title: string;
+  /** MCP's hints, all of them stated. */
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+};
+
+/** How agents see an endpoint over A2A (0.3.0, AgentSkill); its description is the endpoint's own. */
+export type Skill = { id: string; name: string; tags: readonly string[]; examples: readonly string[] };
+
+/** One endpoint, as it is routed, validated, described and offered to agents. */
+export type Endpoint = {
+  method: "GET" | "POST";
+  /** Hono's notation: `:name` is a path parameter. */
+  path: string;
+  access: Access;
+  tag: Tag;
+  /** One line, without a full stop. */
+  summary: string;
+  /** Plain sentences, for programmers and for models. */
+  description: string;
+  /** One member for each `:name` of the path. A value that does not fit is answered with 404. */
+  params?: z.ZodObject;
+  /** A value that does not fit is answered with `query_invalid`; parameters that are not named here are ignored. */
+  query?: z.ZodObject;
+  body?: RequestBody;
+  /** By status. */
+  replies: Readonly<Record<number, Reply>>;
+  /** What it may answer with otherwise, beside what any endpoint may (`ALWAYS_POSSIBLE`). */
+  problems: readonly ProblemCode[];
+  /** Value of Cache-Control on success; `no-store` where absent. */
+  cacheControl?: string;
+  tool?: Tool;
+  skill?: Skill;
+};
+
+/** Endpoints by name. */
+export type Catalogue = Readonly<Record<string, Endpoint>>;
+
+/** Problems that any endpoint may answer with. */
+export const ALWAYS_POSSIBLE = ["too_many_requests", "internal"] as const satisfies readonly ProblemCode[];

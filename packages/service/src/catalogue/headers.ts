@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+/** A header of ours: what it holds, and its form. */
+export type Header = { description: string; schema: z.ZodType; example?: string };
+
+const base64Json = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
+
+/** The headers that requests and replies name. */
+export const HEADERS = {
+  "PAYMENT-REQUIRED": {
+    description: "What has to be paid, and how: base64 of the JSON of x402's PaymentRequired (version 2).",
+    schema: base64Json,
+  },
+  "PAYMENT-SIGNATURE": {
+    description:
+      "A signed payment for exactly one of the offers of a 402: base64 of the JSON of x402's PaymentPayload (version 2).",
+    schema: base64Json,
+  },
+  "PAYMENT-RESPONSE": {
+    description: "The receipt of the settlement: base64 of the JSON of x402's SettleResponse.",
+    schema: base64Json,
+  },
+  "Retry-After": {
+    description: "Seconds after which the same request may succeed.",
+    schema: z.string().regex(/^[0-9]+$/),
+    example: "10",
+  },
+} as const satisfies Record<string, Header>;
+
+export type HeaderName = keyof typeof HEADERS;

@@ -1,0 +1,142 @@
+import type { ProblemCode } from "../problems.ts";
+import type { Endpoint, Reply, Tool } from "./endpoint.ts";
+import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
+import { PaymentRequired } from "./schemas/payment.ts";
+import { AttestRequest, BlockRequest, InclusionRequest } from "./schemas/requests.ts";
+
+const MAX_BYTES = 64 * 1024;
+
+const HOW_TO_PAY =
+  "Paid by x402 version 2, scheme exact: without PAYMENT-SIGNATURE the answer is 402 with the offers in PAYMENT-REQUIRED; sign one of them and repeat the request with PAYMENT-SIGNATURE. The same payment sent again brings the same bytes again, never a second charge. After 503 with retry.sameHeader, repeat with the same PAYMENT-SIGNATURE and sign nothing new.";
+
+/** What any paid endpoint may answer with before and after it has charged. */
+const PROBLEMS = [
+  "body_not_json",
+  "body_invalid",
+  "payment_malformed",
+  "payment_without_body",
+  "source_wrong_chain",
+  "source_too_large",
+  "source_not_found",
+  "payment_bound_to_other_request",
+  "source_not_final",
+  "payment_refunded",
+  "body_too_large",
+  "media_type",
+  "settlement_pending",
+  "attestation_pending",
+  "payment_unaccounted",
+  "payment_unknown",
+  "providers_unavailable",
+  "providers_conflict",
+  "facilitator_unavailable",
+  "over_capacity",
+  "attestor_unfunded",
+  "stopping",
+] as const satisfies readonly ProblemCode[];
+
+const PAYMENT_REQUIRED: Reply = {
+  description: "No valid payment came with the request. The body repeats the header and adds the offers as `options`.",
+  schema: PaymentRequired,
+  headers: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"],
+};
+
+const ANNOTATIONS: Tool["annotations"] = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** What is sold. */
+export const PAID = {
+  attest: {
+    method: "POST",
+    path: "/attest",
+    access: "paid",
+    tag: "attest",
+    summary: "Attest a confirmed transaction: record its hash on Algorand and return a signed proof bundle",
+    description: `Fetches a confirmed transaction of Algorand or Base, records its hash in a zero-value transaction on algorand-mainnet, and returns a ProofBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. Each new payment makes a new attestation. ${HOW_TO_PAY}`,
+    body: {
+      schema: AttestRequest,
+      maxBytes: MAX_BYTES,
+      description: "The transaction to attest.",
+      examples: {
+        algorand: { txid: "AFTNUMC6OZCKFGUPNKP3EHCSBPSYYEZJULJSXKVVALVU7RAC7SOA" },
+        base: { txid: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060", chain: "base" },
+      },
+    },
+    replies: {
+      200: { description: "The signed bundle.", schema: ProofBundle, headers: ["PAYMENT-RESPONSE"] },
+      402: PAYMENT_REQUIRED,
+    },
+    problems: [...PROBLEMS, "source_inner_transaction"],
+    tool: { name: "attest", title: "Attest a transaction", annotations: ANNOTATIONS },
+    skill: {
+      id: "attest",
+      name: "Attest a transaction",
+      tags: ["attestation", "algorand", "base", "post-quantum", "x402"],
+      examples: ['{"txid":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"}'],
+    },
+  },
+  attestBlock: {
+    method: "POST",
+    path: "/attest-block",
+    access: "paid",
+    tag: "attest",
+    summary: "Attest a block: record its header's hash on Algorand and return a signed block bundle",
+    description: `Fetches a finalized block's header of Algorand or Base, records its hash in a zero-value transaction on algorand-mainnet, and returns a BlockBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. One block per request. ${HOW_TO_PAY}`,
+    body: {
+      schema: BlockRequest,
+      maxBytes: MAX_BYTES,
+      description: "The block to attest.",
+      examples: { algorand: { chain: "algorand", height: 46581204 }, base: { chain: "base", height: "46000000" } },
+    },
+    replies: {
+      200: { description: "The signed bundle.", schema: BlockBundle, headers: ["PAYMENT-RESPONSE"] },
+      402: PAYMENT_REQUIRED,
+    },
+    problems: [...PROBLEMS, "block_not_found"],
+    tool: { name: "attest_block", title: "Attest a block", annotations: ANNOTATIONS },
+    skill: {
+      id: "attest-block",
+      name: "Attest a block",
+      tags: ["attestation", "block", "algorand", "base", "post-quantum", "x402"],
+      examples: ['{"chain":"base","height":46000000}'],
+    },
+  },
+  proveInclusion: {
+    method: "POST",
+    path: "/prove-tx-inclusion",
+    access: "paid",
+    tag: "attest",
+    summary: "Prove that a transaction is in a block, attest the block, and return a signed inclusion bundle",
+    description: `Builds the Merkle proof that leads from a transaction of Algorand or Base to its finalized block's header, records the header's hash in a zero-value transaction on algorand-mainnet, and returns an InclusionBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. ${HOW_TO_PAY}`,
+    body: {
+      schema: InclusionRequest,
+      maxBytes: MAX_BYTES,
+      description: "The transaction, and the block that holds it.",
+      examples: {
+        base: {
+          chain: "base",
+          txId: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+          height: 46000000,
+        },
+      },
+    },
+    replies: {
+      200: { description: "The signed bundle.", schema: InclusionBundle, headers: ["PAYMENT-RESPONSE"] },
+      402: PAYMENT_REQUIRED,
+    },
+    problems: [...PROBLEMS, "source_inner_transaction", "source_elsewhere", "block_not_found"],
+    tool: { name: "prove_tx_inclusion", title: "Prove that a transaction is in a block", annotations: ANNOTATIONS },
+    skill: {
+      id: "prove-tx-inclusion",
+      name: "Prove that a transaction is in a block",
+      tags: ["proof", "inclusion", "algorand", "base", "post-quantum", "x402"],
+      examples: [
+        '{"chain":"base","txId":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060","height":46000000}',
+      ],
+    },
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { named } from "./registry.ts";
+
+const CheckResult = z.enum(["pass", "fail", "not_checked"]).optional();
+const CHECKS = [
+  "schema",
+  "keyTrust",
+  "signature",
+  "hashPreimage",
+  "transactionId",
+  "blockHash",
+  "inclusion",
+  "note",
+  "chainSource",
+  "chainAttest",
+] as const;
+
+/** `proof/report.ts`. */
+export const VerifyReport = named(
+  "VerifyReport",
+  z
+    .strictObject({
+      verified: z.boolean().describe("Every offline check of the type passed, and none failed."),
+      type: z.enum(["transaction-attestation", "block-attestation", "tx-inclusion"]),
+      checks: z
+        .strictObject(Object.fromEntries(CHECKS.map((check) => [check, CheckResult])))
+        .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
+      lightHeader: z.enum(["pass", "not_checked"]).optional(),
+      attestor: z
+        .strictObject({
+          kid: z.string().optional(),
+          status: z.enum(["current", "retired", "revoked", "unknown"]),
+          algorandAddress: z.string().optional(),
+        })
+        .describe("Who signed it, as far as the bundle could be read."),
+      warnings: z.array(z.enum(["sandbox", "included_only", "history_old"])),
+      failures: z.array(
+        z.strictObject({
+          check: z.enum(CHECKS),
+          stated: z.string().optional().describe("What the bundle says."),
+          computed: z.string().optional().describe("What its bytes, or the verifier's own knowledge, say instead."),
+          pointer: z.string().optional().describe("JSON pointer to what is wrong."),
+          message: z.string().optional(),
+        }),
+      ),
+    })
+    .describe("What was checked of a bundle, and what came of it."),
+);
+
+export const Health = named("Health", z.strictObject({ status: z.literal("pass") }));
+
+export const Readiness = named(
+  "Readiness",
+  z
+    .strictObject({
+      status: z.enum(["pass", "fail"]),
+      reasons: z.array(z.string()).describe("Why paid calls cannot be served now; empty when they can."),
+    })
+    .describe("Whether paid calls can be served now."),
+);
+
+const Text = z.array(z.string());
+
+const BlockCapability = named(
+  "BlockCapability",
+  z.strictObject({
+    height: z.string().describe("What `height` counts."),
+    header: z.string().describe("What `headerBase64` holds."),
+    blockHash: z.string().describe("How `blockHash` comes from it."),
+    levels: z.strictObject({
+      known: z.array(z.enum(["included", "safe", "finalized"])),
+      required: z.enum(["included", "safe", "finalized"]),
+    }),
+    inclusion: z.strictObject({
+      kind: z.enum(["algorand-merkle", "mpt"]),
+      trees: z.array(z.strictObject({ root: z.string(), of: z.string(), form: z.string(), when: z.string() })),
+      optional: z.record(z.string(), z.string()),
+      transactionTypes: z.strictObject({ known: Text, others: z.string() }),
+      notProvable: Text,
+    }),
+    doesNotProve: Text,
+  }),
+);
+
+/** `capabilities.ts`. */
+export const BlockCapabilities = named(
+  "BlockCapabilities",
+  z
+    .strictObject({
+      chains: z
+        .strictObject({ algorand: BlockCapability.optional(), base: BlockCapability.optional() })
+        .describe("Those that are configured."),
+      limits: z.strictObject({
+        blocksPerRequest: z.int(),
+        transactionsPerRequest: z.int(),
+        bundleBytes: z.int(),
+        heights: z.string(),
+      }),
+      doesNotProve: Text,
+    })
+    .describe("What can be attested and proven of blocks, and what that does not prove."),
+);
