@@ -88,6 +88,7 @@ export {
 } from "./encoding.ts";
 export { FormatError } from "./format.ts";
 export { JsonError, type JsonErrorCode, type JsonLimits, type JsonObject, type JsonValue, parseJson } from "./json.ts";
+export { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
 export {
   type BlockNote,
   encodeNote,
@@ -98,6 +99,7 @@ export {
   paymentCommitment,
   type TransactionNote,
 } from "./note.ts";
+export { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
 export type { CheckName, CheckResult, Failure, Finding, VerifyReport, Warning } from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto, verifySignature } from "./signature.ts";
 export {

@@ -165,8 +165,9 @@ export function keyEntryHash(entry: KeyEntry): string {
 /**
  * Reads a key history and holds its keys against each other: every key's two names are its own, every key but the first
  * is endorsed by the one before, and spans follow one another without gap or overlap, so that an entry altered, removed
- * or put in between is found. An entry cut off at the end is found by the open span that a history must end with; a
- * revocation left out is not.
+ * or put in between is found. An entry cut off at the end is found by the open span that a history must end with. What
+ * no one endorses, as the first entry's account and every revocation, is held against an earlier copy
+ * (`requireContinuation`) or against the ledger (`checkKeyNotes`).
  * @param value as `parseJson` gives it
  * @throws FormatError
  */
@@ -228,16 +229,22 @@ function checkSuccession(
   crypto: Pick<Crypto, "mldsa65">,
 ): void {
   if (entry.untilRound !== next?.fromRound)
-    throw new FormatError(`${pointer}/untilRound`, next ? "must be where the next key begins" : "no key follows");
+    throw new FormatError(
+      `${pointer}/untilRound`,
+      next
+        ? "is not where the next key begins: an entry was altered, removed or put between"
+        : "no key follows: the end was cut off",
+    );
   if (entry.untilRound !== undefined && entry.untilRound <= entry.fromRound)
     throw new FormatError(`${pointer}/untilRound`, "must be after fromRound");
   if (previous === undefined) {
-    if (entry.endorsement !== undefined) throw new FormatError(`${pointer}/endorsement`, "the first key has none");
+    if (entry.endorsement !== undefined)
+      throw new FormatError(`${pointer}/endorsement`, "the first key has none: the one before was removed");
   } else if (entry.endorsement === undefined) {
-    throw new FormatError(`${pointer}/endorsement`, "missing");
+    throw new FormatError(`${pointer}/endorsement`, "missing: only the first key has none");
   } else if (
     !verifySignature(fromBase64(previous.pqPublicKey), keyEntryBytes(entry), fromBase64(entry.endorsement), crypto)
   ) {
-    throw new FormatError(`${pointer}/endorsement`, "is not by the key before");
+    throw new FormatError(`${pointer}/endorsement`, "is not by the key before: one of the two entries was altered");
   }
 }

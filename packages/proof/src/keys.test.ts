@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { toHex, utf8 } from "./encoding.ts";
+import { FormatError } from "./format.ts";
+import { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
+import { encodeNote } from "./note.ts";
+import { testHistory } from "./testing.ts";
+import { type KeyEntry, type KeyHistory, keyEntryHash, parseKeyHistory } from "./trust.ts";
+
+// One account for all keys, as every deployment has.
+const [first, second, third] = ["1", "2", "3"].map((name) => ({
+  ...nativeAttestor(name),
+  algorandAddress: nativeAttestor("1").algorandAddress,
+})) as [ReturnType<typeof nativeAttestor>, ReturnType<typeof nativeAttestor>, ReturnType<typeof nativeAttestor>];
+const account = first.algorandAddress;
+
+const one = testHistory([{ attestor: first, fromRound: 100 }]);
+const two = testHistory([
+  { attestor: first, fromRound: 100 },
+  { attestor: second, fromRound: 200 },
+]);
+const revoked = testHistory([
+  { attestor: first, fromRound: 100, revokedRound: 150 },
+  { attestor: second, fromRound: 200 },
+]);
+const three = testHistory([
+  { attestor: first, fromRound: 100, revokedRound: 150 },
+  { attestor: second, fromRound: 200 },
+  { attestor: third, fromRound: 300 },
+]);
+
+const withEntry = (history: KeyHistory, index: number, change: Partial<KeyEntry>): KeyHistory => ({
+  ...history,
+  keys: history.keys.map((entry, at) => (at === index ? { ...entry, ...change } : entry)),
+});
+
+describe("requireContinuation", () => {
+  const refusal = (known: KeyHistory, fresh: KeyHistory) => {
+    try {
+      requireContinuation(known, fresh);
+    } catch (error) {
+      if (error instanceof FormatError) return error.pointer;
+      throw error;
+    }
+    return undefined;
+  };
+
+  it("takes a history to which keys and revocations were added", () => {
+    for (const [known, fresh] of [
+      [one, one],
+      [one, two],
+      [two, revoked],
+      [one, three],
+      [revoked, three],
+    ] as const)
+      expect(refusal(known, fresh)).toBeUndefined();
+  });
+
+  it.each<[string, KeyHistory, KeyHistory, string]>([
+    ["a cut end", two, one, "/keys/1"],
+    ["a revocation taken back", revoked, two, "/keys/0/revokedRound"],
+    ["a revocation moved", revoked, withEntry(three, 0, { revokedRound: 151 }), "/keys/0/revokedRound"],
+    ["an altered first round", one, withEntry(one, 0, { fromRound: 1 }), "/keys/0"],
+    ["an altered first origin", one, withEntry(two, 0, { origin: "https://other.example" }), "/keys/0"],
+    ["another attestor", one, testHistory([{ attestor: second, fromRound: 100 }]), "/keys/0"],
+    ["another ledger", one, { ...one, ledger: "algorand:other" }, "/ledger"],
+  ])("refuses %s", (_what, known, fresh, pointer) => {
+    expect(refusal(known, fresh)).toBe(pointer);
+  });
+
+  it("finds what a history by itself does not show", () => {
+    for (const history of [one, two, withEntry(one, 0, { fromRound: 1 })])
+      expect(parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto)).toEqual(history);
+  });
+});
+
+describe("checkKeyNotes", () => {
+  const noteOf = (k: string, round: number, sender = account): RecordedNote => ({
+    txid: `TX ${round}`,
+    round,
+    sender,
+    note: encodeNote({ g: three.ledger, k }),
+  });
+  const entry = (index: number) => three.keys[index] as KeyEntry;
+  const notes = [
+    noteOf(keyEntryHash(entry(1)), 190),
+    noteOf(keyRevocationHash({ ...entry(0), revokedRound: 150 }), 260),
+    noteOf(keyEntryHash(entry(2)), 295),
+  ];
+  const found = (history: KeyHistory, recorded: RecordedNote[]) =>
+    checkKeyNotes(history, recorded).map(({ pointer, message }) => `${pointer} ${message}`);
+
+  it("accepts a history whose keys and revocations all stand on the ledger", () => {
+    expect(checkKeyNotes(one, [])).toEqual([]);
+    expect(checkKeyNotes(three, notes.toReversed())).toEqual([]);
+  });
+
+  it("passes over what strangers, and attestations, say", () => {
+    const strangers = notes.map((note) => ({ ...note, sender: nativeAttestor("2").algorandAddress, round: 400 }));
+    const other = { ...noteOf("0".repeat(64), 400), note: encodeNote({ g: "algorand:other", k: "0".repeat(64) }) };
+    const malformed = { ...noteOf("", 400), note: `${keyNotePrefix(three.ledger)}x"}` };
+    expect(checkKeyNotes(three, [...notes, ...strangers, other, malformed])).toEqual([]);
+  });
+
+  it("names a key and a revocation that were never noted", () => {
+    expect(found(three, notes.slice(1))).toEqual([expect.stringMatching(/^\/keys\/1 .*no note of the key/)]);
+    expect(found(three, notes.toSpliced(1, 1))).toEqual([expect.stringMatching(/^\/keys\/0\/revokedRound .*no note/)]);
+  });
+
+  it("names a note whose key or revocation was left out", () => {
+    const cut = withEntry(revoked, 0, {});
+    expect(found(cut, notes)).toEqual([expect.stringContaining("the note TX 295 in round 295")]);
+    delete (cut.keys[0] as KeyEntry).revokedRound;
+    expect(found(cut, notes.slice(0, 2))).toEqual([expect.stringContaining("the note TX 260 in round 260")]);
+  });
+
+  it("names a key that was noted only after its first round; the earliest of its notes counts", () => {
+    const late = [noteOf(keyEntryHash(entry(1)), 200), ...notes.slice(1)];
+    expect(found(three, late)).toEqual([expect.stringMatching(/^\/keys\/1\/fromRound .*200/)]);
+    expect(found(three, [...notes, ...late])).toEqual([]);
+  });
+});
+
+describe("a revocation", () => {
+  it("is noted by the entry with its round, whoever endorsed it and whatever follows", () => {
+    const withdrawn = { ...(two.keys[1] as KeyEntry), revokedRound: 7 };
+    const { endorsement: _, ...bare } = withdrawn;
+    expect(keyRevocationHash({ ...bare, untilRound: 900 })).toBe(keyRevocationHash(withdrawn));
+    expect(keyRevocationHash({ ...withdrawn, revokedRound: 8 })).not.toBe(keyRevocationHash(withdrawn));
+    expect(keyRevocationHash(withdrawn)).not.toBe(keyEntryHash(withdrawn));
+  });
+
+  it("is found by how key notes begin, as no attestation does", () => {
+    const note = encodeNote({ g: one.ledger, k: toHex(utf8("k")) });
+    expect(note.startsWith(keyNotePrefix(one.ledger))).toBe(true);
+    expect(keyNotePrefix(one.ledger)).toBe(`attestd/v1:j{"g":"${one.ledger}","k":"`);
+  });
+});

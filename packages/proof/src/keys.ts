@@ -1,0 +1,111 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { canonicalBytes } from "./canonical.ts";
+import { toHex } from "./encoding.ts";
+import { FormatError } from "./format.ts";
+import { childPointer } from "./json.ts";
+import { encodeNote, parseNote } from "./note.ts";
+import type { Finding } from "./report.ts";
+import { type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
+
+/** A transaction of the ledger that carries a note. */
+export type RecordedNote = { txid: string; round: number; sender: string; note: string };
+
+/** K of the note by which a key is withdrawn: SHA-256 in hex of RFC 8785 of its entry, `revokedRound` now among it. */
+export function keyRevocationHash(entry: KeyEntry & { revokedRound: number }): string {
+  const { endorsement: _endorsement, untilRound: _untilRound, ...withdrawn } = entry;
+  return toHex(sha256(canonicalBytes(withdrawn)));
+}
+
+/** How every key note on a ledger begins, and no other note: by this an indexer finds them. @param ledger CAIP-2 */
+export function keyNotePrefix(ledger: string): string {
+  return encodeNote({ g: ledger, k: "" }).slice(0, -'"}'.length);
+}
+
+/**
+ * Holds a key history against an earlier copy of it. A history is only ever added to: this finds what no history by
+ * itself can show, an altered first entry, a cut end, a revocation that was taken back.
+ *
+ * @param known from an earlier time, as `parseKeyHistory` gave it
+ * @param fresh likewise
+ * @throws FormatError pointing into `fresh`
+ */
+export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void {
+  if (fresh.ledger !== known.ledger) throw new FormatError("/ledger", `was ${known.ledger} before`);
+  known.keys.forEach((before, index) => {
+    const pointer = childPointer("/keys", index);
+    const now = fresh.keys[index];
+    if (now === undefined) throw new FormatError(pointer, `the key ${before.kid}, known before, is gone`);
+    if (now.kid !== before.kid) throw new FormatError(pointer, `was the key ${before.kid} before`);
+    // The rest of an entry never changes; `untilRound` follows from the next one.
+    if (keyEntryHash(now) !== keyEntryHash(before)) throw new FormatError(pointer, "is not the entry known before");
+    if (before.revokedRound !== undefined && now.revokedRound !== before.revokedRound)
+      throw new FormatError(
+        `${pointer}/revokedRound`,
+        `the key was revoked from round ${before.revokedRound} on before`,
+      );
+  });
+}
+
+/**
+ * Holds a key history against the key notes on its ledger: each key but the first, and each revocation, was noted, and
+ * each note is accounted for. So it finds an end that was cut off and a revocation that was left out.
+ *
+ * @param recorded transactions whose notes begin with `keyNotePrefix`, of the history's ledger, from whoever; those of
+ *   strangers are passed over
+ * @returns what does not fit; nothing, where all does
+ */
+export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNote[]): Finding[] {
+  const accounts = new Set(history.keys.map(({ algorandAddress }) => algorandAddress));
+  const left = new Map(
+    recorded
+      .filter(({ sender }) => accounts.has(sender))
+      // Of notes that say the same, the earliest counts: the last that the map is given.
+      .toSorted((a, b) => b.round - a.round)
+      .flatMap((one) => {
+        const k = keyNoteHash(one.note, history.ledger);
+        return k === undefined ? [] : [[k, one] as const];
+      }),
+  );
+  const findings = history.keys.flatMap((entry, index) => {
+    const { kid, fromRound, revokedRound } = entry;
+    const pointer = childPointer("/keys", index);
+    const found: Finding[] = [];
+    if (index > 0) {
+      const note = take(left, keyEntryHash(entry));
+      if (!note) found.push({ pointer, message: `the ledger has no note of the key ${kid}` });
+      else if (note.round >= fromRound)
+        found.push({
+          pointer: `${pointer}/fromRound`,
+          message: `the key ${kid} was noted in round ${note.round}, not before its first, ${fromRound}`,
+        });
+    }
+    if (revokedRound !== undefined && !take(left, keyRevocationHash({ ...entry, revokedRound })))
+      found.push({
+        pointer: `${pointer}/revokedRound`,
+        message: `the ledger has no note that revokes the key ${kid} from round ${revokedRound} on`,
+      });
+    return found;
+  });
+  const unaccounted = [...left.values()].map(({ txid, round }) => ({
+    pointer: "/keys",
+    message: `the note ${txid} in round ${round} is of a key or a revocation that is not here`,
+  }));
+  return [...findings, ...unaccounted];
+}
+
+/** @returns K; undefined where the note is none of a key on this ledger */
+function keyNoteHash(text: string, ledger: string): string | undefined {
+  try {
+    const note = parseNote(text);
+    return "k" in note && note.g === ledger ? note.k : undefined;
+  } catch (error) {
+    if (error instanceof FormatError) return undefined;
+    throw error;
+  }
+}
+
+function take<K, V>(map: Map<K, V>, key: K): V | undefined {
+  const value = map.get(key);
+  map.delete(key);
+  return value;
+}
