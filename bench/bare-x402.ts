@@ -8,12 +8,15 @@ import { Hono } from "hono";
 
 /** The yardstick of a 402: the stock middleware on Hono, with the offers that are given as JSON. */
 const [facilitatorUrl = "", offers = ""] = process.argv.slice(2);
-const accepts = (JSON.parse(offers) as PaymentRequirements[]).map(({ network, asset, amount, payTo, extra }) => ({
-  scheme: "exact",
-  network: network as `${string}:${string}`,
-  price: { asset, amount, extra },
-  payTo,
-}));
+const accepts = (JSON.parse(offers) as PaymentRequirements[]).map(
+  ({ network, asset, amount, payTo, maxTimeoutSeconds, extra }) => ({
+    scheme: "exact",
+    network: network as `${string}:${string}`,
+    price: { asset, amount, extra },
+    payTo,
+    maxTimeoutSeconds,
+  }),
+);
 const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: facilitatorUrl }))
   .register("algorand:*", new ExactAvmScheme())
   .register("eip155:*", new ExactEvmScheme());

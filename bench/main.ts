@@ -18,6 +18,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   verify: () => import("./verify.ts"),
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),
+  paid: () => import("./paid.ts"),
 };
 
 const { positionals: names, values } = parseArgs({

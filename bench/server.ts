@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startSandbox } from "@attestd/sandbox";
+import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { sandboxFolder } from "../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandbox-settings.ts";
 
@@ -26,17 +26,31 @@ export function startAttestd(settingsFile: string): Promise<Server> {
   return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile]);
 }
 
-/** Networks for a service, and the file of its settings. */
-export async function startNetworks(roundMs: number, over: Record<string, string> = {}) {
+/** The networks of a sandbox in this process, for a service in another. */
+export interface Networks extends AsyncDisposable {
+  sandbox: Sandbox;
+  /** For what a benchmark leaves; removed with the networks. */
+  dir: string;
+  /** Settings of a service on these networks, for `startAttestd`. */
+  settingsFile: string;
+}
+
+/**
+ * @param roundMs 0 leaves the rounds to the benchmark, and Base out
+ * @param over settings that replace the sandbox's own
+ */
+export async function startNetworks(
+  roundMs: number,
+  over: (sandbox: Sandbox) => Promise<Record<string, string>> = async () => ({}),
+): Promise<Networks> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
   const folder = sandboxFolder(dir);
   await mkdir(folder.data);
-  const sandbox = await startSandbox({ roundMs, networks: ["base"] });
+  const sandbox = await startSandbox({ roundMs, networks: roundMs === 0 ? [] : ["base"] });
   const settings = newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 });
-  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...over });
+  await writeSettings(folder, { ...settings, LOG_LEVEL: "error", ...(await over(sandbox)) });
   return {
     sandbox,
-    /** For what a benchmark leaves; removed with the networks. */
     dir,
     settingsFile: folder.settings,
     async [Symbol.asyncDispose]() {

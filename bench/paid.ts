@@ -1,0 +1,90 @@
+import { setTimeout } from "node:timers/promises";
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload } from "@x402/core/types";
+import { algorandClient, pay, post, sign } from "../packages/attestd/test/world.ts";
+import { startFloor } from "./floor.ts";
+import { startInstantFacilitator } from "./instant-facilitator.ts";
+import { startLoad } from "./load.ts";
+import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
+import { type Networks, type Server, startAttestd, startBare, startNetworks } from "./server.ts";
+
+const IN_FLIGHT = 256;
+
+/** What a paid call takes beside what it must wait for, and how many of them one service carries. */
+export async function run(effort: Effort): Promise<Row[]> {
+  return [...(await latency(effort)), ...(await throughput(effort))];
+}
+
+/**
+ * One paid call on networks whose blocks come as soon as there is a transaction, beside the stock middleware, which
+ * verifies and settles on the same networks through the same facilitator and then records nothing.
+ */
+async function latency(effort: Effort): Promise<Row[]> {
+  await using networks = await startNetworks(0);
+  using _ = blocksAtOnce(networks);
+  await using attestd = await startAttestd(networks.settingsFile);
+  const request = { txid: networks.sandbox.sampleTransactions.algorand };
+  const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
+  await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
+  const client = algorandClient(networks.sandbox);
+
+  const call =
+    ({ url }: Server) =>
+    async () => {
+      const payment = await sign(`${attestd.url}/attest`, request, client);
+      return timed(async () => {
+        const { status, text } = await pay(`${url}/attest`, request, payment);
+        if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`);
+      });
+    };
+  const several = { ...effort, turns: effort.turns * 5 };
+  const turns = await inTurns(several, call(attestd), call(stock));
+  return [
+    judge("paid-latency", "ms", turns, "share", { atMost: 1.5 }),
+    judge("paid-latency-ms", "ms", turns, "share", { ours: 50 }),
+  ];
+}
+
+/**
+ * Payments that were signed beforehand, so many in flight, on a ledger of one round a second, beside a process that does
+ * nothing but sign what one such call signs.
+ */
+async function throughput(effort: Effort): Promise<Row[]> {
+  await using ends = new AsyncDisposableStack();
+  await using networks = await startNetworks(1000, async (sandbox) => ({
+    FACILITATOR_URL: ends.use(await startInstantFacilitator(sandbox)).url,
+  }));
+  await using attestd = await startAttestd(networks.settingsFile);
+  await using floor = await startFloor("bare-sign.ts", 1);
+  await using load = startLoad();
+  const request = { txid: networks.sandbox.sampleTransactions.algorand };
+  const client = algorandClient(networks.sandbox);
+
+  const ours = async () => {
+    const payments: PaymentPayload[] = [];
+    for (let i = 0; i < effort.payments; i++) {
+      payments.push(await sign(`${attestd.url}/attest`, request, client));
+      // Two that were signed in one millisecond would be one payment.
+      await setTimeout(1);
+    }
+    const requests = payments.map((payment) => ({
+      method: "POST" as const,
+      path: "/attest",
+      body: JSON.stringify(request),
+      headers: { "payment-signature": encodePaymentSignatureHeader(payment) },
+    }));
+    const result = await load.run(attestd.url, requests, { connections: IN_FLIGHT, status: 200 });
+    return result.answered / result.seconds;
+  };
+  const turns = await inTurns({ ...effort, turns: 3, warmUp: 0 }, ours, () => floor.rate(effort.seconds));
+  return [judge("paid-throughput", "/s", turns, "share", { atLeast: 0.4 })];
+}
+
+/** Makes a round as soon as the ledger has a transaction for it. */
+function blocksAtOnce({ sandbox }: Networks): Disposable {
+  const { ledger } = sandbox.algorand;
+  const watch = setInterval(() => {
+    if (ledger.pool().length > 0) ledger.advance();
+  }, 1);
+  return { [Symbol.dispose]: () => clearInterval(watch) };
+}
