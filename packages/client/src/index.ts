@@ -11,9 +11,10 @@ export {
 } from "./attest.ts";
 export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
+export { chooseOffer } from "./offers.ts";
 export type { Progress } from "./pay.ts";
 export { type Rail, railOf } from "./rails.ts";
-export type { ChainName, PaidRequest } from "./request.ts";
+export { type Answer, type ChainName, NoAnswer, type PaidRequest, postRequest } from "./request.ts";
 export { formatUsdc, parseUsdc } from "./usdc.ts";
-export { memoryVault, type StoredPayment, type Vault } from "./vault.ts";
+export { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 export { keyWallet, type Wallet, type WalletKeys, type WalletNodes } from "./wallet.ts";
