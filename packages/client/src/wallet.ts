@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from "@attestd/proof";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { type Rail, railOf } from "./rails.ts";
 
@@ -70,7 +71,7 @@ const SCHEMES = {
       import("@x402/avm"),
       import("@x402/avm/exact/client"),
     ]);
-    const signer = toClientAvmSigner(algosdk.mnemonicToSecretKey(key.mnemonic).sk.toBase64());
+    const signer = toClientAvmSigner(toBase64(algosdk.mnemonicToSecretKey(key.mnemonic).sk));
     matching(signer.address, key.address);
     return new ExactAvmScheme(signer, { ...(algodUrl && { algodUrl }), ...(algodToken && { algodToken }) });
   },
@@ -90,7 +91,7 @@ const SCHEMES = {
       import("@solana/kit"),
       import("@x402/svm/exact/client"),
     ]);
-    const signer = await createKeyPairSignerFromBytes(Uint8Array.fromBase64(key.secretKeyBase64));
+    const signer = await createKeyPairSignerFromBytes(fromBase64(key.secretKeyBase64));
     matching(signer.address, key.address);
     return new ExactSvmScheme(signer, solanaRpcUrl ? { rpcUrl: solanaRpcUrl } : undefined);
   },

@@ -1,6 +1,9 @@
 /// <reference lib="esnext.typedarrays" />
-// The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work; what is added
-// here is strictness. In a signed format each byte string has exactly one spelling, so a second one is an error.
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+
+// The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work where it has them,
+// `atob` and `btoa` where it is older; what is added here is strictness. In a signed format each byte string has exactly
+// one spelling, so a second one is an error.
 
 /** A text that is not the one spelling of any bytes, or bytes that do not parse. */
 export class DecodeError extends Error {
@@ -29,7 +32,7 @@ export function fromUtf8(bytes: Uint8Array): string {
 
 /** Lower-case hex without a prefix, two digits a byte. */
 export function toHex(bytes: Uint8Array): string {
-  return bytes.toHex();
+  return bytesToHex(bytes);
 }
 
 /**
@@ -38,12 +41,12 @@ export function toHex(bytes: Uint8Array): string {
  */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new DecodeError("not lower-case hex");
-  return Uint8Array.fromHex(text);
+  return hexToBytes(text) as Uint8Array<ArrayBuffer>;
 }
 
 /** Standard base64 with padding (RFC 4648 section 4). */
 export function toBase64(bytes: Uint8Array): string {
-  return bytes.toBase64();
+  return typeof bytes.toBase64 === "function" ? bytes.toBase64() : btoa(fromBytes(bytes));
 }
 
 /**
@@ -59,7 +62,8 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** base64url without padding (RFC 4648 section 5, RFC 7515 section 2). */
 export function toBase64Url(bytes: Uint8Array): string {
-  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+  if (typeof bytes.toBase64 === "function") return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /**
@@ -74,10 +78,26 @@ export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
 
 function decodeBase64(padded: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.fromBase64(padded, { alphabet, lastChunkHandling: "strict" });
+    if (typeof Uint8Array.fromBase64 === "function")
+      return Uint8Array.fromBase64(padded, { alphabet, lastChunkHandling: "strict" });
+    return decodeByAtob(padded, alphabet);
   } catch (cause) {
     throw new DecodeError(`not canonical ${alphabet}`, { cause });
   }
+}
+
+function decodeByAtob(padded: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> {
+  if (alphabet === "base64url" && /[+/]/.test(padded)) throw new DecodeError("the other alphabet");
+  const standard = alphabet === "base64" ? padded : padded.replaceAll("-", "+").replaceAll("_", "/");
+  const binary = atob(standard);
+  // atob forgives missing padding, white space and unused bits, which all show here.
+  if (btoa(binary) !== standard) throw new DecodeError("another spelling");
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** One character of U+0000 to U+00FF for each byte, as `btoa` wants them. */
+function fromBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
