@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
 import {
   type Bundle,
   JsonError,
@@ -9,7 +10,6 @@ import {
   verify as verifyBundle,
 } from "@attestd/proof";
 import { notJson, readBundle, Unreadable } from "../bundle-file.ts";
-import { LedgerNotAsked, withChainOf } from "../chain-check.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { type Believed, pinnedKeys, readKeys } from "../keys-file.ts";
