@@ -82,6 +82,7 @@ describe("attest buys", () => {
     expect(attestation.bundleBytes).toEqual(bytes);
     expect(attestation.report.verified).toBe(true);
     expect(attestation.receipt?.transaction).toBe("SETTLEMENT");
+    expect(attestation.signedReceipt).toBeUndefined();
     expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1]);
     expect(service.requests.map(({ body }) => body)).toEqual([{ txid: TXID }, { txid: TXID }]);
     expect(wallet.signed).toBe(1);

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
 import { examine } from "./examine.ts";
 import { type Call, obtainBundle, type Progress } from "./pay.ts";
+import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { ChainName, PaidRequest } from "./request.ts";
 import { parseUsdc } from "./usdc.ts";
 import { paymentId, type Vault } from "./vault.ts";
@@ -60,8 +61,10 @@ export type Attestation<B extends Bundle = Bundle> = {
   report: VerifyReport;
   /** The bundle exactly as the service sent it: JSON in UTF-8. */
   bundleBytes: Uint8Array;
-  /** The facilitator's receipt, where the service gave one. Stated by the service; checked by no one here. */
+  /** The settlement, where the service told of it. Stated by the service; checked by no one here. */
   receipt: SettleResponse | undefined;
+  /** The same, signed by the bundle's signer: checked to be of this payment; absent where it is not. */
+  signedReceipt: SignedReceipt | undefined;
 };
 
 const DEFAULT_MAX_WAIT_MS = 300_000;
@@ -108,7 +111,13 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
     const { bundle, report } = examine(bytes, call, options.trust);
-    const attestation = { bundle: bundle as B, report, bundleBytes: bytes, receipt };
+    const attestation = {
+      bundle: bundle as B,
+      report,
+      bundleBytes: bytes,
+      receipt,
+      signedReceipt: signedReceipt(receipt, bundle, payment),
+    };
     await options.save?.(attestation).catch((cause: unknown) => {
       throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
     });

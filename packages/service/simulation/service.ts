@@ -80,6 +80,7 @@ export async function openService(
     products,
     ledger,
     attestor: createAttestor(signerOf(life, scheduler)),
+    resourceUrl: () => "https://attestd.example/attest",
     log,
     clock,
     deadlineMs: DEADLINE_MS,

@@ -1,5 +1,6 @@
 import { type Bundle, bundleId, signingBytes, type UnsignedBundle } from "@attestd/proof/bundle";
-import { toBase64 } from "@attestd/proof/encoding";
+import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
+import { type PaymentReceipt, receiptSigningInput } from "@attestd/proof/payment-receipt";
 import type { Signer } from "./signer.ts";
 
 /** A signed bundle, its bytes fixed: signatures are hedged, so they can never be made again. */
@@ -10,7 +11,7 @@ export type SealedBundle = {
   body: string;
 };
 
-/** The identity that signs bundles. */
+/** The identity that signs bundles, and receipts for them. */
 export interface Attestor {
   readonly kid: string;
   /** Base64url SHA-256 of the raw public key: the note's `a`. */
@@ -20,6 +21,9 @@ export interface Attestor {
 
   /** Signs a bundle, every member of which was recomputed by us, and fixes its bytes. */
   seal(unsigned: UnsignedBundle): Promise<SealedBundle>;
+
+  /** Signs that a payment was made and delivered for. @returns a compact JWS */
+  signReceipt(receipt: PaymentReceipt): Promise<string>;
 }
 
 export function createAttestor(signer: Signer): Attestor {
@@ -31,6 +35,10 @@ export function createAttestor(signer: Signer): Attestor {
       const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned)));
       const bundle: Bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
       return { id: bundleId(bundle), body: JSON.stringify(bundle) };
+    },
+    async signReceipt(receipt) {
+      const input = receiptSigningInput(receipt, signer.kid);
+      return `${input}.${toBase64Url(await signer.sign(utf8(input)))}`;
     },
   };
 }

@@ -76,7 +76,10 @@ export type Call = CallRequest & {
   round?: number;
   /** Why it is `void`, `owed`, `refunded` or `loss`. */
   reason?: string;
-  /** The value of PAYMENT-RESPONSE, of a payment that was proved or a settlement that failed. */
+  /**
+   * The value of PAYMENT-RESPONSE, of a payment that was proved or a settlement that failed. From `done` on it is signed,
+   * and as fixed as the bundle.
+   */
   receipt?: string;
   /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
   bundle?: SealedBundle;

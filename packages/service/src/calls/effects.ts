@@ -5,8 +5,9 @@ import type { Clock } from "../clock.ts";
 import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
-import { settlementReceipt } from "../payment/receipt.ts";
+import { settlementReceipt, signReceipt } from "../payment/receipt.ts";
 import type { Products } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
 import type { CallEvent, Effect } from "./machine.ts";
 
@@ -17,6 +18,8 @@ export type EffectsOptions = {
   products: Products;
   ledger: Ledger;
   attestor: Attestor;
+  /** The URL at which such a subject is sold, for receipts. */
+  resourceUrl: (subject: Subject) => string;
   log: Logger;
   clock: Clock;
   /** How long one question to the facilitator or a chain may take, in ms. */
@@ -56,7 +59,7 @@ export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSi
 
 /** Everything that a call does to the world. No effect commits anything: it tells what happened. */
 export function createEffects(options: EffectsOptions): Perform {
-  const { rails, facilitators, products, ledger, attestor, log, clock, deadlineMs } = options;
+  const { rails, facilitators, products, ledger, attestor, resourceUrl, log, clock, deadlineMs } = options;
   const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, clock.timeout(ms)]);
 
   return async (call, effect, memory, stop) => {
@@ -74,7 +77,7 @@ export function createEffects(options: EffectsOptions): Perform {
       case "submit":
         return submit(call, effect.attempt, memory, stop);
       case "seal":
-        return { type: "bundle_sealed", bundle: await seal(call, effect.attempt) };
+        return { type: "bundle_sealed", ...(await seal(call, effect.attempt)) };
       case "watch":
         return watch(call, memory, stop);
       case "nothing":
@@ -192,13 +195,17 @@ export function createEffects(options: EffectsOptions): Perform {
   }
 
   async function seal(call: Call, attempt: Attempt) {
-    if (call.round === undefined) throw new Error("a confirmed call has a round");
-    return attestor.seal(
-      products[call.subject.kind].bundle(call.evidence, {
-        attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
-        attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
-      }),
-    );
+    const { subject, evidence, round, receipt: unsigned } = call;
+    if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
+    const attested = {
+      attest: { txnId: attempt.txid, round, note: noteOf(call) },
+      attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
+    };
+    const [bundle, receipt] = await Promise.all([
+      attestor.seal(products[subject.kind].bundle(evidence, attested)),
+      signReceipt(unsigned, { resourceUrl: resourceUrl(subject), at: clock.now() }, attestor),
+    ]);
+    return { bundle, receipt };
   }
 
   function noteOf(call: Call): string {

@@ -19,6 +19,7 @@ describe("a call", () => {
       "confirmed: seal",
     ]);
     expect(end).toMatchObject({ state: "done", version: 6, round: 12, bundle: { id: "S", body: "{}" } });
+    expect(end.receipt).toBe("signed receipt");
     expect(nextEffect(end)).toEqual({ do: "nothing" });
   });
 
@@ -81,7 +82,7 @@ describe("a call", () => {
           expect(next.version).toBe(call.version + 1);
           if (call.proof && call.state !== "done") expect(next.proof).toEqual(call.proof);
           if (call.proof) expect(["void", "prepared", "settling"]).not.toContain(next.state);
-          if (call.bundle) expect(next.bundle).toEqual(call.bundle);
+          if (call.bundle) expect([next.bundle, next.receipt]).toEqual([call.bundle, call.receipt]);
           if (next.bundle)
             expect(next).toMatchObject({
               state: expect.stringMatching(/^(done|loss)$/),

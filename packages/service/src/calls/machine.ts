@@ -17,7 +17,8 @@ export type CallEvent =
   /** The ledger does not take it now, through no fault of the payer. */
   | { type: "attestation_blocked"; reason: string }
   | { type: "attestation_confirmed"; txid: string; round: number }
-  | { type: "bundle_sealed"; bundle: SealedBundle }
+  /** The bundle's bytes are fixed, and those of the receipt, now signed, with them. */
+  | { type: "bundle_sealed"; bundle: SealedBundle; receipt: string }
   /** A payment that was delivered for was looked at again: where it stands now. */
   | { type: "payment_seen_again"; proof: PaymentProof }
   /** A payment that was delivered for has vanished from its chain, and can never be spent on us any more. */
@@ -136,7 +137,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       return { state: "confirmed", round: event.round };
     case "bundle_sealed":
       if (state !== "confirmed") return undefined;
-      return { state: "done", bundle: event.bundle };
+      return { state: "done", bundle: event.bundle, receipt: event.receipt };
     case "payment_seen_again":
       if (state !== "done" || call.proof?.final) return undefined;
       return { proof: event.proof };

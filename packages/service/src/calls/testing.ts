@@ -59,5 +59,5 @@ export const GOOD_COURSE: readonly CallEvent[] = [
   { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9, final: true }, receipt: "receipt" },
   { type: "attestation_signed", attempt: anAttempt("ATTEST") },
   { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
-  { type: "bundle_sealed", bundle: { id: "S", body: "{}" } },
+  { type: "bundle_sealed", bundle: { id: "S", body: "{}" }, receipt: "signed receipt" },
 ];

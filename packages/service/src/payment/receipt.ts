@@ -1,4 +1,7 @@
+import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
+import { OFFER_RECEIPT } from "@x402/extensions/offer-receipt";
+import type { Attestor } from "../attestor/attestor.ts";
 import { encodeHeader } from "./header.ts";
 import type { Payment } from "./rails/rail.ts";
 
@@ -29,4 +32,49 @@ export function settlementReceipt(
         network,
       };
   return encodeHeader(response);
+}
+
+/** JSON Schema of the extension's `info`, as every x402 extension carries one; short, for it travels in a header. */
+const RECEIPT_SCHEMA = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object",
+  properties: {
+    receipt: {
+      type: "object",
+      properties: { format: { const: "jws" }, signature: { type: "string" } },
+      required: ["format", "signature"],
+    },
+  },
+  required: ["receipt"],
+};
+
+/** What a receipt says beside the settlement. */
+export type Delivery = {
+  /** What was paid for, whichever door it was bought through. */
+  resourceUrl: string;
+  /** When it was delivered, Unix ms. */
+  at: number;
+};
+
+/**
+ * Adds the attestor's signature to the receipt of a settlement that succeeded (x402 extension `offer-receipt`, section 5).
+ *
+ * @param receipt of `settlementReceipt`
+ * @returns standard base64 of JSON, under 8 KB, which is the most that some clients take for one header
+ */
+export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery, attestor: Attestor): Promise<string> {
+  const settlement: SettleResponse = decodePaymentResponseHeader(receipt);
+  const { network, transaction, payer } = settlement;
+  if (!settlement.success || payer === undefined) throw new Error("only a payment that was made is signed for");
+  const signature = await attestor.signReceipt({
+    type: "x402-receipt",
+    version: 1,
+    network,
+    resourceUrl,
+    payer,
+    transaction,
+    issuedAt: Math.floor(at / 1000),
+  });
+  const extension = { info: { receipt: { format: "jws", signature } }, schema: RECEIPT_SCHEMA };
+  return encodeHeader({ ...settlement, extensions: { [OFFER_RECEIPT]: extension } });
 }

@@ -125,7 +125,7 @@ export class AuditWorld {
     if (state === "confirmed") signAndRecord();
     if (state === "done" || state === "loss") {
       signAndRecord();
-      take({ type: "bundle_sealed", bundle: await seal(call) });
+      take({ type: "bundle_sealed", bundle: await seal(call), receipt: "signed receipt" });
     }
     if (state === "loss") take({ type: "payment_lost", reason: "a reorganisation" });
     if (call.proof && state !== "loss") this.pay(call);

@@ -1,0 +1,107 @@
+import { canonicalize } from "./canonical.ts";
+import { fromBase64, fromBase64Url, toBase64Url, utf8 } from "./encoding.ts";
+import {
+  BASE64URL_32_BYTES,
+  CAIP2,
+  FormatError,
+  readConstant,
+  readInteger,
+  readMembers,
+  readString,
+} from "./format.ts";
+import { parseJson } from "./json.ts";
+import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
+import { keyId } from "./trust.ts";
+
+/**
+ * The attestor's word that it was paid and has delivered: payload of a receipt of the x402 extension `offer-receipt`
+ * (version 1, section 5.2), and the `type` that everything but a ProofBundle has which the key signs.
+ */
+export type PaymentReceipt = {
+  type: "x402-receipt";
+  version: 1;
+  /** CAIP-2 of the payment's chain. */
+  network: string;
+  /** What was paid for. */
+  resourceUrl: string;
+  /** Address of the payer on the payment's chain. */
+  payer: string;
+  /** Id of the payment's transaction on its chain. */
+  transaction: string;
+  /** Unix seconds. */
+  issuedAt: number;
+};
+
+/**
+ * What a receipt's signature is over: the JWS signing input (RFC 7515 section 5.1).
+ *
+ * It begins with the base64url of `{`, the letter e, and every other message that the key signs is canonical JSON, which
+ * begins with `{` itself: no signature of one kind is one of the other.
+ *
+ * @param kid thumbprint of the key that signs
+ * @returns ASCII, header and payload with a point between them
+ */
+export function receiptSigningInput(receipt: PaymentReceipt, kid: string): string {
+  return `${encode(canonicalize({ alg: "ML-DSA-65", kid }))}.${encode(canonicalize(receipt))}`;
+}
+
+/**
+ * Reads a signed receipt and checks its signature: JWS Compact Serialization, `alg` ML-DSA-65 (RFC 9964). Whether the
+ * payment is on its chain is for the reader to look up.
+ *
+ * @param jws as it is in `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE
+ * @param pqPublicKeys the keys that may have signed it, raw, base64: of a history, or of the bundle that was paid for
+ * @throws FormatError when it is not of this form, or signed by none of the keys
+ */
+export function verifyPaymentReceipt(
+  jws: string,
+  pqPublicKeys: readonly string[],
+  crypto: Pick<Crypto, "mldsa65"> = nobleCrypto,
+): PaymentReceipt {
+  const [header = "", payload = "", signature = "", ...rest] = jws.split(".");
+  if (rest.length > 0) throw new FormatError("", "must be a compact JWS: three parts");
+  const { kid, alg } = readMembers(decodeJson(header, "/header"), "/header", ["alg", "kid"]);
+  readConstant(alg, "/header/alg", "ML-DSA-65");
+  readString(kid, "/header/kid", "base64url of 32 bytes", BASE64URL_32_BYTES);
+  const receipt = readReceipt(decodeJson(payload, "/payload"));
+  const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
+  if (!publicKey) throw new FormatError("/header/kid", "is of no key that is trusted here");
+  const signed = verifySignature(publicKey, utf8(`${header}.${payload}`), decode(signature, "/signature"), crypto);
+  if (!signed) throw new FormatError("/signature", "is not the key's");
+  return receipt;
+}
+
+function readReceipt(value: unknown): PaymentReceipt {
+  const names = ["type", "version", "network", "resourceUrl", "payer", "transaction", "issuedAt"] as const;
+  const members = readMembers(value, "/payload", names);
+  return {
+    type: readConstant(members.type, "/payload/type", "x402-receipt"),
+    version: readConstant(members.version, "/payload/version", 1),
+    network: readString(members.network, "/payload/network", "CAIP-2", CAIP2),
+    resourceUrl: readString(members.resourceUrl, "/payload/resourceUrl", "a URL", (text) => URL.canParse(text)),
+    payer: readString(members.payer, "/payload/payer", "an address", /./),
+    transaction: readString(members.transaction, "/payload/transaction", "a transaction id", /./),
+    issuedAt: readInteger(members.issuedAt, "/payload/issuedAt", 0),
+  };
+}
+
+function encode(text: string): string {
+  return toBase64Url(utf8(text));
+}
+
+function decode(part: string, pointer: string): Uint8Array {
+  try {
+    return fromBase64Url(part);
+  } catch {
+    throw new FormatError(pointer, "must be base64url");
+  }
+}
+
+function decodeJson(part: string, pointer: string): unknown {
+  const bytes = decode(part, pointer);
+  try {
+    return parseJson(bytes);
+  } catch {
+    throw new FormatError(pointer, "must be JSON");
+  }
+}
