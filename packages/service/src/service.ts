@@ -1,5 +1,4 @@
 import { setInterval } from "node:timers/promises";
-import type { KeyHistory } from "@attestd/proof/trust";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
@@ -13,11 +12,9 @@ import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
 import { blockCapabilities } from "./capabilities.ts";
 import { CATALOGUE } from "./catalogue.ts";
-import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
-import { createDocuments, type Site } from "./documents/documents.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
@@ -149,25 +146,10 @@ export async function openService(config: Config, origin: string, log: Logger, s
         readiness: () => readiness(ledger.rounds, capacity, Date.now()),
         keyHistory: JSON.stringify(history),
         blockCapabilities: JSON.stringify(blockCapabilities(chains, config.base?.blockConfirmation)),
-        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()], history)),
       }),
     },
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
-  };
-}
-
-/** What the documents say of this deployment. */
-function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[], history: KeyHistory): Site {
-  return {
-    origin,
-    mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
-    // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
-    contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
-    options: offers.optionsFor(undefined),
-    sources: chains.map((chain) => ({ chain, options: offers.optionsFor(chain) })),
-    history,
-    today: new Date(),
   };
 }
 
