@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { SAME_HEADER } from "./calls/asking.ts";
 import type { Catalogue, Endpoint } from "./catalogue.ts";
 import type { Door } from "./door.ts";
+import { preflight } from "./http/cors.ts";
 import { allowedMethods } from "./http/methods.ts";
 import { type PaidRouteOptions, paidRoute } from "./http/paid.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
@@ -48,6 +49,7 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
   ];
   app.notFound((c) => {
     const allow = allowedMethods(c.req.path, paths);
+    if (allow && c.req.method === "OPTIONS") return preflight(c, allow);
     const problem = allow
       ? new Problem("method_not_allowed", `${c.req.path} takes ${allow}.`)
       : new Problem("not_found", `There is nothing at ${c.req.path}.`);

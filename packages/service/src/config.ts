@@ -26,6 +26,8 @@ export type Config = {
   /** Origin of every absolute link; absent: the address listened on. */
   publicUrl?: string;
   mcpUrl?: string;
+  /** URI of whoever answers for this deployment (security.txt). */
+  contact?: string;
   trustProxy: boolean;
   database: { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
   sandbox: boolean;
@@ -76,6 +78,10 @@ const Settings = z.object({
   PORT: whole(0, 65535).default(4020),
   PUBLIC_URL: origin.optional(),
   MCP_URL: origin.optional(),
+  CONTACT: z
+    .string()
+    .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must be a mailto: or https: URI")
+    .optional(),
   TRUST_PROXY: yesNo.default(false),
   DATABASE_URL: z
     .string()
@@ -170,6 +176,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
     port: s.PORT,
     ...(s.PUBLIC_URL && { publicUrl: new URL(s.PUBLIC_URL).origin }),
     ...(s.MCP_URL && { mcpUrl: new URL(s.MCP_URL).origin }),
+    ...(s.CONTACT && { contact: s.CONTACT }),
     trustProxy: s.TRUST_PROXY,
     database: s.DATABASE_URL.startsWith("sqlite:")
       ? { kind: "sqlite", path: s.DATABASE_URL.slice("sqlite:".length) }

@@ -1,9 +1,13 @@
 import type { BundleType } from "@attestd/proof/bundle";
 import type { VerifyReport } from "@attestd/proof/report";
+import type { KeyHistory } from "@attestd/proof/trust";
 import type { z } from "zod";
 import type { Readiness } from "./calls/readiness.ts";
+import type { BlockCapabilities } from "./capabilities.ts";
+import type { DocumentId } from "./catalogue/documents.ts";
 import { CATALOGUE, type EndpointId } from "./catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
+import { jwks } from "./documents/well-known.ts";
 import { invalid, validate } from "./input.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "./problems.ts";
 import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "./subjects/request.ts";
@@ -48,8 +52,8 @@ export type ReadOperation = {
   read(params: Readonly<Record<string, string>>): Representation | Promise<Representation>;
 };
 
-/** The same text until the service is started anew. */
-export type DocumentOperation = { kind: "document"; text: string };
+/** A text that stays as it is while what it is drawn from does. */
+export type DocumentOperation = { kind: "document"; text(): string };
 
 /** One of the endpoint's replies, of the media type that the catalogue names for it. */
 export type Representation = { status: number; text: string };
@@ -63,10 +67,11 @@ export type OperationsOptions = {
   /** A delivered bundle by its id. */
   bundle: (id: string) => Promise<string | undefined>;
   readiness: () => Readiness;
-  /** The key history document, as JSON. */
-  keyHistory: string;
-  /** What can be attested and proven of blocks, as JSON. */
-  blockCapabilities: string;
+  /** The key history as it is now; the same object until it changes. */
+  keyHistory: () => KeyHistory;
+  blockCapabilities: BlockCapabilities;
+  /** By the name of their endpoint. */
+  documents: Record<DocumentId, string>;
 };
 
 /** What every endpoint of the catalogue does. */
@@ -84,17 +89,19 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       const { ready, reasons } = options.readiness();
       return { status: ready ? 200 : 503, text: JSON.stringify({ status: ready ? "pass" : "fail", reasons }) };
     }),
-    blockCapabilities: { kind: "document", text: options.blockCapabilities },
+    blockCapabilities: document(JSON.stringify(options.blockCapabilities)),
     bundle: reading(async ({ id = "" }) => {
       const text = await options.bundle(id);
       if (text === undefined) throw new Problem("not_found", "No bundle of ours has this id.");
       return { status: 200, text };
     }),
-    keys: { kind: "document", text: options.keyHistory },
+    keys: drawn(options.keyHistory, JSON.stringify),
+    jwks: drawn(options.keyHistory, (history) => JSON.stringify(jwks(history))),
     problem: reading(({ code }) => {
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });
     }),
+    ...mapValues(options.documents, document),
   };
 }
 
@@ -122,6 +129,27 @@ function verifying(verifier: Verifier, type: BundleType): VerifyOperation {
 
 function reading(read: ReadOperation["read"]): ReadOperation {
   return { kind: "read", read };
+}
+
+function document(text: string): DocumentOperation {
+  return { kind: "document", text: () => text };
+}
+
+/** Draws anew only when its source is another. */
+function drawn<T extends object>(source: () => T, draw: (value: T) => string): DocumentOperation {
+  let last: { value: T; text: string } | undefined;
+  return {
+    kind: "document",
+    text() {
+      const value = source();
+      if (last?.value !== value) last = { value, text: draw(value) };
+      return last.text;
+    },
+  };
+}
+
+function mapValues<K extends string, V, W>(record: Record<K, V>, map: (value: V) => W): Record<K, W> {
+  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, W>;
 }
 
 function found(value: unknown): Representation {

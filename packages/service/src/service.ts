@@ -2,19 +2,23 @@ import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
+import type { KeyJournal } from "./attestor/key-journal.ts";
+import { KeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
-import { createEffects } from "./calls/effects.ts";
+import { createEffects, type Perform } from "./calls/effects.ts";
 import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import type { Store } from "./calls/store.ts";
 import { openSqliteStore } from "./calls/stores/sqlite.ts";
 import { blockCapabilities } from "./capabilities.ts";
 import { CATALOGUE } from "./catalogue.ts";
+import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
+import { createDocuments, type Site } from "./documents/documents.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
@@ -70,14 +74,29 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const round = await ledger.rounds.next(start);
 
   const signer = seedSigner(config.attestor.pqSeed);
-  const history = await openHistory({
-    store,
+  const view = await openHistory({
+    journal,
     signer,
     ledger: ledger.caip2,
     algorandAddress: ledger.address,
     origin,
     round,
   });
+  const keys = new KeyWatch({
+    journal,
+    kid: signer.kid,
+    view,
+    now: Date.now,
+    onObstacle(reason) {
+      log.error({ reason }, "the attestor's key may not sign any more");
+      // Gives the calls up to a replica that has the present key.
+      void runner.stop();
+    },
+  });
+  // A change of the keys ends with a release, so that it is heard of at once; what is not heard is read in time.
+  opened.defer(
+    journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
+  );
 
   const tenders = rails.flatMap((rail) => tenderOf(rail, config));
   const offers = new Offers({
@@ -91,7 +110,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const payees = await store.payees();
 
   const products = createProducts(chains, config.base);
-  const perform = createEffects({
+  const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
     products,
@@ -102,6 +121,11 @@ export async function openService(config: Config, origin: string, log: Logger, s
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
   });
+  const perform: Perform = async (call, effect, ...rest) => {
+    // No money is taken, and no note is made, under a key that is not the current one.
+    if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
+    return effects(call, effect, ...rest);
+  };
   const runner = new Runner({ store, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
   const capacity = createCapacity({
@@ -110,13 +134,14 @@ export async function openService(config: Config, origin: string, log: Logger, s
     mostInFlight: MOST_IN_FLIGHT,
     reserve: RESERVE,
     fee: FEE,
+    keyObstacle: () => keys.obstacle,
   });
   await capacity.refresh(start);
   await runner.resume();
 
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  void keepFresh([capacity, offers], refreshing.signal, log);
+  void keepFresh([capacity, offers, keys], refreshing.signal, log);
 
   const admit = createAdmission({
     store,
@@ -140,12 +165,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
       admit,
       offers,
       operations: createOperations({
-        verifier: createVerifier({ history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
+        verifier: createVerifier({ history: () => keys.history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
         sources: chains,
         bundle: (id) => store.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, Date.now()),
-        keyHistory: JSON.stringify(history),
-        blockCapabilities: JSON.stringify(blockCapabilities(chains, config.base?.blockConfirmation)),
+        keyHistory: () => keys.history,
+        blockCapabilities: blockCapabilities(chains, config.base?.blockConfirmation),
+        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),
       }),
     },
     drain: () => capacity.stop(),
@@ -153,7 +179,20 @@ export async function openService(config: Config, origin: string, log: Logger, s
   };
 }
 
-async function openStore({ database }: Config): Promise<Store> {
+/** What the documents say of this deployment. */
+function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[]): Site {
+  return {
+    origin,
+    mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
+    // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
+    contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
+    options: offers.optionsFor(undefined),
+    sources: chains.map((chain) => ({ chain, options: offers.optionsFor(chain) })),
+    today: new Date(),
+  };
+}
+
+async function openStore({ database }: Config): Promise<Store & KeyJournal> {
   if (database.kind === "sqlite") return openSqliteStore(database.path);
   const { openPostgresStore } = await import("./calls/stores/postgres.ts");
   return openPostgresStore(database.url);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A header of ours: what it holds, and its form. */
-export type Header = { description: string; schema: z.ZodType; example?: string };
+export type Header = { description: string; schema: z.ZodType };
 
 const base64Json = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
 
@@ -23,8 +23,9 @@ export const HEADERS = {
   "Retry-After": {
     description: "Seconds after which the same request may succeed.",
     schema: z.string().regex(/^[0-9]+$/),
-    example: "10",
   },
+  ETag: { description: "Names these very bytes, for If-None-Match.", schema: z.string().regex(/^"[A-Za-z0-9_-]+"$/) },
+  "Cache-Control": { description: "How long the answer may be kept, and by whom.", schema: z.string() },
 } as const satisfies Record<string, Header>;
 
 export type HeaderName = keyof typeof HEADERS;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Endpoint, Tool } from "./endpoint.ts";
 import { Bundle } from "./schemas/bundles.ts";
-import { KeyHistory } from "./schemas/keys.ts";
+import { JwkSet, KeyHistory } from "./schemas/keys.ts";
 import { Base64Url32 } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
 import { BlockCapabilities, Health, Readiness } from "./schemas/reports.ts";
@@ -86,6 +86,17 @@ export const READ = {
     problems: [],
     cacheControl: DOCUMENT_CACHE,
     tool: { name: "attestor_keys", title: "The attestor's key history", annotations: READING },
+  },
+  jwks: {
+    method: "GET",
+    path: "/.well-known/jwks.json",
+    access: "free",
+    tag: "read",
+    summary: "The attestor's keys as a JWK Set",
+    description: "The public keys of the key history, each as a JSON Web Key of type AKP (RFC 9964).",
+    replies: { 200: { description: "The keys.", schema: JwkSet, mediaType: "application/jwk-set+json" } },
+    problems: [],
+    cacheControl: DOCUMENT_CACHE,
   },
   problem: {
     method: "GET",

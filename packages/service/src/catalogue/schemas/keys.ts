@@ -32,3 +32,23 @@ export const KeyHistory = named(
     })
     .describe("The history of the attestor's keys: what a verifier keeps, and holds bundles against."),
 );
+
+export const JwkSet = named(
+  "JwkSet",
+  z
+    .strictObject({
+      keys: z.array(
+        z.strictObject({
+          kty: z.literal("AKP"),
+          alg: z.literal("ML-DSA-65"),
+          use: z.literal("sig"),
+          pub: z
+            .string()
+            .regex(/^[A-Za-z0-9_-]{2603}$/)
+            .describe("Raw public key, 1952 bytes, base64url."),
+          kid: Base64Url32.describe("RFC 7638 thumbprint."),
+        }),
+      ),
+    })
+    .describe("The keys of the history as JSON Web Keys of type AKP. Spans and revocations are in the history alone."),
+);

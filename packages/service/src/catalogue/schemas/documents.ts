@@ -1,0 +1,138 @@
+import { z } from "zod";
+import { PaymentOption } from "./payment.ts";
+import { ProblemExplanation } from "./problem.ts";
+import { named } from "./registry.ts";
+
+/** Documents whose form others define are held to what we promise of them, and may have more. */
+
+const Link = z.url();
+
+/** interface.md, 5.3: the terms of a paid operation. */
+export const PaymentTerms = named(
+  "PaymentTerms",
+  z
+    .strictObject({
+      version: z.literal(2).describe("Of x402."),
+      scheme: z.string(),
+      network: z.string(),
+      asset: z.string(),
+      payTo: z.string(),
+      priceUsdc: z.string(),
+      maxAmountRequired: z.string().describe("micro-USDC."),
+      facilitatorUrl: z.string(),
+      headers: z.array(z.string()).length(3).describe("The three headers of a payment."),
+      accepts: z.array(PaymentOption).min(1).describe("Every advertised option; the members above are the first."),
+    })
+    .describe("What a paid call costs and how it is paid, by x402."),
+);
+
+const Links = z.record(z.string(), Link).describe("Other documents and doors, by name.");
+
+export const Discovery = named(
+  "Discovery",
+  z
+    .strictObject({
+      name: z.string(),
+      description: z.string(),
+      version: z.string(),
+      baseUrl: Link,
+      endpoints: z.array(
+        z.strictObject({
+          id: z.string(),
+          method: z.enum(["GET", "POST"]),
+          path: z.string().describe("An RFC 6570 template where it has parameters."),
+          url: z.string(),
+          access: z.enum(["free", "paid"]),
+          summary: z.string(),
+          description: z.string(),
+          priceUsdc: z.string().optional(),
+          requestSchema: Link.optional().describe("In the OpenAPI document."),
+          tool: z.string().optional().describe("The same over MCP."),
+        }),
+      ),
+      x402: PaymentTerms,
+      links: Links,
+    })
+    .describe("What there is, what it costs, and where the other documents are."),
+);
+
+export const X402Discovery = named(
+  "X402Discovery",
+  z.strictObject({
+    x402Version: z.literal(2),
+    name: z.string(),
+    description: z.string(),
+    resources: z
+      .array(
+        z.strictObject({
+          url: Link,
+          method: z.literal("POST"),
+          description: z.string(),
+          mimeType: z.string(),
+          ...PaymentTerms.shape,
+        }),
+      )
+      .describe("Every paid resource and its terms."),
+  }),
+);
+
+export const X402Manifest = named(
+  "X402Manifest",
+  z.strictObject({
+    x402Version: z.literal(2),
+    name: z.string(),
+    description: z.string(),
+    version: z.string(),
+    links: Links,
+  }),
+);
+
+export const OpenApi = z.looseObject({
+  openapi: z.literal("3.1.0"),
+  info: z.looseObject({ title: z.string(), version: z.string() }),
+  paths: z.record(z.string(), z.unknown()),
+});
+
+export const AgentCard = z.looseObject({
+  protocolVersion: z.literal("0.3.0"),
+  name: z.string(),
+  description: z.string(),
+  url: Link,
+  preferredTransport: z.literal("JSONRPC"),
+  version: z.string(),
+  capabilities: z.looseObject({}),
+  defaultInputModes: z.array(z.string()),
+  defaultOutputModes: z.array(z.string()),
+  skills: z.array(
+    z.looseObject({ id: z.string(), name: z.string(), description: z.string(), tags: z.array(z.string()) }),
+  ),
+});
+
+export const PluginManifest = z.looseObject({
+  schema_version: z.literal("v1"),
+  name_for_human: z.string().max(20),
+  name_for_model: z.string().regex(/^[a-z_]{1,50}$/),
+  description_for_human: z.string().max(100),
+  description_for_model: z.string().max(8000),
+  auth: z.strictObject({ type: z.literal("none") }),
+  api: z.strictObject({ type: z.literal("openapi"), url: Link }),
+  logo_url: Link,
+  contact_email: z.string(),
+  legal_info_url: Link,
+});
+
+export const McpServerCard = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  remotes: z.array(z.looseObject({ type: z.literal("streamable-http"), url: Link })).min(1),
+});
+
+export const ApiCatalog = z.looseObject({ linkset: z.array(z.looseObject({ anchor: Link })).min(1) });
+
+export const ProblemIndex = named(
+  "ProblemIndex",
+  z.strictObject({ problems: z.array(ProblemExplanation) }).describe("Every code, by status."),
+);
+
+export const PlainText = z.string();

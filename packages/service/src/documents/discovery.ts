@@ -1,0 +1,57 @@
+import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import { SCHEMAS } from "../catalogue/schemas/registry.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { uriTemplate } from "./paths.ts";
+import { links, type Site } from "./site.ts";
+import { paymentTerms } from "./terms.ts";
+
+/** `/discovery`: the endpoints and the x402 terms. */
+export function discovery(catalogue: Catalogue, site: Site) {
+  const terms = paymentTerms(site);
+  return {
+    name: NAME,
+    description: DESCRIPTION,
+    version: VERSION,
+    baseUrl: site.origin,
+    endpoints: Object.entries(catalogue).map(([id, { method, path, access, summary, description, body, tool }]) => {
+      const request = body && SCHEMAS.get(body.schema)?.id;
+      return {
+        id,
+        method,
+        path: uriTemplate(path),
+        url: site.origin + uriTemplate(path),
+        access,
+        summary,
+        description,
+        ...(access === "paid" && { priceUsdc: terms.priceUsdc }),
+        ...(request !== undefined && { requestSchema: `${site.origin}/openapi.json#/components/schemas/${request}` }),
+        ...(tool && { tool: tool.name }),
+      };
+    }),
+    x402: terms,
+    links: links(site),
+  };
+}
+
+/** `/.well-known/x402`: every paid resource and its terms. */
+export function x402Discovery(catalogue: Catalogue, site: Site) {
+  return {
+    x402Version: 2,
+    name: NAME,
+    description: DESCRIPTION,
+    resources: Object.values(catalogue)
+      .filter(({ access }) => access === "paid")
+      .map(({ method, path, summary }) => ({
+        url: site.origin + path,
+        method,
+        description: summary,
+        mimeType: "application/json",
+        ...paymentTerms(site),
+      })),
+  };
+}
+
+/** `/.well-known/x402.json`: where the other documents are. */
+export function x402Manifest(_: Catalogue, site: Site) {
+  return { x402Version: 2, name: NAME, description: DESCRIPTION, version: VERSION, links: links(site) };
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { SCHEMAS } from "../catalogue/schemas/registry.ts";
+
+export type JsonSchema = { [keyword: string]: unknown };
+
+const uri = (id: string) => `#/components/schemas/${id}`;
+
+/** Requests and replies are described as they are sent; zod writes integers that are constant as numbers. */
+const OPTIONS = {
+  io: "input",
+  override: ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+    if (Number.isInteger(jsonSchema.const)) jsonSchema.type = "integer";
+  },
+} as const;
+
+/** Every schema that has a name, by it, each referring to the others. */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(SCHEMAS, { ...OPTIONS, uri });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutIdentity(schema)]));
+}
+
+/** A schema as it stands in a document: by its name where it has one. */
+export function schemaOf(schema: z.ZodType): JsonSchema {
+  const id = SCHEMAS.get(schema)?.id;
+  return id === undefined ? withoutIdentity(z.toJSONSchema(schema, OPTIONS)) : { $ref: uri(id) };
+}
+
+function withoutIdentity({ $schema: _schema, $id: _id, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}

@@ -1,0 +1,56 @@
+import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import { HEADERS, type HeaderName } from "../catalogue/headers.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { componentSchemas, schemaOf } from "./json-schema.ts";
+import { operationObject } from "./openapi-operation.ts";
+import { uriTemplate } from "./paths.ts";
+import { links, type Site } from "./site.ts";
+import { paymentTerms } from "./terms.ts";
+
+const TAGS = {
+  attest: "What is sold: attestations and proofs.",
+  verify: "What is checked, for free.",
+  read: "What can be looked up.",
+  operate: "For whoever runs the service, or chooses a replica.",
+  documents: "For programs and agents that look for the service.",
+};
+
+/** `/openapi.json`: the contract (OpenAPI 3.1.0). */
+export function openapi(catalogue: Catalogue, site: Site) {
+  const terms = paymentTerms(site);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [id, endpoint] of Object.entries(catalogue)) {
+    const path = uriTemplate(endpoint.path);
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationObject(id, endpoint, terms) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: NAME,
+      version: VERSION,
+      summary: "Post-quantum attestations of Algorand and Base transactions, paid by x402",
+      description: DESCRIPTION,
+      contact: { name: `The operator of ${site.origin}`, url: site.origin },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: site.origin }],
+    externalDocs: { description: "The same in plain text, and how to pay.", url: links(site).textIndex },
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [],
+    paths,
+    components: {
+      schemas: componentSchemas(),
+      parameters: { "PAYMENT-SIGNATURE": headerParameter("PAYMENT-SIGNATURE") },
+      headers: Object.fromEntries(
+        Object.entries(HEADERS)
+          .filter(([name]) => name !== "PAYMENT-SIGNATURE")
+          .map(([name, { description, schema }]) => [name, { description, schema: schemaOf(schema) }]),
+      ),
+    },
+  };
+}
+
+function headerParameter(name: HeaderName) {
+  const { description, schema } = HEADERS[name];
+  return { name, in: "header", required: false, description, schema: schemaOf(schema) };
+}

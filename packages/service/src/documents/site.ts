@@ -1,0 +1,34 @@
+import type { InterfaceOption } from "../payment/offers.ts";
+
+/** What documents say beside the catalogue: the settings that they follow. */
+export type Site = {
+  /** Of every absolute link (PUBLIC_URL). */
+  origin: string;
+  /** The whole MCP endpoint. */
+  mcpUrl: string;
+  /** A URI (mailto: or https:). */
+  contact: string;
+  /** Every way to pay, in the order of the interface's table, Solana last. */
+  options: readonly InterfaceOption[];
+  /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
+  sources: readonly { chain: string; options: readonly InterfaceOption[] }[];
+  /** The day on which the documents are made. */
+  today: Date;
+};
+
+/** Where everything is, by the name that documents give it. */
+export function links({ origin, mcpUrl }: Site) {
+  return {
+    openapi: `${origin}/openapi.json`,
+    discovery: `${origin}/discovery`,
+    textIndex: `${origin}/llms.txt`,
+    mcp: mcpUrl,
+    mcpServerCard: `${origin}/.well-known/mcp/server-card.json`,
+    x402: `${origin}/.well-known/x402`,
+    agentCard: `${origin}/.well-known/agent-card.json`,
+    a2a: `${origin}/a2a`,
+    attestorKeys: `${origin}/.well-known/attestor-keys.json`,
+    jwks: `${origin}/.well-known/jwks.json`,
+    problems: `${origin}/problems`,
+  };
+}

@@ -1,0 +1,44 @@
+import type { InterfaceOption } from "../payment/offers.ts";
+import type { Site } from "./site.ts";
+
+/** The terms of a paid operation: `x-x402` in the OpenAPI document, and the same wherever terms are told (interface.md, 5.3). */
+export type PaymentTerms = {
+  version: 2;
+  scheme: string;
+  network: string;
+  asset: string;
+  payTo: string;
+  priceUsdc: string;
+  maxAmountRequired: string;
+  facilitatorUrl: string;
+  headers: string[];
+  accepts: InterfaceOption[];
+};
+
+/** The three headers of a payment (x402 v2, HTTP transport). */
+const PAYMENT_HEADERS = ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPONSE"];
+
+/** The terms as every document but the text index tells them. */
+export function paymentTerms(site: Site): PaymentTerms {
+  const accepts = site.options.filter((option) => !isSolana(option));
+  const [first] = accepts;
+  if (!first) throw new Error("there is no way to pay");
+  const { scheme, network, asset, payTo, priceUsdc, maxAmountRequired, facilitatorUrl } = first;
+  return {
+    version: 2,
+    scheme,
+    network,
+    asset,
+    payTo,
+    priceUsdc,
+    maxAmountRequired,
+    facilitatorUrl,
+    headers: PAYMENT_HEADERS,
+    accepts,
+  };
+}
+
+/** Solana is told in the text index alone, and in the 402 of a Base source (interface.md, 5.3). */
+export function isSolana({ network }: InterfaceOption): boolean {
+  return network.startsWith("solana:");
+}

@@ -1,0 +1,74 @@
+import { fromBase64 } from "@attestd/proof/encoding";
+import { jwk, type KeyHistory } from "@attestd/proof/trust";
+import { DESCRIPTION, NAME } from "../catalogue/about.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { PROBLEMS } from "../problems.ts";
+import { links, type Site } from "./site.ts";
+
+/** `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. */
+export function jwks({ keys }: KeyHistory) {
+  return { keys: keys.map(({ pqPublicKey }) => ({ ...jwk(fromBase64(pqPublicKey)), use: "sig" })) };
+}
+
+/** `/.well-known/ai-plugin.json`, version 1 of the manifest. */
+export function aiPlugin(_: Catalogue, site: Site) {
+  const { openapi, textIndex } = links(site);
+  return {
+    schema_version: "v1",
+    name_for_human: NAME,
+    name_for_model: NAME,
+    description_for_human: "Post-quantum attestations of Algorand and Base transactions, paid by x402.",
+    description_for_model: `${DESCRIPTION} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
+    auth: { type: "none" },
+    api: { type: "openapi", url: openapi },
+    logo_url: `${site.origin}/logo.svg`,
+    contact_email: contactEmail(site),
+    legal_info_url: textIndex,
+  };
+}
+
+/** The contact, where it is an address; else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
+function contactEmail({ contact, origin }: Site): string {
+  return contact.startsWith("mailto:") ? contact.slice("mailto:".length) : `postmaster@${new URL(origin).hostname}`;
+}
+
+/** `/.well-known/api-catalog` (RFC 9727): a linkset (RFC 9264) about this origin. */
+export function apiCatalog(_: Catalogue, site: Site) {
+  const { origin } = site;
+  const { openapi, textIndex, discovery, x402, agentCard, mcpServerCard } = links(site);
+  const json = (href: string) => ({ href, type: "application/json" });
+  return {
+    linkset: [
+      {
+        anchor: origin,
+        "service-desc": [json(openapi)],
+        "service-doc": [{ href: textIndex, type: "text/plain" }],
+        "service-meta": [discovery, x402, agentCard, mcpServerCard].map(json),
+        status: [json(`${origin}/ready`)],
+      },
+    ],
+  };
+}
+
+const DAY_MS = 86_400_000;
+/** Less than a year, as RFC 9116 recommends. */
+const SECURITY_TXT_DAYS = 360;
+
+/** `/.well-known/security.txt` (RFC 9116). */
+export function securityTxt(_: Catalogue, { contact, origin, today }: Site): string {
+  const expires = new Date(Math.floor(today.getTime() / DAY_MS + SECURITY_TXT_DAYS) * DAY_MS);
+  return [
+    `Contact: ${contact}`,
+    `Expires: ${expires.toISOString().replace(".000Z", "Z")}`,
+    "Preferred-Languages: en",
+    `Canonical: ${origin}/.well-known/security.txt`,
+    "",
+  ].join("\n");
+}
+
+/** `/problems`: every code. */
+export function problemIndex() {
+  return {
+    problems: Object.entries(PROBLEMS).map(([code, [status, title, advice]]) => ({ code, status, title, advice })),
+  };
+}
