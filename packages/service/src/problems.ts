@@ -87,6 +87,11 @@ export const PROBLEMS = {
   ],
   over_capacity: [503, "Too many calls are in flight", "Repeat after `Retry-After`. Nothing was charged."],
   attestor_unfunded: [503, "The attestor cannot pay ledger fees", "The operator has been told. Nothing was charged."],
+  attestor_key_unusable: [
+    503,
+    "The attestor's key may not sign any more",
+    "It was replaced or revoked; the operator has been told. Nothing was charged.",
+  ],
   stopping: [503, "The service is stopping", "Repeat after `Retry-After`. Nothing was charged."],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 

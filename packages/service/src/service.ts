@@ -93,10 +93,6 @@ export async function openService(config: Config, origin: string, log: Logger, s
       void runner.stop();
     },
   });
-  // A change of the keys ends with a release, so that it is heard of at once; what is not heard is read in time.
-  opened.defer(
-    journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
-  );
 
   const tenders = rails.flatMap((rail) => tenderOf(rail, config));
   const offers = new Offers({
@@ -128,6 +124,10 @@ export async function openService(config: Config, origin: string, log: Logger, s
   };
   const runner = new Runner({ store, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
+  // A change of the keys ends with a release, so that it is heard of at once; what is not heard is read in time.
+  opened.defer(
+    journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
+  );
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,

@@ -18,8 +18,8 @@ import { Problem } from "./problems.ts";
 import { ProviderError } from "./providers/provider.ts";
 
 export type VerifierOptions = {
-  /** The keys that we trust: our own. */
-  history: KeyHistory;
+  /** The keys that we trust: our own, as far as they are known now. */
+  history: () => KeyHistory;
   crypto: Crypto;
   chains: ReadonlyMap<ChainName, SourceChain>;
   ledger: Pick<Ledger, "genesisHash" | "recorded">;
@@ -68,7 +68,7 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
 
   function examine(body: Uint8Array, type: BundleType): VerifyReport {
     try {
-      return verify(body, { trust: history, crypto, type });
+      return verify(body, { trust: history(), crypto, type });
     } catch (error) {
       if (error instanceof JsonError) throw new Problem("body_not_json", error.message);
       throw error;

@@ -1,46 +1,36 @@
 import { testAttestor } from "@attestd/proof/testing";
-import type { KeyEntry } from "@attestd/proof/trust";
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { expect, test } from "vitest";
 import { nativeCrypto } from "../crypto.ts";
-import { type KeyStore, openHistory } from "./history.ts";
+import { openHistory } from "./history.ts";
 import { seedSigner } from "./signer.ts";
+import { MemoryKeys } from "./testing-keys.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();
-
-function keyStore(): KeyStore {
-  const entries: KeyEntry[] = [];
-  return {
-    keys: async () => [...entries],
-    appendKey: async (entry) => {
-      if (!entries.some(({ kid }) => kid === entry.kid)) entries.push(entry);
-    },
-  };
-}
 
 const options = { ledger: LEDGER, algorandAddress, origin: "https://attestd.example" };
 const signer = (byte: number) => seedSigner(new Uint8Array(32).fill(byte));
 
 test("a history begins once, at the ledger's round, and any verifier can read it", async () => {
-  const store = keyStore();
-  const first = await openHistory({ ...options, store, signer: signer(1), round: 100 });
+  const journal = new MemoryKeys();
+  const first = await openHistory({ ...options, journal, signer: signer(1), round: 100 });
   const again = await openHistory({
     ...options,
-    store,
+    journal,
     signer: signer(1),
     round: 500,
     origin: "https://moved.example",
   });
   expect(again).toEqual(first);
-  expect(parseKeyHistory(JSON.parse(JSON.stringify(first)), nativeCrypto)).toEqual(first);
-  expect(first.keys).toMatchObject([{ kid: signer(1).kid, fromRound: 100, origin: options.origin }]);
+  expect(parseKeyHistory(JSON.parse(JSON.stringify(first.history)), nativeCrypto)).toEqual(first.history);
+  expect(first.history.keys).toMatchObject([{ kid: signer(1).kid, fromRound: 100, origin: options.origin }]);
 });
 
 test("a seed or an account that is not the current entry's stops the start", async () => {
-  const store = keyStore();
-  await openHistory({ ...options, store, signer: signer(1), round: 100 });
-  await expect(openHistory({ ...options, store, signer: signer(2), round: 101 })).rejects.toThrow("ATTESTOR_PQ_SEED");
+  const journal = new MemoryKeys();
+  await openHistory({ ...options, journal, signer: signer(1), round: 100 });
+  await expect(openHistory({ ...options, journal, signer: signer(2), round: 101 })).rejects.toThrow("ATTESTOR_PQ_SEED");
   const other = { ...options, algorandAddress: testAttestor("other").algorandAddress };
-  await expect(openHistory({ ...other, store, signer: signer(1), round: 101 })).rejects.toThrow("ATTESTOR_MNEMONIC");
+  await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow("ATTESTOR_MNEMONIC");
 });

@@ -1,12 +1,59 @@
 import type { KeyEntry, KeyHistory } from "@attestd/proof/trust";
+import { ConfigError } from "../config.ts";
+import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
-/** Where the key history is kept. */
-export type KeyStore = { keys(): Promise<KeyEntry[]>; appendKey(entry: KeyEntry): Promise<void> };
+/** The key history, and the record that is on its way into it. */
+export type KeyView = { history: KeyHistory; announced: KeyRecord | undefined };
+
+/** The history as it is served: each entry ends where the next begins, and carries its revocation. */
+export function drawHistory(
+  ledger: string,
+  entries: readonly KeyEntry[],
+  revocations: readonly KeyRevocation[],
+): KeyHistory {
+  const keys = entries.map((entry, index): KeyEntry => {
+    const untilRound = entries[index + 1]?.fromRound;
+    const revokedRound = revocations.find(({ kid }) => kid === entry.kid)?.revokedRound;
+    return {
+      ...entry,
+      ...(untilRound !== undefined && { untilRound }),
+      ...(revokedRound !== undefined && { revokedRound }),
+    };
+  });
+  return { version: 1, ledger, keys };
+}
+
+/** @param ledger CAIP-2 */
+export async function readHistory(
+  journal: Pick<KeyJournal, "keys" | "revocations" | "announced">,
+  ledger: string,
+): Promise<KeyView> {
+  // First: a record that is concluded meanwhile is then seen here, or among the entries.
+  const announced = await journal.announced();
+  const [entries, revocations] = [await journal.keys(), await journal.revocations()];
+  return { history: drawHistory(ledger, entries, revocations), announced: announced?.record };
+}
+
+/** Why nothing may be signed by a key, as one sentence; undefined when it may be used. */
+export function obstacleTo(kid: string, { history: { keys }, announced }: KeyView): string | undefined {
+  const own = keys.find((entry) => entry.kid === kid);
+  const current = keys.at(-1);
+  if (!own || own !== current) {
+    const replaced = own?.untilRound === undefined ? "" : ` It was replaced in round ${own.untilRound}.`;
+    return `ATTESTOR_PQ_SEED is of the key ${kid}, but the history's current key is ${current?.kid}.${replaced}`;
+  }
+  if (own.revokedRound !== undefined)
+    return `The current key ${kid} is revoked from round ${own.revokedRound} on: replace it with "attestd keys rotate".`;
+  if (announced?.kind === "key")
+    return `The key is being replaced by ${announced.entry.kid}: run "attestd keys rotate" again to finish that.`;
+  if (announced?.kid === kid) return `The key ${kid} is being revoked: run "attestd keys revoke" again to finish that.`;
+  return undefined;
+}
 
 export type HistoryOptions = {
-  store: KeyStore;
-  signer: Signer;
+  journal: Pick<KeyJournal, "keys" | "appendKey" | "revocations" | "announced">;
+  signer: Pick<Signer, "kid" | "keySha256" | "pqPublicKey">;
   /** CAIP-2. */
   ledger: string;
   algorandAddress: string;
@@ -20,19 +67,13 @@ export type HistoryOptions = {
  * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
  * round and needs no endorsement (format.md, "Keys").
  *
- * @throws Error when the current entry is of another key, or another account, than those that we were given
+ * @throws ConfigError when the key that we were given may not sign, or the current entry is of another account
  */
-export async function openHistory({
-  store,
-  signer,
-  ledger,
-  algorandAddress,
-  origin,
-  round,
-}: HistoryOptions): Promise<KeyHistory> {
+export async function openHistory(options: HistoryOptions): Promise<KeyView> {
+  const { journal, signer, ledger, algorandAddress, origin, round } = options;
   const { kid, keySha256, pqPublicKey } = signer;
-  if ((await store.keys()).length === 0) {
-    await store.appendKey({
+  if ((await journal.keys()).length === 0) {
+    await journal.appendKey({
       type: "attestor-key",
       version: 1,
       kid,
@@ -44,12 +85,11 @@ export async function openHistory({
     });
   }
   // Read again: of replicas that start at once, one has begun it.
-  const keys = await store.keys();
-  const current = keys.at(-1);
-  if (!current) throw new Error("the key history is empty after it was begun");
-  if (current.kid !== kid)
-    throw new Error(`ATTESTOR_PQ_SEED is of the key ${kid}, but the history's current key is ${current.kid}.`);
-  if (current.algorandAddress !== algorandAddress)
-    throw new Error(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${current.algorandAddress}.`);
-  return { version: 1, ledger, keys };
+  const view = await readHistory(journal, ledger);
+  const obstacle = obstacleTo(kid, view);
+  if (obstacle) throw new ConfigError(obstacle);
+  const account = view.history.keys.at(-1)?.algorandAddress;
+  if (account !== algorandAddress)
+    throw new ConfigError(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
+  return view;
 }

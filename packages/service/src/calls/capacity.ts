@@ -11,6 +11,8 @@ export type CapacityOptions = {
   reserve: bigint;
   /** microAlgos that one attestation transaction costs. */
   fee: bigint;
+  /** Why the attestor's key may not sign, as a sentence. */
+  keyObstacle?: () => string | undefined;
 };
 
 /** Decides whether another call may begin. Only calls that have not been paid for are ever turned away. */
@@ -30,13 +32,16 @@ export interface Capacity {
   refusal(): Problem | undefined;
 }
 
-export function createCapacity({ ledger, carried, mostInFlight, reserve, fee }: CapacityOptions): Capacity {
+export function createCapacity(options: CapacityOptions): Capacity {
+  const { ledger, carried, mostInFlight, reserve, fee, keyObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
 
   function refusal(): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
+    const obstacle = keyObstacle?.();
+    if (obstacle) return new Problem("attestor_key_unusable", obstacle, { retryAfter: 60 });
     const inFlight = admitting + carried();
     if (inFlight >= mostInFlight)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });

@@ -71,7 +71,7 @@ export class AttestorAccount implements Ledger {
     this.rounds = rounds;
   }
 
-  async sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt> {
+  async sign(note: string, lease: Uint8Array, signal: AbortSignal, until?: number): Promise<Attempt> {
     const noteBytes = utf8(note);
     if (noteBytes.length > MAX_NOTE_BYTES)
       throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
@@ -81,7 +81,7 @@ export class AttestorAccount implements Ledger {
     const params = await failover(this.#nodes.algods, (algod, ends) => algod.params(ends), { about, signal });
     // The quorum's round, not one node's: a first round in the future would leave the attempt open for long.
     const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
-    const lastValid = firstValid + WINDOW;
+    const lastValid = until ?? firstValid + WINDOW;
     const transaction = (fee: bigint) =>
       structMap({
         type: "pay",

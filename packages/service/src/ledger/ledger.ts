@@ -93,9 +93,10 @@ export interface Ledger {
    *
    * @param note UTF-8, at most 1024 bytes
    * @param lease 32 bytes
+   * @param lastValid last round in which it may be recorded; 100 rounds from now unless given
    * @throws ProviderError when no node gives parameters of this genesis
    */
-  sign(note: string, lease: Uint8Array, signal: AbortSignal): Promise<Attempt>;
+  sign(note: string, lease: Uint8Array, signal: AbortSignal, lastValid?: number): Promise<Attempt>;
 
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
 

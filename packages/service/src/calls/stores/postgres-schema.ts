@@ -34,6 +34,17 @@ const MIGRATIONS: readonly string[] = [
   -- A replica lives until then, and with it every lease that it holds: a heartbeat is one row, however many the calls.
   CREATE TABLE replicas (id uuid PRIMARY KEY, until timestamptz NOT NULL);
   `,
+  `
+  CREATE TABLE key_revocations (
+    place integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kid text NOT NULL UNIQUE REFERENCES keys (kid), revoked_round bigint NOT NULL
+  );
+  -- A key record whose note is on its way to the ledger; one at most.
+  CREATE TABLE key_announcement (
+    place integer PRIMARY KEY CHECK (place = 1),
+    record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
+  );
+  `,
 ];
 
 /**

@@ -64,4 +64,23 @@ export const SQL = {
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",
   appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
   keys: "SELECT entry FROM keys ORDER BY place",
+  revocations: "SELECT kid, revoked_round FROM key_revocations ORDER BY place",
+  announced: "SELECT record, txid, raw, first_valid, last_valid FROM key_announcement",
+  announce: `
+    INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, $1, $2, $3, $4, $5)
+    ON CONFLICT DO NOTHING`,
+  conclude: `
+    WITH ended AS (
+      DELETE FROM key_announcement WHERE txid = $1 RETURNING record
+    ), noted AS (
+      SELECT record FROM ended WHERE $2::boolean
+    ), added AS (
+      INSERT INTO keys (kid, entry)
+      SELECT record -> 'entry' ->> 'kid', record -> 'entry' FROM noted WHERE record ->> 'kind' = 'key'
+      ON CONFLICT DO NOTHING
+    )
+    INSERT INTO key_revocations (kid, revoked_round)
+    SELECT record ->> 'kid', (record ->> 'revokedRound')::bigint FROM noted WHERE record ->> 'kind' = 'revocation'
+    ON CONFLICT DO NOTHING`,
+  others: "SELECT count(*)::integer AS others FROM replicas WHERE until > now() AND id <> $1",
 } as const;

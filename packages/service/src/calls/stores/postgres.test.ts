@@ -8,6 +8,7 @@ import { Runner } from "../runner.ts";
 import { LEASE_MS, type Store } from "../store.ts";
 import { aCall, after, GOOD_COURSE } from "../testing.ts";
 import { replicaContract, storeContract } from "./contract.ts";
+import { keyContract } from "./key-contract.ts";
 import { openPostgresStore } from "./postgres.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "./testing-postgres.ts";
 
@@ -36,6 +37,7 @@ async function outlive(url: string): Promise<void> {
 
 storeContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
+keyContract("PostgreSQL", place);
 
 describe("PostgreSQL store", () => {
   let stores: Store[] = [];
@@ -60,7 +62,19 @@ describe("PostgreSQL store", () => {
     await Promise.all([1, 2, 3, 4, 5].map(() => opened(url)));
     await closed();
     await (await opened(url)).insert(aCall());
-    expect(await sql(url, "SELECT version FROM migrations")).toEqual([{ version: 1 }]);
+    expect(await sql(url, "SELECT version FROM migrations ORDER BY version")).toEqual([{ version: 1 }, { version: 2 }]);
+  });
+
+  test("counts the other replicas that are alive", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await openPostgresStore(url), await openPostgresStore(url)];
+    stores.push(one, two);
+    expect([await one.others(), await two.others()]).toEqual([1, 1]);
+    await outlive(url);
+    await one.renew();
+    expect([await one.others(), await two.others()]).toEqual([0, 1]);
+    await one.release();
+    expect(await two.others()).toBe(0);
   });
 
   test("forgets replicas that died long ago", async () => {

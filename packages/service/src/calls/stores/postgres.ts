@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ClientConfig, QueryConfig, QueryResultRow } from "pg";
+import type { KeyAnnouncement, KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../call.ts";
 import { isAtRest, isFinal } from "../machine.ts";
 import { LEASE_MS, type Listener, StaleCall, type Store } from "../store.ts";
@@ -14,6 +15,13 @@ import { type CallRecord, progressOf, requestOf, toCall } from "./record.ts";
 const READERS = 8;
 
 type Row = Omit<CallRecord, "created_at"> & { created_at: string };
+type AnnouncementRow = {
+  record: KeyAnnouncement["record"];
+  txid: string;
+  raw: Buffer;
+  first_valid: string;
+  last_valid: string;
+};
 
 /**
  * A journal in a PostgreSQL database, which several replicas may have open at once.
@@ -21,7 +29,7 @@ type Row = Omit<CallRecord, "created_at"> & { created_at: string };
  * @param url `postgres://…`, as libpq reads it; made ready for use when the database is empty
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
-export async function openPostgresStore(url: string): Promise<Store> {
+export async function openPostgresStore(url: string): Promise<Store & KeyJournal> {
   const config = connectionTo(url);
   const place = placeOf(config);
   try {
@@ -32,7 +40,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
   }
 }
 
-async function open(config: ClientConfig): Promise<Store> {
+async function open(config: ClientConfig): Promise<Store & KeyJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -71,6 +79,14 @@ async function open(config: ClientConfig): Promise<Store> {
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
+  }
+
+  async function announced(): Promise<KeyAnnouncement | undefined> {
+    const [row] = await ask<AnnouncementRow>("announced");
+    if (!row) return undefined;
+    const { record, txid, raw, first_valid, last_valid } = row;
+    const attempt = { txid, raw: new Uint8Array(raw), firstValid: Number(first_valid), lastValid: Number(last_valid) };
+    return { record, attempt };
   }
 
   async function renew(): Promise<string[]> {
@@ -181,6 +197,26 @@ async function open(config: ClientConfig): Promise<Store> {
     },
     async appendKey(entry) {
       await ask("appendKey", entry.kid, JSON.stringify(entry));
+    },
+    async revocations() {
+      const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
+      return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
+    },
+    announced,
+    async announce(announcement) {
+      const { record, attempt } = announcement;
+      const { txid, raw, firstValid, lastValid } = attempt;
+      await ask("announce", JSON.stringify(record), txid, raw, firstValid, lastValid);
+      const standing = await announced();
+      if (!standing) throw new Error("the announcement was concluded by another process");
+      return standing;
+    },
+    async conclude(txid, outcome) {
+      await ask("conclude", txid, outcome === "noted");
+    },
+    async others() {
+      const [row] = await ask<{ others: number }>("others", me);
+      return row?.others ?? 0;
     },
     async close() {
       await writer.idle();

@@ -26,6 +26,16 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE payees (rail TEXT NOT NULL, address TEXT NOT NULL, PRIMARY KEY (rail, address)) STRICT;
   CREATE TABLE keys (place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE key_revocations (
+    place INTEGER PRIMARY KEY, kid TEXT NOT NULL UNIQUE REFERENCES keys (kid), revoked_round INTEGER NOT NULL
+  ) STRICT;
+  -- A key record whose note is on its way to the ledger; one at most.
+  CREATE TABLE key_announcement (
+    place INTEGER PRIMARY KEY CHECK (place = 1),
+    record TEXT NOT NULL, txid TEXT NOT NULL, raw BLOB NOT NULL, first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
 import { isAtRest } from "../machine.ts";
@@ -96,6 +97,15 @@ function commands(db: DatabaseSync) {
   const allPayees = sql("SELECT rail, address FROM payees ORDER BY rail, address");
   const insertKey = sql("INSERT INTO keys (kid, entry) VALUES (?, ?) ON CONFLICT (kid) DO NOTHING");
   const allKeys = sql("SELECT entry FROM keys ORDER BY place");
+  const insertRevocation = sql("INSERT INTO key_revocations (kid, revoked_round) VALUES (?, ?) ON CONFLICT DO NOTHING");
+  const allRevocations = sql("SELECT kid, revoked_round AS revokedRound FROM key_revocations ORDER BY place");
+  const insertAnnouncement = sql(
+    "INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const readAnnouncement = sql(
+    "SELECT record, txid, raw, first_valid AS firstValid, last_valid AS lastValid FROM key_announcement",
+  );
+  const deleteAnnouncement = sql("DELETE FROM key_announcement WHERE txid = ? RETURNING record");
 
   function find(key: string): Call | undefined {
     const row = findCall.get(key);
@@ -160,10 +170,35 @@ function commands(db: DatabaseSync) {
     keys(): KeyEntry[] {
       return allKeys.all().map((row) => JSON.parse(row.entry as string));
     },
-    appendKey(entry: KeyEntry): void {
-      insertKey.run(entry.kid, JSON.stringify(entry));
+    appendKey,
+    revocations(): KeyRevocation[] {
+      return allRevocations.all().map((row) => ({ ...row }) as KeyRevocation);
+    },
+    announced,
+    announce({ record, attempt }: KeyAnnouncement): KeyAnnouncement {
+      const { txid, raw, firstValid, lastValid } = attempt;
+      insertAnnouncement.run(JSON.stringify(record), txid, raw, firstValid, lastValid);
+      return announced() as KeyAnnouncement;
+    },
+    conclude(txid: string, outcome: "noted" | "dead"): void {
+      const row = deleteAnnouncement.get(txid);
+      if (!row || outcome === "dead") return;
+      const record: KeyAnnouncement["record"] = JSON.parse(row.record as string);
+      if (record.kind === "key") appendKey(record.entry);
+      else insertRevocation.run(record.kid, record.revokedRound);
     },
   };
+
+  function appendKey(entry: KeyEntry): void {
+    insertKey.run(entry.kid, JSON.stringify(entry));
+  }
+
+  function announced(): KeyAnnouncement | undefined {
+    const row = readAnnouncement.get();
+    if (!row) return undefined;
+    const { record, ...attempt } = row;
+    return { record: JSON.parse(record as string), attempt: attempt as KeyAnnouncement["attempt"] };
+  }
 }
 
 function runBatch(db: DatabaseSync, run: ReturnType<typeof commands>, batch: Request[]): Reply[] {

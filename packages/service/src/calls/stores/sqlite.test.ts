@@ -5,15 +5,19 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { aCall } from "../testing.ts";
 import { storeContract } from "./contract.ts";
+import { keyContract } from "./key-contract.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
-storeContract("SQLite", async () => {
+async function place() {
   const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
   return {
     open: () => openSqliteStore(join(dir, "journal.sqlite")),
     remove: () => rm(dir, { recursive: true }),
   };
-});
+}
+
+storeContract("SQLite", place);
+keyContract("SQLite", place);
 
 test("a file that another store has open is refused, and free again once that one is closed", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { KeyJournal } from "../../attestor/key-journal.ts";
 import { isAtRest, isFinal } from "../machine.ts";
 import { type Listener, StaleCall, type Store } from "../store.ts";
 import type { Reply, Request, SqliteCommands } from "./sqlite-worker.ts";
@@ -15,7 +16,7 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
  * @param path of the database file, made when absent
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteStore(path: string): Promise<Store> {
+export async function openSqliteStore(path: string): Promise<Store & KeyJournal> {
   const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path } });
   const waiting = new Map<number, Waiting>();
   const held = new Set<string>();
@@ -89,6 +90,11 @@ export async function openSqliteStore(path: string): Promise<Store> {
     payees: () => ask("payees"),
     keys: () => ask("keys"),
     appendKey: (entry) => ask("appendKey", entry),
+    revocations: () => ask("revocations"),
+    announced: () => ask("announced"),
+    announce: (announcement) => ask("announce", announcement),
+    conclude: (txid, outcome) => ask("conclude", txid, outcome),
+    others: () => Promise.resolve(0),
     async close() {
       if (failure) return;
       const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));

@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { toBase64 } from "@attestd/proof/encoding";
+import { keyRevocationHash } from "@attestd/proof/keys";
+import { encodeNote } from "@attestd/proof/note";
+import { type KeyEntry, keyEntryBytes, keyEntryHash } from "@attestd/proof/trust";
+import type { Ledger } from "../ledger/ledger.ts";
+import { drawHistory } from "./history.ts";
+import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
+import type { Signer } from "./signer.ts";
+
+/** Why a change of the keys is not made; `message` is a sentence that says why. */
+export class KeyChangeRefused extends Error {
+  readonly code: "not_allowed" | "journal_in_use" | "calls_unfinished" | "unfunded";
+
+  constructor(code: KeyChangeRefused["code"], message: string) {
+    super(message);
+    this.name = "KeyChangeRefused";
+    this.code = code;
+  }
+}
+
+export type KeyChangeOptions = {
+  journal: KeyJournal;
+  ledger: Pick<Ledger, "caip2" | "address" | "sign" | "submit" | "rounds">;
+  /** Calls whose attestation is signed under the current key and not delivered yet. */
+  unfinished(): Promise<number>;
+  /** Told which round has to come first. */
+  onWait(round: number): void;
+  signal: AbortSignal;
+};
+
+/** A record that stands in the history; `txid` is of its note, unless it stood there before. */
+export type KeyChange<R extends KeyRecord = KeyRecord> = { record: R; txid?: string };
+type NewKey = Extract<KeyRecord, { kind: "key" }>;
+type Revocation = Extract<KeyRecord, { kind: "revocation" }>;
+
+/**
+ * Rounds from now to the first of a new key. In them its note is recorded, so that no key speaks for a round that was
+ * there before its note; some half minute on MainNet.
+ */
+const NOTICE_ROUNDS = 10;
+
+/**
+ * Replaces the attestor's key: the new one is endorsed by the current one, announced in the journal, noted on the ledger,
+ * and only then added to the history. Broken off anywhere, the same call goes on where it was: whatever had been
+ * announced is brought to its end, so that the ledger never holds notes of two successors.
+ *
+ * No replica may run meanwhile: what one attests under the old key in a round of the new one, no verifier would believe.
+ *
+ * @param keys.current the key that the history ends with; after a rotation that was broken off, it may be the old one
+ * @param keys.next whose seed is kept by now
+ * @throws KeyChangeRefused; ProviderError when the ledger cannot be asked
+ */
+export async function rotateKey(
+  { current, next, origin }: { current: Signer; next: Signer; origin: string | undefined },
+  options: KeyChangeOptions,
+): Promise<KeyChange<NewKey>> {
+  const { journal, ledger } = options;
+  const entries = await journal.keys();
+  const last = entries.at(-1);
+  if (!last) throw new KeyChangeRefused("not_allowed", "There is no key yet: no service has begun the journal.");
+  if (last.kid === next.kid && entries.at(-2)?.kid === current.kid) return { record: { kind: "key", entry: last } };
+  if (entries.some(({ kid }) => kid === next.kid))
+    throw new KeyChangeRefused(
+      "not_allowed",
+      `The seed is of ${next.kid}, which is in the history: a key never returns.`,
+    );
+  if (last.kid !== current.kid)
+    throw new KeyChangeRefused(
+      "not_allowed",
+      `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`,
+    );
+  if (last.algorandAddress !== ledger.address)
+    throw new KeyChangeRefused(
+      "not_allowed",
+      `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${last.algorandAddress}.`,
+    );
+
+  const make = async (fromRound: number): Promise<{ record: NewKey; k: string }> => {
+    const { kid, keySha256, pqPublicKey } = next;
+    const entry: KeyEntry = {
+      type: "attestor-key",
+      version: 1,
+      kid,
+      keySha256,
+      pqPublicKey,
+      algorandAddress: ledger.address,
+      origin: origin ?? last.origin,
+      fromRound,
+    };
+    const endorsement = toBase64(await current.sign(keyEntryBytes(entry)));
+    return { record: { kind: "key", entry: { ...entry, endorsement } }, k: keyEntryHash(entry) };
+  };
+  const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
+  return carry({ isOurs, make, lease: leaseOf(`successor/${current.kid}`), alone: true }, options);
+}
+
+/**
+ * Revokes a key: noted on the ledger, and then added to the history. As crash-safe as `rotateKey`.
+ *
+ * @param kid current or retired
+ * @param revokedRound from which on nothing by the key counts; the next unless given
+ * @throws as `rotateKey`
+ */
+export async function revokeKey(
+  kid: string,
+  revokedRound: number | undefined,
+  options: KeyChangeOptions,
+): Promise<KeyChange<Revocation>> {
+  const { journal, ledger, signal } = options;
+  const history = drawHistory(ledger.caip2, await journal.keys(), await journal.revocations());
+  const entry = history.keys.find((key) => key.kid === kid);
+  if (!entry) throw new KeyChangeRefused("not_allowed", `The history has no key ${kid}.`);
+  if (entry.algorandAddress !== ledger.address)
+    throw new KeyChangeRefused(
+      "not_allowed",
+      `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${entry.algorandAddress}.`,
+    );
+  const isSame = (round: number) => revokedRound === undefined || revokedRound === round;
+  if (entry.revokedRound !== undefined) {
+    if (!isSame(entry.revokedRound))
+      throw new KeyChangeRefused("not_allowed", `The key is revoked from round ${entry.revokedRound} on, for good.`);
+    return { record: { kind: "revocation", kid, revokedRound: entry.revokedRound } };
+  }
+  const latest = ledger.rounds.latest() || (await ledger.rounds.next(signal));
+  if (revokedRound !== undefined && (revokedRound < entry.fromRound || revokedRound > latest + 1))
+    throw new KeyChangeRefused(
+      "not_allowed",
+      `A key is revoked from a round since it began, ${entry.fromRound}, to the next, ${latest + 1}.`,
+    );
+
+  const isOurs = (record: KeyRecord): record is Revocation =>
+    record.kind === "revocation" && record.kid === kid && isSame(record.revokedRound);
+  const from = revokedRound ?? latest + 1;
+  const make = async (): Promise<{ record: Revocation; k: string }> => ({
+    record: { kind: "revocation", kid, revokedRound: from },
+    k: keyRevocationHash({ ...entry, revokedRound: from }),
+  });
+  // A retired key signs nothing any more, so that replicas may go on.
+  const alone = entry.untilRound === undefined;
+  return carry({ isOurs, make, lease: leaseOf(`revocation/${kid}`), alone }, options);
+}
+
+type Plan<R extends KeyRecord> = {
+  isOurs(record: KeyRecord): record is R;
+  /** 32 bytes: of notes under one lease, at most one is recorded. */
+  lease: Uint8Array;
+  /** Makes the record and the K of its note, which is recorded before `fromRound` or never. */
+  make(fromRound: number): Promise<{ record: R; k: string }>;
+  /** Whether no replica may run meanwhile. */
+  alone: boolean;
+};
+
+/**
+ * Announces a record, or takes up the announcement of an earlier run, and brings it to its end. A note that can never be
+ * recorded any more is replaced by another.
+ */
+async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptions): Promise<KeyChange<R>> {
+  const { journal, ledger, signal } = options;
+  for (;;) {
+    const { record, attempt } = (await journal.announced()) ?? (await announce(plan, options));
+    if (plan.isOurs(record)) {
+      const outcome = await note({ record, attempt }, options);
+      await journal.conclude(attempt.txid, outcome);
+      if (outcome === "noted") return { record, txid: attempt.txid };
+    } else {
+      const { state } = await ledger.rounds.standing(attempt.txid, attempt, signal);
+      if (state !== "dead")
+        throw new KeyChangeRefused("not_allowed", `${describe(record)} is under way: finish it first.`);
+      await journal.conclude(attempt.txid, "dead");
+    }
+  }
+}
+
+function describe(record: KeyRecord): string {
+  if (record.kind === "key") return `A rotation to the key ${record.entry.kid}`;
+  return `A revocation of the key ${record.kid} from round ${record.revokedRound} on`;
+}
+
+/** @returns the announcement that stands, which may be another's */
+async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptions): Promise<KeyAnnouncement> {
+  const { journal, ledger, signal } = options;
+  if (plan.alone) await requireAlone(options);
+  const latest = ledger.rounds.latest() || (await ledger.rounds.next(signal));
+  const fromRound = latest + 1 + NOTICE_ROUNDS;
+  const { record, k } = await plan.make(fromRound);
+  const attempt = await ledger.sign(encodeNote({ g: ledger.caip2, k }), plan.lease, signal, fromRound - 1);
+  const standing = await journal.announce({ record, attempt });
+  if (plan.alone && standing.attempt.txid === attempt.txid) {
+    // Again: a replica that began before it could see the announcement is seen now. Nothing has left the process yet.
+    await requireAlone(options).catch(async (error: unknown) => {
+      await journal.conclude(attempt.txid, "dead");
+      throw error;
+    });
+  }
+  return standing;
+}
+
+async function requireAlone({ journal, unfinished }: KeyChangeOptions): Promise<void> {
+  const others = await journal.others();
+  if (others > 0)
+    throw new KeyChangeRefused(
+      "journal_in_use",
+      `${count(others, "other replica has", "other replicas have")} this journal open.`,
+    );
+  const calls = await unfinished();
+  if (calls > 0)
+    throw new KeyChangeRefused(
+      "calls_unfinished",
+      `${count(calls, "paid call is", "paid calls are")} attested under the current key, and not delivered yet.`,
+    );
+}
+
+function count(n: number, one: string, many: string): string {
+  return `${n} ${n === 1 ? one : many}`;
+}
+
+/** Submits a note until it is recorded, or never can be. A key's first round has then been reached. */
+async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOptions): Promise<"noted" | "dead"> {
+  const { ledger, onWait, signal } = options;
+  const { rounds } = ledger;
+  for (;;) {
+    const { state } = await rounds.standing(attempt.txid, attempt, signal);
+    if (state === "dead") return "dead";
+    if (state === "confirmed") break;
+    const submission = await ledger.submit(attempt.raw, signal);
+    if (submission.status === "unfunded") throw new KeyChangeRefused("unfunded", submission.reason);
+    if (submission.status === "rejected") throw new Error(`the ledger does not take the note: ${submission.reason}`);
+    await rounds.next(signal);
+  }
+  // Whatever is attested by it from now on is recorded in its own rounds.
+  const before = record.kind === "key" ? record.entry.fromRound - 1 : 0;
+  if (rounds.latest() < before) onWait(before);
+  while (rounds.latest() < before) await rounds.next(signal);
+  return "noted";
+}
+
+function leaseOf(what: string): Uint8Array {
+  return createHash("sha256").update("attestd/lease/v1").update(`attestor-key/${what}`).digest();
+}

@@ -1,0 +1,62 @@
+import type { KeyHistory } from "@attestd/proof/trust";
+import { type KeyView, obstacleTo, readHistory } from "./history.ts";
+import type { KeyJournal } from "./key-journal.ts";
+
+export type KeyWatchOptions = {
+  journal: Pick<KeyJournal, "keys" | "revocations" | "announced">;
+  /** Of the key that this replica signs with. */
+  kid: string;
+  /** As the history was opened. */
+  view: KeyView;
+  now: () => number;
+  /** Told once, when the key may no longer be used. */
+  onObstacle: (sentence: string) => void;
+};
+
+/** How old what is known of the keys may be when something is signed by one, in ms. */
+const FRESH_MS = 5_000;
+
+/**
+ * Follows the key history while the service runs: another process may add to it, and a replica that has slept through a
+ * rotation must not sell under the old key. Once the key may not be used, it never is again in this process.
+ */
+export class KeyWatch {
+  readonly #options: KeyWatchOptions;
+  #view: KeyView;
+  #readAt: number;
+  #obstacle: string | undefined;
+
+  constructor(options: KeyWatchOptions) {
+    this.#options = options;
+    this.#view = options.view;
+    this.#readAt = options.now();
+  }
+
+  /** As it was last read. */
+  get history(): KeyHistory {
+    return this.#view.history;
+  }
+
+  /** Why nothing may be signed by our key any more, as one sentence. */
+  get obstacle(): string | undefined {
+    return this.#obstacle;
+  }
+
+  /** Reads the history again. @throws Error when the journal cannot be read, and what was read before stands */
+  async refresh(): Promise<void> {
+    const { journal, kid, now, onObstacle } = this.#options;
+    const asked = now();
+    this.#view = await readHistory(journal, this.#view.history.ledger);
+    this.#readAt = asked;
+    const obstacle = obstacleTo(kid, this.#view);
+    if (obstacle === undefined || this.#obstacle !== undefined) return;
+    this.#obstacle = obstacle;
+    onObstacle(obstacle);
+  }
+
+  /** Makes sure that our key may sign now. @throws Error saying why it may not, or that the journal cannot be read */
+  async confirm(): Promise<void> {
+    if (Math.abs(this.#options.now() - this.#readAt) > FRESH_MS) await this.refresh();
+    if (this.#obstacle !== undefined) throw new Error(this.#obstacle);
+  }
+}
