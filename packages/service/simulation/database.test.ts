@@ -2,16 +2,11 @@ import { LEASE_MS } from "../src/calls/store.ts";
 import { replicaContract, storeContract } from "../src/calls/stores/contract.ts";
 import { Database } from "./database.ts";
 
-/** The simulated database over links that lose nothing. */
 async function place() {
   let now = 0;
   const database = new Database({ now: () => now, leaseMs: () => LEASE_MS });
   return {
-    open: () =>
-      database.connect(
-        async (_what, _about, work) => work(),
-        (deliver) => deliver(),
-      ),
+    open: async () => database.connect(),
     remove: async () => undefined,
     outlive: async () => {
       now += LEASE_MS;

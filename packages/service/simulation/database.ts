@@ -11,6 +11,8 @@ export type DatabaseOptions = {
   leaseMs(): number;
   /** Told of every commit of a call. */
   committed?(call: Call): void;
+  /** Told of every lease that is taken from a replica which is there. */
+  taken?(call: Call): void;
 };
 
 /** How a replica reaches the database: carries the work there, has it done, and brings back what came of it. */
@@ -18,6 +20,15 @@ export type Link = <T>(what: string, about: string, work: () => T) => Promise<T>
 
 /** Brings a hint to a replica, perhaps late, twice or never. */
 export type Hint = (deliver: () => void) => void;
+
+export type ConnectOptions = {
+  link?: Link;
+  hint?: Hint;
+  /** Whether the replica's process is there; it always is unless given. */
+  isThere?: () => boolean;
+};
+
+type Replica = { aliveUntil: number; isThere: () => boolean };
 
 /** Calls are values: nobody changes one, so that a row may be the very object that was committed. */
 type Row = { call: Call; carrier: number | undefined };
@@ -32,8 +43,7 @@ export class Database {
   readonly #payees: { rail: RailName; address: string }[] = [];
   readonly #keys: KeyEntry[] = [];
   #identity: Identity | undefined;
-  /** Until when each replica counts as alive. */
-  readonly #replicas = new Map<number, number>();
+  readonly #replicas: Replica[] = [];
   readonly #listening = new Set<{ hint: Hint; listener: Listener }>();
 
   constructor(options: DatabaseOptions) {
@@ -54,10 +64,12 @@ export class Database {
     return this.#bundles.get(id);
   }
 
-  /** Opens a store on it: one replica. Nothing of it is left but what it committed when its process dies. */
-  async connect(link: Link, hint: Hint): Promise<Store> {
-    const replica = this.#replicas.size;
-    this.#replicas.set(replica, this.#options.now() + this.#options.leaseMs());
+  /**
+   * Opens a store on it: one replica. Nothing of it is left but what it committed when its process dies. Unless told
+   * otherwise its links lose nothing and take no time.
+   */
+  connect({ link = direct, hint = (deliver) => deliver(), isThere = () => true }: ConnectOptions = {}): Store {
+    const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
     /** Keys of the calls that this replica holds, as far as it has heard. */
     const held = new Set<string>();
     const own = new Set<{ hint: Hint; listener: Listener }>();
@@ -156,15 +168,23 @@ export class Database {
 
   #lease(limit: number, replica: number, held: ReadonlySet<string>): Call[] {
     const now = this.#options.now();
-    const isFree = ({ call, carrier }: Row) =>
-      carrier === undefined || (carrier === replica ? !held.has(call.key) : (this.#replicas.get(carrier) ?? 0) <= now);
+    const isFree = ({ call, carrier }: Row) => {
+      if (carrier === undefined) return true;
+      return carrier === replica ? !held.has(call.key) : (this.#replicas[carrier]?.aliveUntil ?? 0) <= now;
+    };
     const taken = this.#open().filter(isFree).slice(0, limit);
-    for (const row of taken) row.carrier = replica;
+    for (const row of taken) {
+      const { call, carrier } = row;
+      if (carrier !== undefined && carrier !== replica && this.#replicas[carrier]?.isThere())
+        this.#options.taken?.(call);
+      row.carrier = replica;
+    }
     return taken.map(({ call }) => call);
   }
 
   #renew(replica: number, held: readonly string[]): string[] {
-    this.#replicas.set(replica, this.#options.now() + this.#options.leaseMs());
+    const own = this.#replicas[replica];
+    if (own) own.aliveUntil = this.#leaseEnd();
     return held.filter((key) => this.#rows.get(key)?.carrier !== replica);
   }
 
@@ -173,7 +193,13 @@ export class Database {
     this.#tell((listener) => listener.freed?.());
   }
 
+  #leaseEnd(): number {
+    return this.#options.now() + this.#options.leaseMs();
+  }
+
   #tell(what: (listener: Listener) => void): void {
     for (const { hint, listener } of this.#listening) hint(() => what(listener));
   }
 }
+
+const direct: Link = async (_what, _about, work) => work();

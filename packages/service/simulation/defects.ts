@@ -1,7 +1,12 @@
-import type { Perform } from "../src/calls/effects.ts";
+import type { Admit } from "../src/calls/admit.ts";
+import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
 import type { Store } from "../src/calls/store.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
+import { settlementReceipt } from "../src/payment/receipt.ts";
+import { Problem } from "../src/problems.ts";
+import type { Products } from "../src/subjects/product.ts";
 import type { Invariant } from "./invariants.ts";
+import type { SimulatedScheme } from "./payload.ts";
 import type { Defect } from "./service.ts";
 
 /** A mistake that one could make in the service, and what it breaks. */
@@ -12,15 +17,16 @@ export const DEFECTS = {
   /** The attestation is submitted on the facilitator's word, before the settlement is proved on the chain. */
   "submit before settlement is proved": {
     defect: {
-      perform: (perform: Perform) => async (call, effect, memory, stop) => {
-        if (effect.do === "reconcile" && memory.settled?.answer.success)
-          return {
-            type: "payment_proved",
-            proof: { transaction: "believed", height: 0, final: true },
-            receipt: "believed",
-          };
-        return perform(call, effect, memory, stop);
-      },
+      perform:
+        (perform: Perform, { rails }: EffectsOptions) =>
+        async (call, effect, memory, stop) => {
+          const payment = rails.get(call.rail)?.read(call.payload);
+          if (effect.do !== "reconcile" || !memory.settled?.answer.success || !payment)
+            return perform(call, effect, memory, stop);
+          const proof = { transaction: "believed", height: 0, final: true };
+          const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction: "believed" });
+          return { type: "payment_proved", proof, receipt };
+        },
     },
     breaks: "attestedOnce",
   },
@@ -89,6 +95,83 @@ export const DEFECTS = {
       }),
     },
     breaks: "committedFirst",
+  },
+
+  /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */
+  "a vanished payment is not settled again": {
+    defect: {
+      perform: (perform: Perform, options: EffectsOptions) => {
+        const idle = { settle: async () => ({ success: true }) };
+        const facilitators = new Map([...options.facilitators].map(([rail, real]) => [rail, { ...real, ...idle }]));
+        const looking = createEffects({ ...options, facilitators });
+        return (call, effect, ...rest) => (effect.do === "watch" ? looking : perform)(call, effect, ...rest);
+      },
+    },
+    breaks: "settledAgain",
+  },
+
+  /** Leases are never renewed. */
+  "no heartbeat": {
+    defect: { store: (store: Store): Store => ({ ...store, renew: async () => [] }) },
+    breaks: "carriedOnce",
+  },
+
+  /** What may be paid already is counted as still promised, and a payer who can pay for all is told to pay anew. */
+  "refused for what is promised": {
+    defect: {
+      admit:
+        (admit: Admit, store: Store): Admit =>
+        async (subject, payload) => {
+          try {
+            return await admit(subject, payload);
+          } catch (error) {
+            const isPromised = error instanceof Problem && error.message.includes("has promised");
+            const key = (payload?.payload as SimulatedScheme | undefined)?.authorization ?? "";
+            if (!isPromised || (await store.find(key))) throw error;
+            return { kind: "payment_required", accepts: [], options: [], extensions: {}, error: error.message };
+          }
+        },
+    },
+    breaks: "served",
+  },
+
+  /** A purchase that came to nothing keeps its name: whoever uses that again is told of the void call for ever. */
+  "a name is never free again": {
+    defect: {
+      store: (store: Store): Store => ({
+        ...store,
+        insert: async (call) => {
+          const first = (name: string) => name.replace(/^(payment-identifier.*)\/\d+$/, "$1/0");
+          const holder = await store.insert({ ...call, aliases: call.aliases.map(first) });
+          return holder.key === call.key ? holder : { ...holder, aliases: call.aliases };
+        },
+      }),
+    },
+    breaks: "served",
+  },
+
+  /** A call that once had nothing to do but wait is never counted as work again. */
+  "waiting never ends": {
+    defect: {
+      perform: (perform: Perform) => async (call, effect, memory, stop) => {
+        const event = await perform(call, effect, memory, stop);
+        if (memory.waiting) Object.defineProperty(memory, "waiting", { get: () => true, set: () => undefined });
+        return event;
+      },
+    },
+    breaks: "bounded",
+  },
+
+  /** An inclusion is sold, and its block alone attested. */
+  "one product for another": {
+    defect: { products: (products: Products): Products => ({ ...products, inclusion: products.block }) },
+    breaks: "bought",
+  },
+
+  /** Keys change while calls are under way: what the old key has begun, no other one can end. */
+  "another key in every process": {
+    defect: { keyOf: (process: string) => process },
+    breaks: "rest",
   },
 } satisfies Record<string, PlantedDefect>;
 

@@ -58,6 +58,8 @@ type Outage = { from: number; until: number };
 export class Faults {
   /** Unix ms at which everything worked again; Infinity until then. */
   healedAt = Number.POSITIVE_INFINITY;
+  /** Whether blocks of chains that are not final at once may be left behind. */
+  readonly forks: boolean;
   readonly #met = new Set<Upstream>();
   readonly #count: (kind: string) => void;
   readonly #random: Random;
@@ -65,14 +67,13 @@ export class Faults {
   readonly #rates = new Map<Upstream, number>();
   readonly #outages = new Map<Upstream, Outage>();
   readonly #lies: number;
-  readonly #reorganises: boolean;
 
   constructor({ random, now, count }: FaultOptions) {
     this.#count = count;
     this.#random = random;
     this.#now = now;
     this.#lies = random.pick(RATES);
-    this.#reorganises = random.chance(0.05);
+    this.forks = random.chance(0.1);
     for (const upstream of UPSTREAMS) {
       this.#rates.set(upstream, random.pick(RATES) * (upstream === "store" ? 0.3 : 1));
       if (!random.chance(0.1)) continue;
@@ -115,7 +116,7 @@ export class Faults {
 
   /** Whether a block of a chain that is not final at once is going to be left behind. */
   reorganises(): boolean {
-    return this.#reorganises && !this.healed && this.#random.chance(0.3);
+    return this.forks && !this.healed && this.#random.chance(0.5);
   }
 
   /** Whether an upstream has failed anybody by now. */

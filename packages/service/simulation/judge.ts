@@ -18,7 +18,7 @@ export function judge(witness: Witness, database: Database, healedAt: number): v
   for (const call of calls) {
     const { key, state, reason } = call;
     if (!isAtRest(call)) witness.object("rest", `${key} is ${state}`);
-    if (state === "refunded" || (state === "loss" && !witness.course(key).undone))
+    if (state === "refunded" || (state === "loss" && witness.course(key).undoneAt === undefined))
       witness.object("delivered", `${key} is ${state}: ${reason}`);
   }
   let settled = 0;
@@ -26,7 +26,7 @@ export function judge(witness: Witness, database: Database, healedAt: number): v
   for (const course of witness.courses) {
     if (course.call?.state === "loss") lost += 1;
     // What a payer spent without us is no call of ours.
-    if (course.spentAt === undefined || (!course.asked && !course.call)) continue;
+    if (course.spentAt === undefined || (course.askedAt === undefined && !course.call)) continue;
     settled += 1;
     judgePaid(course, course.spentAt, witness, database, healedAt);
   }

@@ -170,9 +170,9 @@ export class LedgerView implements Ledger {
   }
 
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
-    const id = new TextDecoder().decode(raw);
+    const { ledger } = this.#options;
     try {
-      return await this.#ask("submit", id, signal, () => this.#options.ledger.submitRaw(raw));
+      return await this.#ask("submit", ledger.read(raw)?.id ?? "", signal, () => ledger.submitRaw(raw));
     } catch (error) {
       // Whether a node took it is unknown (ledger/account.ts).
       if (error instanceof ProviderError) return { status: "retry", reason: error.message };

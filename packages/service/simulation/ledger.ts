@@ -1,3 +1,5 @@
+import { encodeMsgpack, structMap } from "@attestd/proof/algorand/msgpack";
+import { toBase64, utf8 } from "@attestd/proof/encoding";
 import type { Attempt, Submission, Window } from "../src/ledger/ledger.ts";
 import type { Faults } from "./faults.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -42,9 +44,8 @@ export class SimulatedLedger {
   readonly #roundOf = new Map<string, number>();
   readonly #pool = new Map<string, LedgerTransaction>();
   readonly #leases = new Map<string, { id: string; until: number }>();
-  /** Every attestation ever signed, by the content that makes its id. */
+  /** Every attestation ever signed, by its bytes in base64. */
   readonly #signed = new Map<string, LedgerTransaction>();
-  readonly #byId = new Map<string, LedgerTransaction>();
   readonly #watching = new Set<() => void>();
 
   constructor(options: SimulatedLedgerOptions) {
@@ -73,33 +74,39 @@ export class SimulatedLedger {
     return () => this.#watching.delete(callback);
   }
 
-  /** Signs an attestation. Deterministic, as ed25519 is: the same content has the same id. */
+  /** Signs an attestation. Deterministic, as ed25519 is: the same content has the same bytes and the same id. */
   sign(note: string, lease: Uint8Array, firstValid: number): Attempt {
-    const content = `${firstValid} ${Buffer.from(lease).toString("base64")} ${note}`;
-    let transaction = this.#signed.get(content);
+    const lastValid = firstValid + WINDOW;
+    const fields = structMap({ fv: firstValid, lv: lastValid, lx: lease, note: utf8(note) });
+    const raw = encodeMsgpack(structMap({ txn: fields }));
+    const bytes = toBase64(raw);
+    let transaction = this.#signed.get(bytes);
     if (!transaction) {
       const id = `ATTEST${this.#signed.size}`;
       transaction = {
         id,
         firstValid,
-        lastValid: firstValid + WINDOW,
-        lease: Buffer.from(lease).toString("base64"),
+        lastValid,
+        lease: toBase64(lease),
         obstacle: () => (this.spendable < FEE ? "overspend" : undefined),
         confirm: () => {
           this.spendable -= FEE;
           this.#options.attested(id, note);
         },
       };
-      this.#signed.set(content, transaction);
-      this.#byId.set(id, transaction);
+      this.#signed.set(bytes, transaction);
     }
-    const { id: txid, lastValid } = transaction;
-    return { txid, raw: new TextEncoder().encode(txid), firstValid, lastValid };
+    return { txid: transaction.id, raw, firstValid, lastValid };
+  }
+
+  /** The attestation that bytes are of. */
+  read(raw: Uint8Array): LedgerTransaction | undefined {
+    return this.#signed.get(toBase64(raw));
   }
 
   /** Takes the bytes of a signed attestation. */
   submitRaw(raw: Uint8Array): Submission {
-    const transaction = this.#byId.get(new TextDecoder().decode(raw));
+    const transaction = this.read(raw);
     if (!transaction) return { status: "rejected", reason: "signature" };
     this.#options.submitted(transaction.id);
     return this.submit(transaction);

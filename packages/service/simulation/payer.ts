@@ -1,4 +1,7 @@
 import type { PaymentRequirements } from "@x402/core/types";
+import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
+import type { Call } from "../src/calls/call.ts";
+import type { ProblemCode } from "../src/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { type Sent, toPayload } from "./payload.ts";
@@ -6,7 +9,7 @@ import type { Account, Authorization, PaymentChain } from "./payments.ts";
 import type { Replica } from "./replica.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { PAY_TO, PRICE } from "./service.ts";
-import { MISSING, SUBJECTS, YOUNG } from "./sources.ts";
+import { SUBJECTS, UNSOLD } from "./sources.ts";
 
 export type PayerOptions = {
   scheduler: Scheduler;
@@ -17,14 +20,23 @@ export type PayerOptions = {
   /** Takes note of what was signed. */
   signed(authorization: Authorization): void;
   healed(): boolean;
+  /** Whether blocks may be left behind: then this one signs for long enough that its payments can be made again. */
+  forks: boolean;
 };
 
 /** Problems after which the same request never succeeds. */
-const ENDS = new Set(["payment_bound_to_other_request", "source_not_found", "source_not_final"]);
+const ENDS = new Set<ProblemCode>([
+  "payment_bound_to_other_request",
+  "source_not_found",
+  "source_not_final",
+  "source_elsewhere",
+  "block_not_found",
+]);
 
-/** What is signed for. */
-type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string };
+/** What is signed for; on whatever network is offered unless one is named. */
+type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string; network?: string };
 const HONEST: Terms = { amount: PRICE, payTo: PAY_TO, ms: 60_000 };
+const LONG_MS = 120_000;
 
 /** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
 export class Payer {
@@ -34,16 +46,20 @@ export class Payer {
     this.#options = options;
   }
 
+  get name(): string {
+    return this.#options.account.name;
+  }
+
   /** Makes one payment and sends it, in several ways at once, until it knows how that ended. */
   async purchase(): Promise<void> {
     const { scheduler, account } = this.#options;
     const { random } = scheduler;
     await scheduler.pause(random.below(15_000), `${account.name} comes`);
-    const subject = random.chance(0.06) ? random.pick([MISSING, YOUNG]) : random.pick(SUBJECTS);
+    const subject = random.pick(random.chance(0.06) ? UNSOLD : SUBJECTS);
     const sent = await this.#pay(subject, {
       amount: random.chance(0.03) ? PRICE - 1n : PRICE,
       payTo: random.chance(0.03) ? "ANOTHER" : PAY_TO,
-      ms: random.between(12_000, 60_000),
+      ms: random.between(12_000, 60_000) + (this.#options.forks ? LONG_MS : 0),
       ...(random.chance(0.15) && { identifier: `purchase-of-${account.name}` }),
     });
     const { authorization, identifier } = sent;
@@ -71,11 +87,20 @@ export class Payer {
     return this.#insist(await this.#pay(subject, HONEST), subject);
   }
 
+  /** Buys again what came to nothing, under the same name. @returns how that ended */
+  async buyAgain({ subject, requirement, payload }: Call): Promise<Answer> {
+    const identifier = extractPaymentIdentifier(payload);
+    if (identifier === null) throw new Error("only what was named is bought again");
+    this.#options.account.balance += PRICE;
+    const { network } = requirement;
+    return this.#insist(await this.#pay(subject, { ...HONEST, identifier, network }), subject);
+  }
+
   /** Asks for the offers and signs for one of them. */
-  async #pay(subject: Subject, { amount, payTo, ms, identifier }: Terms): Promise<Sent> {
+  async #pay(subject: Subject, { amount, payTo, ms, identifier, network }: Terms): Promise<Sent> {
     const { scheduler, account, chains, signed } = this.#options;
     const { random } = scheduler;
-    const accepted = await this.#offer(subject);
+    const accepted = await this.#offer(subject, network);
     const chain = chains.find(({ network }) => network === accepted.network);
     if (!chain) throw new Error(`no chain ${accepted.network}`);
     const authorization = chain.authorize(account, payTo, amount, ms);
@@ -89,10 +114,13 @@ export class Payer {
     };
   }
 
-  async #offer(subject: Subject): Promise<PaymentRequirements> {
+  async #offer(subject: Subject, network: string | undefined): Promise<PaymentRequirements> {
     for (;;) {
       const answer = await this.#options.balancer()?.offers(subject);
-      if (answer?.kind === "payment_required") return this.#options.scheduler.random.pick(answer.accepts);
+      if (answer?.kind === "payment_required")
+        return this.#options.scheduler.random.pick(
+          answer.accepts.filter((offer) => network === undefined || offer.network === network),
+        );
       await this.#wait();
     }
   }

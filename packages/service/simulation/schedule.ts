@@ -1,3 +1,6 @@
+import type { Call } from "../src/calls/call.ts";
+import { identifierAlias } from "../src/payment/identifier.ts";
+import type { Answer } from "./answers.ts";
 import { Fleet } from "./fleet.ts";
 import type { Violation } from "./invariants.ts";
 import { judge, PROMPT_MS } from "./judge.ts";
@@ -49,8 +52,9 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   });
 
   await untilRest(world, fleet, clients, random.pick([0, 0.005, 0.02]));
-  if (random.chance(0.2)) {
+  if (random.chance(0.3)) {
     clients.comeHonestly();
+    clients.comeAgain();
     await untilRest(world, fleet, clients, 0);
   }
   if (!witness.violation) judge(witness, database, faults.healedAt);
@@ -82,7 +86,7 @@ class Clients {
   busy = 0;
   readonly #world: World;
   readonly #fleet: Fleet;
-  #come = 0;
+  readonly #payers: Payer[] = [];
 
   constructor(world: World, fleet: Fleet) {
     this.#world = world;
@@ -95,33 +99,50 @@ class Clients {
     for (let i = 0; i < purchases; i++) this.#let(payer.purchase());
   }
 
-  /** Somebody comes and buys one thing while everything works. */
+  /** Somebody comes while everything works, and buys a thing or two, in short order, with the money for just that. */
   comeHonestly(): void {
+    const { random } = this.#world.scheduler;
+    const things = random.between(1, 2);
+    const payer = this.#payer(things);
+    for (let i = 0; i < things; i++) this.#mustBeServed(i * random.below(10_000), () => payer.buyHonestly());
+  }
+
+  /** Whoever had named a purchase that came to nothing comes while everything works, and buys it under that name. */
+  comeAgain(): void {
+    for (const call of forsaken(this.#world.database.calls)) {
+      const payer = this.#payers.find(({ name }) => name === call.payer);
+      if (payer) this.#mustBeServed(0, () => payer.buyAgain(call));
+    }
+  }
+
+  #mustBeServed(afterMs: number, buy: () => Promise<Answer>): void {
     const { scheduler, witness } = this.#world;
-    const begun = scheduler.now;
-    const bought = this.#payer(1)
-      .buyHonestly()
-      .then((answer) => {
-        const ms = scheduler.now - begun;
-        if (answer.kind !== "delivered" || ms > PROMPT_MS) witness.object("served", `${answer.kind} after ${ms} ms`);
-      });
-    this.#let(bought);
+    const serve = async () => {
+      await scheduler.pause(afterMs, "comes");
+      const begun = scheduler.now;
+      const answer = await buy();
+      const ms = scheduler.now - begun;
+      if (answer.kind !== "delivered" || ms > PROMPT_MS) witness.object("served", `${answer.kind} after ${ms} ms`);
+    };
+    this.#let(serve());
   }
 
   #payer(affordable: number): Payer {
     const { scheduler, chains, faults, authorizations, witness } = this.#world;
-    this.#come += 1;
-    return new Payer({
+    const payer = new Payer({
       scheduler,
       chains,
-      account: { name: `payer${this.#come}`, balance: PRICE * BigInt(affordable) },
+      account: { name: `payer${this.#payers.length + 1}`, balance: PRICE * BigInt(affordable) },
       balancer: () => this.#fleet.pick(),
       signed: (authorization) => {
         authorizations.set(authorization.key, authorization);
         witness.signed(authorization);
       },
       healed: () => faults.healed,
+      forks: faults.forks,
     });
+    this.#payers.push(payer);
+    return payer;
   }
 
   #let(purchase: Promise<unknown>): void {
@@ -130,6 +151,18 @@ class Clients {
       this.busy -= 1;
     });
   }
+}
+
+/** The first void call of each purchase that was named, and under whose name nothing was bought. */
+function forsaken(calls: readonly Call[]): Call[] {
+  const purchases = new Map<string, Call | undefined>();
+  for (const call of calls) {
+    const name = identifierAlias(call, 0);
+    if (name === undefined) continue;
+    const first = purchases.has(name) ? purchases.get(name) : call;
+    purchases.set(name, call.state === "void" ? first : undefined);
+  }
+  return [...purchases.values()].filter((call) => call !== undefined);
 }
 
 /** The attestor's account is emptied for a while. */

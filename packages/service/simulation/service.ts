@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
+import { toBase64, utf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import { createAttestor } from "../src/attestor/attestor.ts";
 import type { Signer } from "../src/attestor/signer.ts";
 import { type Admit, createAdmission } from "../src/calls/admit.ts";
 import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
-import { createEffects, type Perform } from "../src/calls/effects.ts";
+import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
 import { Runner } from "../src/calls/runner.ts";
 import type { Store } from "../src/calls/store.ts";
 import type { ChainName } from "../src/chains/chain.ts";
@@ -12,7 +14,7 @@ import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { Offers, type Tender } from "../src/payment/offers.ts";
 import type { Products } from "../src/subjects/product.ts";
-import { transactionProduct } from "../src/subjects/transaction.ts";
+import { createProducts } from "../src/subjects/products.ts";
 import { simulatedFacilitator } from "./facilitator.ts";
 import { LedgerView } from "./ledger-view.ts";
 import type { PaymentChain } from "./payments.ts";
@@ -23,9 +25,13 @@ import type { World } from "./world.ts";
 
 /** Parts of the service put in the place of the right ones: a mistake that the simulation must find. */
 export type Defect = {
-  perform?(perform: Perform): Perform;
+  admit?(admit: Admit, store: Store): Admit;
+  perform?(perform: Perform, options: EffectsOptions): Perform;
   ledger?(ledger: Ledger): Ledger;
   store?(store: Store): Store;
+  products?(products: Products): Products;
+  /** The name of the key that a process signs with. */
+  keyOf?(process: string): string;
 };
 
 export type ServiceOptions = {
@@ -59,7 +65,7 @@ export async function openService(
   const clock = scheduler.clock(life, scheduler.random.between(-SKEW_MS, SKEW_MS));
   const log = loggerOf(life, scheduler);
   const start = clock.timeout(DEADLINE_MS);
-  const opened = await openStore(life, world);
+  const opened = openStore(life, world);
   const store = defect.store?.(opened) ?? opened;
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
@@ -70,24 +76,24 @@ export async function openService(
 
   const names: ChainName[] = ["algorand", "base"];
   const sources = new Map(names.map((name) => [name, simulatedSource(name, life, ask)]));
-  // The other products are bought and paid for in the same way.
-  const products = {
-    transaction: transactionProduct(sources, { algorand: "finalized", base: "safe" }),
-  } as unknown as Products;
-  const perform = createEffects({
+  const sold = createProducts(sources);
+  const products = defect.products?.(sold) ?? sold;
+  const options: EffectsOptions = {
     rails: new Map(tenders.map(({ rail }) => [rail.name, rail])),
     facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
     products,
     ledger,
-    attestor: createAttestor(signerOf(life, scheduler)),
+    attestor: createAttestor(signerOf(life, scheduler, defect.keyOf?.(life.name) ?? "KEY")),
     resourceUrl: () => "https://attestd.example/attest",
     log,
     clock,
     deadlineMs: DEADLINE_MS,
-  });
-  const runner = new Runner({ store, perform: defect.perform?.(perform) ?? perform, clock, log });
-  const carried = () => runner.active;
-  const capacity = createCapacity({ ledger, carried, mostInFlight, reserve: 100_000n, fee: 1_000n });
+  };
+  const effects = createEffects(options);
+  const work = new Work(defect.perform?.(effects, options) ?? effects);
+  const runner = new Runner({ store, perform: work.perform, clock, log });
+  const limits = { ledger, carried: () => runner.active, mostInFlight, reserve: 100_000n, fee: 1_000n };
+  const capacity = work.watch(createCapacity(limits), mostInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
   keepFresh(capacity, life, clock, scheduler);
@@ -95,12 +101,44 @@ export async function openService(
   const deadlineMs = DEADLINE_MS;
   const common = { store, runner, capacity, log, clock };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
-  return { admit, capacity, runner, store };
+  return { admit: defect.admit?.(admit, store) ?? admit, capacity, runner, store };
 }
 
-function openStore(life: Life, { database, ask, scheduler, faults }: World): Promise<Store> {
-  return database.connect(
-    (what, about, work) =>
+/** Counts what is surely being worked on in a process, whatever the runner says. */
+class Work {
+  readonly perform: Perform;
+  #underWay = 0;
+
+  constructor(perform: Perform) {
+    this.perform = async (call, effect, memory, stop) => {
+      const isWork = effect.do === "sign" || effect.do === "submit" || effect.do === "seal";
+      if (!isWork) return perform(call, effect, memory, stop);
+      this.#underWay += 1;
+      try {
+        return await perform(call, effect, memory, stop);
+      } finally {
+        this.#underWay -= 1;
+      }
+    };
+  }
+
+  /** Has the witness object when somebody is let in beside as many calls as may be in flight. */
+  watch(capacity: Capacity, mostInFlight: number, witness: World["witness"]): Capacity {
+    return {
+      ...capacity,
+      enter: () => {
+        const leave = capacity.enter();
+        if (this.#underWay >= mostInFlight)
+          witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${mostInFlight}`);
+        return leave;
+      },
+    };
+  }
+}
+
+function openStore(life: Life, { database, ask, scheduler, faults }: World): Store {
+  return database.connect({
+    link: (what, about, work) =>
       ask({
         life,
         to: "store",
@@ -109,10 +147,11 @@ function openStore(life: Life, { database, ask, scheduler, faults }: World): Pro
         serve: (answer) => answer(work()),
         broken: () => new Error("the connection to the database broke"),
       }),
-    (deliver) => {
+    hint: (deliver) => {
       if (faults.fate("store") === "well") scheduler.soon(life, "hears", "", deliver);
     },
-  );
+    isThere: () => life.alive && !life.paused,
+  });
 }
 
 function tenderOn(chain: PaymentChain, life: Life, clock: Clock, { rounds }: Ledger, world: World): Tender {
@@ -129,12 +168,13 @@ function tenderOn(chain: PaymentChain, life: Life, clock: Clock, { rounds }: Led
 }
 
 /** Signs as ML-DSA-65 does, hedged: no two signatures are the same. */
-function signerOf(life: Life, scheduler: Scheduler): Signer {
+function signerOf(life: Life, scheduler: Scheduler, key: string): Signer {
+  const publicKey = utf8(key);
   return {
-    publicKey: new Uint8Array(),
-    pqPublicKey: "AAAA",
-    kid: "KID",
-    keySha256: "A".repeat(43),
+    publicKey,
+    pqPublicKey: toBase64(publicKey),
+    kid: key,
+    keySha256: createHash("sha256").update(publicKey).digest("base64url"),
     sign: () =>
       new Promise((resolve) =>
         scheduler.soon(life, "signs the bundle", "", () =>

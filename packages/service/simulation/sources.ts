@@ -1,42 +1,93 @@
 import { utf8 } from "@attestd/proof/encoding";
-import { type ChainName, type SourceChain, SourceError, type SourceTransaction } from "../src/chains/chain.ts";
+import {
+  type ChainName,
+  type ConfirmationLevel,
+  type SourceBlock,
+  type SourceChain,
+  SourceError,
+  type SourceTransaction,
+} from "../src/chains/chain.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
 import type { Life } from "./scheduler.ts";
 
-type TransactionSubject = Extract<Subject, { kind: "transaction" }>;
-
-/** What is bought: few things, so that payments meet. */
-export const SUBJECTS: readonly TransactionSubject[] = [
+/** What is bought, of every kind that is sold: few things, so that payments meet. */
+export const SUBJECTS: readonly Subject[] = [
   { kind: "transaction", chain: "algorand", id: "SOURCEALGORAND" },
   { kind: "transaction", chain: "base", id: "0xbase1" },
   { kind: "transaction", chain: "base", id: "0xbase2" },
+  { kind: "block", chain: "algorand", height: 70 },
+  { kind: "block", chain: "base", height: 100 },
+  { kind: "inclusion", chain: "algorand", id: "SOURCEALGORAND", height: 70 },
+  { kind: "inclusion", chain: "base", id: "0xbase1", height: 100 },
 ];
-/** Nobody knows it, so it is never charged for. */
-export const MISSING: TransactionSubject = { kind: "transaction", chain: "base", id: "0xmissing" };
-/** In a block, and not deep enough yet. */
-export const YOUNG: TransactionSubject = { kind: "transaction", chain: "base", id: "0xyoung" };
+
+/** What is never sold, and so never charged for: nobody knows it, it is elsewhere, or it is not deep enough yet. */
+export const UNSOLD: readonly Subject[] = [
+  { kind: "transaction", chain: "base", id: "0xmissing" },
+  { kind: "transaction", chain: "base", id: "0xyoung" },
+  { kind: "block", chain: "base", height: 999 },
+  { kind: "block", chain: "base", height: 101 },
+  { kind: "inclusion", chain: "base", id: "0xbase1", height: 101 },
+  { kind: "inclusion", chain: "base", id: "0xbase2", height: 101 },
+];
+
+type Content = { level: ConfirmationLevel; transactions: readonly string[] };
+
+/** The blocks that there are, by chain and height. */
+const BLOCKS: Record<ChainName, Readonly<Record<number, Content>>> = {
+  algorand: { 70: { level: "finalized", transactions: ["SOURCEALGORAND"] } },
+  base: {
+    100: { level: "finalized", transactions: ["0xbase1"] },
+    101: { level: "safe", transactions: ["0xbase2"] },
+    102: { level: "included", transactions: ["0xyoung"] },
+  },
+};
 
 const CAIP2: Record<ChainName, string> = { algorand: "algorand:simulation", base: "eip155:8453" };
 
-/** A chain of sources as one process reads it. Only transactions are bought here, and nobody asks for more. */
+/** A chain of sources as one process reads it: by questions that may fail, each answered from what is there for good. */
 export function simulatedSource(name: ChainName, life: Life, ask: Ask): SourceChain {
-  const source: Pick<SourceChain, "transaction"> = {
+  const caip2 = CAIP2[name];
+  const read = <T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> =>
+    ask<T>({ life, to: "sources", what, about, signal, serve: (answer) => answer(work()), ...NODES });
+
+  return {
+    name,
+    isTransactionId: () => true,
+    normalizeTransactionId: (id) => id,
     transaction: (txnId, signal) =>
-      ask<SourceTransaction>({
-        life,
-        to: "sources",
-        what: "source",
-        about: txnId,
-        signal,
-        serve(answer) {
-          if (txnId === MISSING.id) throw new SourceError("source_not_found", "no such transaction");
-          const level = name === "algorand" ? "finalized" : txnId === YOUNG.id ? "included" : "safe";
-          answer({ chain: name, caip2: CAIP2[name], txnId, bytes: utf8(txnId), level, height: 1 });
-        },
-        ...NODES,
+      read<SourceTransaction>("source", txnId, signal, () => {
+        for (const [height, { level, transactions }] of Object.entries(BLOCKS[name]))
+          if (transactions.includes(txnId))
+            return { chain: name, caip2, txnId, bytes: utf8(txnId), level, height: Number(height) };
+        throw new SourceError("source_not_found", `no transaction ${txnId}`);
+      }),
+    block: (height, signal) =>
+      read<SourceBlock>("block", String(height), signal, () => {
+        const content = BLOCKS[name][height];
+        if (!content) throw new SourceError("block_not_found", `no block ${height}`);
+        const blockHash = `${name}${height}`;
+        return {
+          chain: name,
+          caip2,
+          height,
+          blockHash,
+          header: utf8(blockHash),
+          level: content.level,
+          async find(txnId) {
+            const index = content.transactions.indexOf(txnId);
+            if (index < 0) return undefined;
+            return {
+              prove: (ends) =>
+                read("the whole block", String(height), ends, () => ({
+                  bytes: utf8(txnId),
+                  inclusion: { kind: "mpt", index, nodes: [] },
+                })),
+            };
+          },
+        };
       }),
   };
-  return source as SourceChain;
 }

@@ -1,25 +1,31 @@
 import { parseNote, paymentCommitment } from "@attestd/proof/note";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest } from "../src/calls/machine.ts";
+import { judgeBundle, judgeNote } from "./bought.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import type { Authorization } from "./payments.ts";
 
 export type WitnessOptions = {
   /** Unix ms. */
   now(): number;
+  /** Unix ms at which everything worked again; Infinity until then. */
+  healedAt(): number;
   /** Told of what is worth counting. */
   count(kind: string): void;
 };
+
+/** After so long while everything works, a payment that has vanished has been looked for, in ms. */
+const AGAIN_MS = 60_000;
 
 /** What became of one payment. */
 export type Course = {
   readonly authorization: Authorization;
   /** Unix ms at which it was made, as long as its chain shows it. */
   spentAt?: number;
-  /** Whether it was made, and a reorganisation undid it. */
-  undone: boolean;
-  /** Whether the service has asked for its settlement. */
-  asked: boolean;
+  /** Unix ms at which a reorganisation undid it, if one has. */
+  undoneAt?: number;
+  /** Unix ms at which the service last asked for its settlement, if it has. */
+  askedAt?: number;
   /** Its attestations on the ledger. */
   readonly attestations: string[];
   /** Its call, as last committed. */
@@ -68,7 +74,7 @@ export class Witness {
 
   /** A payer has signed. */
   signed(authorization: Authorization): void {
-    const course: Course = { authorization, asked: false, undone: false, attestations: [] };
+    const course: Course = { authorization, attestations: [] };
     this.#courses.set(authorization.key, course);
     this.#byCommitment.set(paymentCommitment(authorization.key), course);
   }
@@ -84,13 +90,13 @@ export class Witness {
   undone({ key }: Authorization): void {
     const course = this.course(key);
     delete course.spentAt;
-    course.undone = true;
+    course.undoneAt = this.#options.now();
   }
 
   /** A settlement arrives at a facilitator. */
   settlementAsked({ key }: Authorization): void {
     const course = this.course(key);
-    course.asked = true;
+    course.askedAt = this.#options.now();
     const state = course.call?.state;
     if (state === undefined || state === "prepared")
       this.object("committedFirst", `${key} is settled while ${state ?? "unknown"}`);
@@ -112,7 +118,8 @@ export class Witness {
     }
     const { authorization, attestations } = course;
     attestations.push(txid);
-    if (course.spentAt === undefined && !course.undone)
+    if (course.call) this.#objectTo("bought", judgeNote(parsed, course.call.subject));
+    if (course.spentAt === undefined && course.undoneAt === undefined)
       this.object("attestedOnce", `${txid}: ${authorization.key} is unpaid`);
     if (attestations.length > 1) this.object("attestedOnce", `${authorization.key} has ${attestations.join(" and ")}`);
   }
@@ -128,10 +135,24 @@ export class Witness {
     else this.#open.add(key);
     if (state === "done") course.doneAt ??= this.#options.now();
     if (state === "void" && course.spentAt !== undefined) this.object("voidForEver", `${key} is void`);
+    if (call.bundle && !before?.bundle) this.#objectTo("bought", judgeBundle(call, course.attestations));
+    if (state === "loss") this.#lost(course);
 
     const { count } = this.#options;
     if (state !== before?.state) count(`call ${state}`);
+    if (call.bundle && !before?.bundle) count(`bought: ${call.subject.kind}`);
     if (settlements > 1 && settlements !== before?.settlements) count("call settled again");
     if (attempts.length > 1 && attempts.length !== before?.attempts.length) count("call attested again");
+  }
+  #objectTo(invariant: Invariant, fault: string | undefined): void {
+    if (fault !== undefined) this.object(invariant, fault);
+  }
+
+  /** A payment has vanished for ever. With time enough while all worked, the service must have asked for it again. */
+  #lost({ authorization, undoneAt = 0, askedAt = 0, doneAt = 0 }: Course): void {
+    const { key, validUntil } = authorization;
+    const begun = Math.max(undoneAt, doneAt, this.#options.healedAt());
+    if (askedAt < undoneAt && validUntil - begun > AGAIN_MS)
+      this.object("settledAgain", `${key} was given up ${Math.round((validUntil - begun) / 1000)} s before its end`);
   }
 }

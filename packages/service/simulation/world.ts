@@ -45,7 +45,7 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   scheduler.haste = random.pick([0, 0, 0.02, 0.1]);
 
   const authorizations = new Map<string, Authorization>();
-  const witness = new Witness({ now, count });
+  const witness = new Witness({ now, healedAt: () => faults.healedAt, count });
   const answers = new Answers({ witness, storeFails: () => faults.areMet("store"), count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
@@ -53,6 +53,9 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     now,
     leaseMs: () => (worthless && !faults.healed ? 0 : LEASE_MS),
     committed: (call) => witness.committed(call),
+    taken: ({ key }) => {
+      if (scheduler.now > faults.healedAt + LEASE_MS) witness.object("carriedOnce", key);
+    },
   });
   const ledger = new SimulatedLedger({
     scheduler,

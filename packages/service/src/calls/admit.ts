@@ -151,8 +151,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       if (earlier) return bound(earlier, payment, subject, alias);
       const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
-      const unbacked = await asking(() => unbackedBy(rail, payment, signal));
-      if (unbacked) return unbacked;
+      await asking(() => requireBacking(rail, payment, signal));
       const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
       const call = prepare({
         key: payment.key,
@@ -177,15 +176,19 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /**
    * Many authorizations can rest on one small balance: each passes alone, and most would only wait for their expiry.
    *
-   * @returns why the payment is refused, when the payer holds too little for all that it has promised
+   * What is too much is put off and not refused: of the earlier payments, one may be out of the balance already and its
+   * row not have heard of it. Once they have come to their end, the same payment passes, or fails by itself.
+   *
+   * @throws Problem when the payer holds too little for all that it has promised
    */
-  async function unbackedBy(rail: Rail, payment: Payment, signal: AbortSignal): Promise<PaymentRefused | undefined> {
+  async function requireBacking(rail: Rail, payment: Payment, signal: AbortSignal): Promise<void> {
     const [promised, held] = await Promise.all([
       store.exposure(rail.name, payment.payer),
       rail.balance(payment, signal),
     ]);
-    if (promised + payment.amount <= held) return undefined;
-    return new PaymentRefused(`the payer holds ${held}, and has promised ${promised} in payments that are still open`);
+    if (promised + payment.amount <= held) return;
+    const detail = `The payer holds ${held}, and has promised ${promised} in payments that are still open.`;
+    throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
   }
 
   function facilitatorOf(rail: RailName) {

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { parseNote } from "@attestd/proof/note";
 import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Clock } from "../clock.ts";
+import { noteOf } from "../ledger/attempt-note.ts";
 import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
@@ -44,7 +46,8 @@ export type Memory = {
 const RESUBMIT_AFTER_ROUNDS = 4;
 /** How long a settlement that the facilitator calls done may take to show before it is asked again. */
 const BELIEVED_MS = 30_000;
-const LONGEST_PAUSE_MS = 30_000;
+/** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
+const LONGEST_PAUSE_MS = 15_000;
 /** Until the first look at a payment that is not final yet; the pauses double, for Base takes some 20 minutes. */
 const FIRST_LOOK_MS = 15_000;
 const MOST_DOUBLINGS = 5;
@@ -72,10 +75,10 @@ export function createEffects(options: EffectsOptions): Perform {
       case "sign":
         return {
           type: "attestation_signed",
-          attempt: await ledger.sign(noteOf(call), leaseOf(call.key), signal),
+          attempt: await ledger.sign(newNote(call), leaseOf(call.key), signal),
         };
       case "submit":
-        return submit(call, effect.attempt, memory, stop);
+        return submit(call, effect.attempt, stop);
       case "seal":
         return { type: "bundle_sealed", ...(await seal(call, effect.attempt)) };
       case "watch":
@@ -128,9 +131,10 @@ export function createEffects(options: EffectsOptions): Perform {
     const looks = memory.looks ?? 0;
     memory.waiting = true;
     await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MOST_DOUBLINGS), stop);
-    memory.looks = looks + 1;
     const rail = railOf(call);
     const standing = await rail.standing(rail.read(call.payload), within(deadlineMs, stop));
+    // Only a look that has seen something earns a longer pause: the payment may vanish while its nodes are silent.
+    memory.looks = looks + 1;
     switch (standing.state) {
       case "paid": {
         const { transaction, height, final } = standing;
@@ -151,12 +155,7 @@ export function createEffects(options: EffectsOptions): Perform {
     return clock.now() - settled.at >= patience;
   }
 
-  async function submit(
-    call: Call,
-    attempt: Attempt,
-    memory: Memory,
-    stop: AbortSignal,
-  ): Promise<CallEvent | undefined> {
+  async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
     const { rounds } = ledger;
     const standing = await rounds.standing(attempt.txid, attempt, within(deadlineMs, stop));
     if (standing.state !== "open") return eventOf(standing, attempt);
@@ -166,8 +165,7 @@ export function createEffects(options: EffectsOptions): Perform {
     if (submission.status === "unfunded" || submission.status === "rejected") {
       // An alert for the operator; the same bytes are tried again until the ledger takes them or they are dead.
       if (call.state !== "owed") return { type: "attestation_blocked", reason: submission.reason };
-      await clock.sleep(pauseAfter(++memory.failures), stop);
-      return undefined;
+      throw new Error(`the ledger does not take the attestation: ${submission.reason}`);
     }
     const shown = await withinRounds(attempt, stop);
     return shown && eventOf(shown, attempt);
@@ -194,11 +192,15 @@ export function createEffects(options: EffectsOptions): Perform {
     }
   }
 
-  async function seal(call: Call, attempt: Attempt) {
-    const { subject, evidence, round, receipt: unsigned } = call;
+  /** What was submitted decides: the note, and the key that signs, are those of the attempt, whatever ours are now. */
+  async function seal({ subject, evidence, round, receipt: unsigned }: Call, attempt: Attempt) {
     if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
+    const note = noteOf(attempt);
+    const parsed = parseNote(note);
+    if (!("a" in parsed) || parsed.a !== attestor.keySha256)
+      throw new Error(`the note of ${attempt.txid} is not of the present key: only the key that it names can sign`);
     const attested = {
-      attest: { txnId: attempt.txid, round, note: noteOf(call) },
+      attest: { txnId: attempt.txid, round, note },
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const [bundle, receipt] = await Promise.all([
@@ -208,7 +210,7 @@ export function createEffects(options: EffectsOptions): Perform {
     return { bundle, receipt };
   }
 
-  function noteOf(call: Call): string {
+  function newNote(call: Call): string {
     return products[call.subject.kind].note(call.evidence, {
       keySha256: attestor.keySha256,
       ledger: ledger.caip2,

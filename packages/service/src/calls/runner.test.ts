@@ -1,12 +1,12 @@
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Database } from "../../simulation/database.ts";
 import type { Call } from "./call.ts";
 import type { Perform } from "./effects.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
 import { Runner } from "./runner.ts";
 import { LEASE_MS, type Store } from "./store.ts";
-import { MemoryJournal } from "./stores/testing-memory.ts";
 import { aCall, after, GOOD_COURSE } from "./testing.ts";
 import { TestClock } from "./testing-clock.ts";
 
@@ -19,11 +19,11 @@ type Replica = { store: Store; runner: Runner; effects: string[] };
 
 describe("a runner", () => {
   let clock: TestClock;
-  let journal: MemoryJournal;
+  let journal: Database;
   let replicas: Replica[];
   beforeEach(() => {
     clock = new TestClock();
-    journal = new MemoryJournal(clock);
+    journal = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS });
     replicas = [];
   });
   afterEach(async () => {
@@ -32,7 +32,7 @@ describe("a runner", () => {
 
   /** @param perform in place of effects that all go well */
   function replica(perform: Perform = goodCourse, over: Partial<Store> = {}): Replica {
-    const store = { ...journal.replica(), ...over };
+    const store = { ...journal.connect(), ...over };
     const effects: string[] = [];
     const noting: Perform = (call, ...rest) => {
       effects.push(call.state);
@@ -128,7 +128,7 @@ describe("a runner", () => {
 
   test("goes on with what another writer made of the row", async () => {
     const { store, runner, effects } = replica(async (call, ...rest) => {
-      if (call.state === "prepared") await journal.replica().update(SETTLING);
+      if (call.state === "prepared") await journal.connect().update(SETTLING);
       return goodCourse(call, ...rest);
     });
     await runner.start(await store.insert(aCall()));
@@ -146,7 +146,7 @@ describe("a runner", () => {
     expect(await store.find(KEY)).toMatchObject({ state: "owed", reason: "no node answers" });
     expect(effects.length).toBeLessThan(12);
     await clock.advance(3_600_000);
-    expect(effects.length).toBeLessThan(140);
+    expect(effects.length).toBeLessThan(260);
   });
 
   test("pauses also when its row cannot be moved and is not found", async () => {

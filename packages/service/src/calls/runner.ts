@@ -126,10 +126,10 @@ export class Runner {
       try {
         const { call } = running;
         const event = await this.#options.perform(call, nextEffect(call), memory, signal);
-        if (!event) continue;
-        await this.#commit(running, event);
+        // Before the commit: what has happened to the call is to be followed up, and that is work.
+        if (event) memory.waiting = false;
+        if (event) await this.#commit(running, event);
         memory.failures = 0;
-        memory.waiting = false;
       } catch (error) {
         if (!signal.aborted) await this.#recover(running, memory, error);
       }
@@ -146,7 +146,7 @@ export class Runner {
     await clock.sleep(pauseAfter(memory.failures), running.end.signal).catch(() => undefined);
     await this.#reread(running);
     const owed = running.call.state === "paid" || running.call.state === "signed";
-    if (owed && memory.failures === OWED_AFTER_FAILURES) {
+    if (owed && memory.failures >= OWED_AFTER_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
       await this.#commit(running, { type: "attestation_blocked", reason }).catch(() => undefined);
     }

@@ -17,7 +17,10 @@ export const DECLARED_EXTENSIONS = { [PAYMENT_IDENTIFIER]: declarePaymentIdentif
  * @param attempt raised by one for every earlier purchase of that name which came to nothing (`void`)
  * @returns undefined when the payment has no well-formed identifier
  */
-export function identifierAlias({ rail, payer, payload }: Payment, attempt: number): string | undefined {
+export function identifierAlias(
+  { rail, payer, payload }: Pick<Payment, "rail" | "payer" | "payload">,
+  attempt: number,
+): string | undefined {
   const id = extractPaymentIdentifier(payload);
   return id === null ? undefined : `payment-identifier/${rail}/${payer.toLowerCase()}/${id}/${attempt}`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Database } from "../../../simulation/database.ts";
 import type { Attempt } from "../../ledger/ledger.ts";
 import type { Rail, RailName } from "../../payment/rails/rail.ts";
 import type { Evidence } from "../../subjects/product.ts";
@@ -6,7 +7,6 @@ import { createProducts } from "../../subjects/products.ts";
 import { requestHash, type Subject } from "../../subjects/subject.ts";
 import { type CallEvent, IllegalTransition, nextEffect, reduce } from "../machine.ts";
 import type { Store } from "../store.ts";
-import { MemoryJournal } from "../stores/testing-memory.ts";
 import { aCall, after } from "../testing.ts";
 import { type AdoptionOptions, adopt } from "./adopt.ts";
 import type { ChainPayment, LedgerNote } from "./facts.ts";
@@ -53,7 +53,7 @@ class Restored {
   final = 100;
   now = 1_000_000;
   readonly waits: number[] = [];
-  readonly store: Store = new MemoryJournal({ now: () => 0 }).replica();
+  readonly store: Store = new Database({ now: () => 0, leaseMs: () => 0 }).connect();
   /** Told of every round. */
   onRound: (round: number) => void = () => {};
 

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { type Note, parseNote } from "@attestd/proof/note";
+import type { Call } from "../src/calls/call.ts";
+import type { Subject } from "../src/subjects/subject.ts";
+
+/** What these judgements read of a bundle, of whatever kind. */
+type AnyBundle = {
+  type?: string;
+  source?: { txnId: string };
+  block?: { height: number };
+  attest: { txnId: string; round: number; note: string };
+  attestor: { pqPublicKey: string };
+};
+
+const TYPES: Record<Subject["kind"], string | undefined> = {
+  transaction: undefined,
+  block: "block-attestation",
+  inclusion: "tx-inclusion",
+};
+
+/** @returns what is wrong with the note of an attestation that was bought for a subject */
+export function judgeNote(note: Note, subject: Subject): string | undefined {
+  const isOf =
+    subject.kind === "transaction" ? "t" in note && note.t === subject.id : "n" in note && note.n === subject.height;
+  return isOf ? undefined : `the note names ${JSON.stringify(note)}, and ${JSON.stringify(subject)} was bought`;
+}
+
+/**
+ * @param attestations ids of those that the ledger holds for the call's payment
+ * @returns what is wrong with the bundle of a call
+ */
+export function judgeBundle(
+  { key, subject, bundle, round }: Call,
+  attestations: readonly string[],
+): string | undefined {
+  const { type, source, block, attest, attestor } = JSON.parse(bundle?.body ?? "") as AnyBundle;
+  const note = parseNote(attest.note);
+  const keySha256 = createHash("sha256").update(fromBase64(attestor.pqPublicKey)).digest("base64url");
+  if (type !== TYPES[subject.kind]) return `${key} bought a ${subject.kind}, and is given ${type}`;
+  if ("id" in subject && source?.txnId !== subject.id) return `${key} is given ${source?.txnId}`;
+  if ("height" in subject && block?.height !== subject.height) return `${key} is given block ${block?.height}`;
+  if (attest.txnId !== attestations[0] || attest.round !== round)
+    return `${key} is given the attestation ${attest.txnId} of round ${attest.round}`;
+  if (!("a" in note) || note.a !== keySha256) return `${key} is signed by another key than its note names`;
+  return judgeNote(note, subject);
+}
