@@ -1,4 +1,4 @@
-import { JsonError, type JsonValue, parseJson } from "@attestd/proof/json";
+import { JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
 import type { z } from "zod";
 import { Problem } from "./problems.ts";
 
@@ -6,9 +6,9 @@ import { Problem } from "./problems.ts";
 export type InputError = { pointer: string; detail: string };
 
 /** Parses strict JSON. @throws Problem `body_not_json` */
-export function parseInput(bytes: Uint8Array | string): JsonValue {
+export function parseInput(bytes: Uint8Array | string, limits?: JsonLimits): JsonValue {
   try {
-    return parseJson(bytes);
+    return parseJson(bytes, limits);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { pointer, message } = error;

@@ -6,6 +6,7 @@ import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { readConfig } from "./config.ts";
 import { createRateLimit } from "./http/rate-limit.ts";
+import { mcpDoor } from "./mcp/door.ts";
 import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config.ts";
@@ -49,7 +50,9 @@ export async function startService(
     const service = await openService(config, origin, log, seams);
     const { rateLimit: perMinute, trustProxy } = config;
     const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
-    const app = createApp({ ...service.doors, catalogue: CATALOGUE, ...(rateLimit && { rateLimit }), origin, log });
+    const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
+    const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] })];
+    const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
     opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");
     return {

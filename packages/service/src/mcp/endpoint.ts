@@ -1,0 +1,98 @@
+import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import {
+  type CallToolResult,
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isJsonContentType,
+  localhostAllowedHostnames,
+  originValidationResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { invalid, parseInput } from "../input.ts";
+import type { Operations } from "../operations.ts";
+import { Problem } from "../problems.ts";
+import { readBody } from "./body.ts";
+import { type CallOptions, callTool, type ToolCall } from "./call.ts";
+import { describeTool } from "./tools.ts";
+
+export type EndpointOptions = CallOptions & {
+  catalogue: Catalogue;
+  operations: Operations;
+  /** Origins under which the service is reached, beside loopback ones. */
+  origins: readonly string[];
+};
+
+const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
+
+/** The largest body of an endpoint, and room for the message around it. */
+const LIMITS = { maxSize: (2048 + 64) * 1024, maxDepth: 16 + 3 };
+/** The tools are the same until the service is started anew. */
+const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
+
+/**
+ * An MCP endpoint over streamable HTTP, without sessions.
+ *
+ * @throws Problem where a request is not even a message: `media_type`, `body_too_large`, `body_not_json`, `body_invalid`.
+ * What is wrong with the message is answered in JSON-RPC, what is wrong with a tool's call is the result of the call.
+ */
+export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
+  const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
+  const tools = offer(options);
+
+  // A request has a server of its own, which costs little: all that it knows is made once, above.
+  const handler = createMcpHandler(
+    () => {
+      const server = new Server(SERVER_INFO, {
+        capabilities: { tools: {} },
+        instructions: DESCRIPTION,
+        cacheHints: { "tools/list": TOOLS_CACHE },
+      });
+      server.setRequestHandler("tools/list", () => ({
+        tools: [...tools.values()].map(({ description }) => description),
+      }));
+      server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
+        const tool = tools.get(params.name);
+        if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+        return tool.call({
+          args: (params.arguments ?? {}) as JsonObject,
+          payment: mcpReq._meta?.["x402/payment"] as JsonValue | undefined,
+        });
+      });
+      return server;
+    },
+    { onerror: (err) => options.log.debug({ err }, "an MCP request was refused") },
+  );
+
+  return async (request) => {
+    const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
+    if (refused) return refused;
+    const type = request.headers.get("content-type");
+    if (!isJsonContentType(type)) throw new Problem("media_type", `The body's media type is ${type ?? "not given"}.`);
+    const message = parseInput(await readBody(request, LIMITS.maxSize), LIMITS);
+    // Revisions since 2025-06-18 have none, and one would pass the rate limit as a single request.
+    if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
+    return handler.fetch(request, { parsedBody: message });
+  };
+}
+
+type OfferedTool = { description: Tool; call(call: ToolCall): Promise<CallToolResult> };
+
+/** The catalogue's tools by name. */
+function offer({ catalogue, operations, ...options }: EndpointOptions): Map<string, OfferedTool> {
+  const tools = new Map<string, OfferedTool>();
+  for (const [id, endpoint] of Object.entries(catalogue)) {
+    const operation = operations[id];
+    if (!endpoint.tool || !operation) continue;
+    const { name } = endpoint.tool;
+    tools.set(name, {
+      description: describeTool(endpoint, endpoint.tool),
+      call: (call) => callTool(name, endpoint, operation, call, options),
+    });
+  }
+  return tools;
+}

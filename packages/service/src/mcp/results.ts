@@ -1,0 +1,31 @@
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { decodePaymentResponseHeader } from "@x402/core/http";
+import type { Outcome } from "../calls/admit.ts";
+import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import type { Problem } from "../problems.ts";
+
+/** @param text JSON of an object; it is sent as it is, and parsed beside that */
+export function succeeded(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
+}
+
+/** The outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
+export function outcomeResult(outcome: Outcome, resource: Resource): CallToolResult {
+  if (outcome.kind === "delivered") return { ...succeeded(outcome.body), ...withReceipt(outcome.receipt) };
+  return { ...failed(x402PaymentRequired(outcome, resource)), ...withReceipt(outcome.receipt) };
+}
+
+/** A problem document (RFC 9457) as a result. @param origin of this service, for the links */
+export function problemResult(problem: Problem, origin: string): CallToolResult {
+  const { retryAfter } = problem;
+  return failed({ ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) });
+}
+
+function failed(value: object): CallToolResult {
+  return { ...succeeded(JSON.stringify(value)), isError: true };
+}
+
+/** @param receipt the value of PAYMENT-RESPONSE */
+function withReceipt(receipt: string | undefined): Pick<CallToolResult, "_meta"> {
+  return receipt === undefined ? {} : { _meta: { "x402/payment-response": decodePaymentResponseHeader(receipt) } };
+}

@@ -1,0 +1,66 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { ProblemDocument } from "../catalogue/schemas/problem.ts";
+import type { Endpoint, Tool as ToolEntry } from "../catalogue.ts";
+
+/** A problem as a tool's result has it: there is no Retry-After header to carry the seconds. */
+const ToolProblem = ProblemDocument.extend({
+  retryAfter: z.int().min(1).optional().describe("Seconds after which the same call may succeed."),
+});
+
+const HOW_TO_PAY =
+  'Over MCP: an unpaid call results in an error whose structuredContent is x402\'s PaymentRequired. Call again with the same arguments and the signed PaymentPayload, as an object, in params._meta["x402/payment"]; the receipt is in the result\'s _meta["x402/payment-response"]. Where retry.sameHeader is true, money may have moved: call again with the same payment and sign nothing new.';
+
+/**
+ * How MCP lists a tool: the endpoint's own description, input and output.
+ *
+ * @param tool the endpoint's
+ */
+export function describeTool(endpoint: Endpoint, { name, title, annotations }: ToolEntry): Tool {
+  const { description, access } = endpoint;
+  return {
+    name,
+    title,
+    description: access === "paid" ? `${description} ${HOW_TO_PAY}` : description,
+    inputSchema: inputSchema(endpoint),
+    outputSchema: outputSchema(endpoint),
+    annotations: { ...annotations },
+  };
+}
+
+/** Arguments are the members of the endpoint's path, query and body, side by side. */
+function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
+  const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(objectSchema);
+  return {
+    type: "object",
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required = [] }) => required),
+    additionalProperties: false,
+  };
+}
+
+/**
+ * A union of all that the tool may result in, errors too: clients of the 1.x SDK hold those to the schema as well. Its
+ * root is an object, as revisions before 2026-07-28 ask.
+ */
+function outputSchema({ replies }: Endpoint): NonNullable<Tool["outputSchema"]> {
+  const results = new Set([...Object.values(replies).map(({ schema }) => schema), ToolProblem]);
+  return { type: "object", anyOf: [...results].map(jsonSchema) };
+}
+
+type ObjectSchema = { properties: Record<string, object>; required?: string[] };
+
+function objectSchema(schema: z.ZodType): ObjectSchema {
+  return jsonSchema(schema) as ObjectSchema;
+}
+
+/** Without a dialect, and without a format that clients' validators do not know and complain of. */
+function jsonSchema(schema: z.ZodType): { [keyword: string]: unknown } {
+  const { $schema, ...keywords } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema }) {
+      if (jsonSchema.format === "base64") delete jsonSchema.format;
+    },
+  });
+  return keywords;
+}
