@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired } from "@x402/core/types";
 import type { SignedPayment } from "./payers.ts";
+import type { Request } from "./subjects.ts";
 
 /** What the buyer was told each time: a status with the problem's code where there is one, or that nothing came. */
 export type Told = string;
@@ -17,8 +18,8 @@ export type Purchase = {
 const PAUSE_MS = 100;
 
 /** Asks what a request costs. */
-export async function priceOf(url: string, body: object, signal: AbortSignal): Promise<PaymentRequired> {
-  const response = await post(url, body, {}, signal);
+export async function priceOf(url: string, request: Request, signal: AbortSignal): Promise<PaymentRequired> {
+  const response = await post(url, request, {}, signal);
   return decodePaymentRequiredHeader(response.headers.get("payment-required") as string);
 }
 
@@ -30,7 +31,7 @@ export async function priceOf(url: string, body: object, signal: AbortSignal): P
  */
 export async function buy(
   url: () => string,
-  body: object,
+  request: Request,
   { payload }: SignedPayment,
   signal: AbortSignal,
 ): Promise<Purchase> {
@@ -39,7 +40,7 @@ export async function buy(
   for (;;) {
     signal.throwIfAborted();
     try {
-      const response = await post(url(), body, headers, signal);
+      const response = await post(url(), request, headers, signal);
       const text = await response.text();
       told.push(summary(response.status, text));
       if (response.status === 200 || response.status === 402) return { told, status: response.status, text };
@@ -55,8 +56,13 @@ function summary(status: number, text: string): Told {
   return status !== 200 && code ? `${status} ${code}` : String(status);
 }
 
-function post(url: string, body: object, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-  return fetch(`${url}/attest`, {
+function post(
+  url: string,
+  { path, body }: Request,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Response> {
+  return fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),

@@ -8,14 +8,18 @@ import { asPromised, judge, rounds } from "./judge.ts";
 import { payerOf, type RailName } from "./payers.ts";
 import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
 import type { ServiceProcess, Starter } from "./process.ts";
+import { requestFor, type SubjectName } from "./subjects.ts";
 
 /** Who goes on after the kill: the next process on the same journal, or a replica that stood by. */
 export type Successor = "restart" | "other replica";
 
 export type Cell = { point: Point; rail: RailName; store: StoreName; successor: Successor };
 
+/** A cell, and what is bought in it. */
+export type CellRun = Cell & { subject: SubjectName };
+
 export type Outcome = {
-  cell: Cell;
+  cell: CellRun;
   /** What is wrong; nothing when the cell held. */
   wrong: string[];
   /** What the buyer was told, up to the bundle or the 402. */
@@ -41,7 +45,7 @@ const MOST_STARTS = 3;
  * Buys one attestation from a real process, which is killed at the cell's point; sends the same payment until there is an
  * answer; sends it once more; and holds the chains against what came of it.
  */
-export async function runCell(stand: Stand, cell: Cell): Promise<Outcome> {
+export async function runCell(stand: Stand, cell: CellRun): Promise<Outcome> {
   const started = performance.now();
   const signal = AbortSignal.timeout(stand.patienceMs);
   await using course = new Course(stand, cell, signal);
@@ -61,14 +65,14 @@ type Follow = () => Promise<ServiceProcess>;
 class Course implements AsyncDisposable {
   readonly told: Told[] = [];
   readonly #stand: Stand;
-  readonly #cell: Cell;
+  readonly #cell: CellRun;
   readonly #signal: AbortSignal;
   readonly #opened = new AsyncDisposableStack();
   readonly #running: ServiceProcess[] = [];
   #victim: ServiceProcess | undefined;
   #successor: ServiceProcess | undefined;
 
-  constructor(stand: Stand, cell: Cell, signal: AbortSignal) {
+  constructor(stand: Stand, cell: CellRun, signal: AbortSignal) {
     this.#stand = stand;
     this.#cell = cell;
     this.#signal = signal;
@@ -80,7 +84,7 @@ class Course implements AsyncDisposable {
 
   async run(): Promise<string[]> {
     const { sandbox, databases } = this.#stand;
-    const { point, rail, store, successor } = this.#cell;
+    const { point, rail, store, successor, subject } = this.#cell;
     const scenario: Scenario = SCENARIOS[point.scenario];
     const deployment = await newDeployment(sandbox, await databases.create(store));
     this.#opened.defer(() => deployment.close());
@@ -97,20 +101,19 @@ class Course implements AsyncDisposable {
     if (successor === "other replica") await follow();
     const door = await this.#door(victim, deployment, follow);
 
-    // A Base source, because every rail may pay for it.
-    const body = { txid: sandbox.sampleTransactions.base as string };
-    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, body, this.#signal), scenario.life);
+    const request = requestFor(sandbox, subject);
+    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.life);
     let url = door;
     const taken = this.#afterKill(victim, deployment).then(async () => {
       url = (await follow()).url;
     });
     taken.catch(() => undefined);
-    const first = await buy(() => url, body, payment, this.#signal);
+    const first = await buy(() => url, request, payment, this.#signal);
     this.told.push(...first.told);
     const early = asPromised(scenario.end, first, first);
     if (early.length > 0) return early;
     await this.#within(taken, "the process was not killed: its point never came");
-    const again = await buy(() => url, body, payment, this.#signal);
+    const again = await buy(() => url, request, payment, this.#signal);
     await this.#within(this.#late, "the effect that was held back never happened");
     if (scenario.last && point.side === "before")
       await this.#within(lastOf(await follow(), scenario.last), "not at rest");

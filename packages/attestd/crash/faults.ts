@@ -6,6 +6,7 @@ import { type Deployment, newDeployment, type Upstream } from "./deployment.ts";
 import type { Fault, Match, ProxiedResponse } from "./fault-proxy.ts";
 import { asPromised, type End, type Ended, judge, rounds } from "./judge.ts";
 import { type Life, payerOf, type RailName } from "./payers.ts";
+import { requestFor } from "./subjects.ts";
 
 /** Something that is asked of an upstream for a purchase. */
 type Question = {
@@ -172,6 +173,7 @@ const QUESTIONS = {
 } as const satisfies Record<string, Question>;
 
 export type QuestionName = keyof typeof QUESTIONS;
+export const QUESTION_NAMES = Object.keys(QUESTIONS) as QuestionName[];
 
 const FAULTS = {
   "time-out before": { kind: "timeout", side: "before" },
@@ -188,10 +190,10 @@ const FAULTS = {
 export type FaultName = keyof typeof FAULTS | "wrong data" | "stale";
 export type FaultCell = { question: QuestionName; fault: FaultName };
 
-const EVERY_FAULT = [...(Object.keys(FAULTS) as (keyof typeof FAULTS)[]), "wrong data", "stale"] as const;
+export const EVERY_FAULT = [...(Object.keys(FAULTS) as (keyof typeof FAULTS)[]), "wrong data", "stale"] as const;
 
 /** Every question with every fault; but for an older answer where there is none that differs. */
-export const FAULT_CELLS: readonly FaultCell[] = (Object.keys(QUESTIONS) as QuestionName[]).flatMap((question) =>
+export const FAULT_CELLS: readonly FaultCell[] = QUESTION_NAMES.flatMap((question) =>
   EVERY_FAULT.filter((fault) => fault !== "stale" || "stale" in QUESTIONS[question]).map((fault) => ({
     question,
     fault,
@@ -225,33 +227,41 @@ export const FAULT_SAMPLE: readonly FaultCell[] = [
   { question: "landed", fault: "stale" },
 ];
 
-export function faultTitle({ question, fault }: FaultCell): string {
-  return `${QUESTIONS[question].upstream}, ${question}: ${fault}`;
+/** `algod, submit`. */
+export function questionTitle(question: QuestionName): string {
+  return `${QUESTIONS[question].upstream}, ${question}`;
 }
 
-export type FaultOutcome = { cell: FaultCell; wrong: string[]; told: Told[] };
+export function faultTitle({ question, fault }: FaultCell): string {
+  return `${questionTitle(question)}: ${fault}`;
+}
+
+export type FaultOutcome = { cell: FaultCell; wrong: string[]; told: Told[]; seconds: number };
 
 /** Cells that one service goes through, one after the other. */
 export type FaultCourse = readonly FaultCell[];
 
 /**
- * The cells of a question are one course, for a service is to go on after one fault and meet the next. Those in which it
- * waits for a deadline of its own are courses by themselves, which wait side by side.
+ * The cells of a question are one course, for a service is to go on after one fault and meet the next; so are those that
+ * are alone of their question. Those in which it waits for a deadline of its own are courses by themselves, which wait
+ * side by side.
  */
 export function coursesOf(cells: readonly FaultCell[]): FaultCourse[] {
   const waits = ({ question, fault }: FaultCell) =>
     (QUESTIONS[question].upstream === "facilitator" || question === "round") && WAITING.has(fault);
-  const alone = cells.filter(waits).map((cell) => [cell]);
-  const together = Map.groupBy(
-    cells.filter((cell) => !waits(cell)),
-    ({ question }) => question,
-  );
+  const waiting = cells.filter(waits).map((cell) => [cell]);
+  const others = cells.filter((cell) => !waits(cell));
+  const questions = [...Map.groupBy(others, ({ question }) => question).values()];
+  const singles = questions.filter(({ length }) => length === 1).flat();
   // Those first that take longest.
-  return [...alone, ...together.values()];
+  const courses = [...waiting, ...questions.filter(({ length }) => length > 1), singles];
+  return courses.filter(({ length }) => length > 0);
 }
 
 const WAITING: ReadonlySet<FaultName> = new Set(["time-out before", "time-out after", "1 byte a second"]);
 const PATIENCE_MS = 120_000;
+/** Rounds for which algod remembers a transaction; a sample that is older has the indexer asked for it. */
+export const REMEMBERED_ROUNDS = 1_000;
 
 /**
  * Buys one attestation in each cell, while the first such question meets the fault, and sends the same payment until it
@@ -261,23 +271,27 @@ export async function runFaults(
   { sandbox, databases }: { sandbox: Sandbox; databases: Databases },
   course: FaultCourse,
 ): Promise<FaultOutcome[]> {
-  const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
-  const service = await startService(deployment.settings, { sandbox: true });
   const outcomes: FaultOutcome[] = [];
   const ended: Ended[] = [];
+  await using opened = new AsyncDisposableStack();
   try {
+    const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
+    opened.defer(() => deployment.close());
+    const service = await startService(deployment.settings, { sandbox: true });
+    opened.defer(() => service.close());
     for (const cell of course) {
       const { purchase, ...outcome } = await runFault(sandbox, deployment, service.url, cell);
       outcomes.push(outcome);
       ended.push(purchase);
     }
     await rounds(sandbox, 2);
-  } finally {
     await service.close();
+    outcomes.at(-1)?.wrong.push(...(await judge(sandbox, deployment, ended)));
+  } catch (error) {
+    const wrong = [`the course could not be run to its end: ${(error as Error).message}`];
+    outcomes.at(-1)?.wrong.push(...wrong);
+    outcomes.push(...course.slice(outcomes.length).map((cell) => ({ cell, wrong, told: [], seconds: 0 })));
   }
-  const wrong = await judge(sandbox, deployment, ended);
-  outcomes.at(-1)?.wrong.push(...wrong);
-  await deployment.close();
   return outcomes;
 }
 
@@ -287,18 +301,19 @@ async function runFault(
   url: string,
   cell: FaultCell,
 ): Promise<FaultOutcome & { purchase: Ended }> {
+  const started = performance.now();
   const question: Question = QUESTIONS[cell.question];
   const { life, end = "delivered", ...rule } = ruleOf(cell);
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const body = { txid: sandbox.sampleTransactions[question.source] as string };
-  const payment = await payerOf(sandbox)(question.rail, await priceOf(url, body, signal), life);
+  const request = requestFor(sandbox, "transaction", question.source);
+  const payment = await payerOf(sandbox)(question.rail, await priceOf(url, request, signal), life);
   let met = false;
   const onBefore = () => {
     met = true;
   };
   const heal = proxies[question.upstream].add({ ...rule, onBefore });
-  const first = await buy(() => url, body, payment, signal);
-  const again = await buy(() => url, body, payment, signal);
+  const first = await buy(() => url, request, payment, signal);
+  const again = await buy(() => url, request, payment, signal);
   heal();
   const wrong = [
     ...(met ? [] : ["the fault was never met"]),
@@ -306,7 +321,8 @@ async function runFault(
     ...unexpected(first.told.slice(0, -1), question),
   ];
   const bundle = first.status === 200 ? { bundle: first.text } : {};
-  return { cell, wrong, told: first.told, purchase: { payment, ...bundle } };
+  const seconds = (performance.now() - started) / 1_000;
+  return { cell, wrong, told: first.told, seconds, purchase: { payment, ...bundle } };
 }
 
 type Staged = { match: Match; to: number; fault: Fault; life?: Life; end?: End };

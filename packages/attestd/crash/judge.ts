@@ -1,4 +1,4 @@
-import type { ProofBundle } from "@attestd/proof/bundle";
+import type { Bundle } from "@attestd/proof";
 import { parseNote, paymentCommitment } from "@attestd/proof/note";
 import type { Sandbox } from "@attestd/sandbox";
 import { auditJournal } from "@attestd/service/operator";
@@ -76,7 +76,7 @@ async function seenOutside(sandbox: Sandbox, accounts: Accounts, ended: readonly
   const notes = await attestationsOf(sandbox, accounts);
   const unclaimed = new Map(notes.map(({ txid, note }) => [txid, note]));
   for (const { payment, bundle } of delivered) {
-    const { attest } = JSON.parse(bundle as string) as ProofBundle;
+    const { attest } = JSON.parse(bundle as string) as Bundle;
     const note = unclaimed.get(attest.txnId);
     if (note === undefined) wrong.push(`${payment.key}: its attestation ${attest.txnId} is not on the ledger`);
     else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has another note, ${note}`);

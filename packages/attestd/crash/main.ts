@@ -1,78 +1,153 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startSandbox } from "@attestd/sandbox";
-import { type Outcome, runCell } from "./cell.ts";
-import { openDatabases } from "./databases.ts";
-import { CELLS, drawn, inParallel, inWords, titleOf } from "./matrix.ts";
+import { runCell, type Stand } from "./cell.ts";
+import { type Databases, openDatabases } from "./databases.ts";
+import { coursesOf, FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults } from "./faults.ts";
+import { CELLS, drawn, inParallel, inWords, runTitle, titleOf } from "./matrix.ts";
 import { createStarter } from "./process.ts";
+import { runReplicas } from "./replicas.ts";
 import { documentOf, failuresOf, tableOf } from "./report.ts";
+import { Results } from "./results.ts";
 
 /*
- * npm run test:crash -- [--times 3] [--only text] [--jobs 12] [--seed n]
+ * npm run test:crash -- [matrix | faults | replicas | report]
  *
- * Runs the crash matrix, prints the table, and, when the whole of it was run, writes docs/crash-matrix.md.
+ * Runs what `npm test` runs a sample of, whole; each result is kept in a file as soon as it is known. `report` writes
+ * docs/crash-matrix.md from that file, and so does each of the others when nothing of it was left out.
  */
 
-const USAGE = "node packages/attestd/crash/main.ts [--times N] [--only TEXT] [--jobs N] [--seed N] [--dry]";
+const USAGE = `npm run test:crash -- [matrix | faults | replicas | report] [options]
+
+  --results FILE   where results are kept (default: attestd-crash.jsonl in the folder for temporary files)
+  --resume         go on with the results that are there; else those of the same command are begun anew
+  --times N        matrix: how often each cell is run, each time with another subject (default 3)
+  --only TEXT      matrix: the cells whose title has the text
+  --jobs N         matrix: cells at one time (default 12)
+  --seed N         matrix, replicas: of what is drawn
+  --purchases N    replicas: purchases during the kills (default 500)
+  --dry            matrix: only list the cells`;
+
 /** Slow enough that a dozen services that follow every round leave time for the work. */
 const ROUND_MS = 400;
 const PATIENCE_MS = 300_000;
+const COURSES_AT_ONCE = 6;
+const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
 const DOCUMENT = new URL("../../../docs/crash-matrix.md", import.meta.url);
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
+    results: { type: "string", default: join(tmpdir(), "attestd-crash.jsonl") },
+    resume: { type: "boolean", default: false },
     times: { type: "string", default: "3" },
     only: { type: "string", default: "" },
     jobs: { type: "string", default: "12" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    seed: { type: "string", default: "1" },
+    purchases: { type: "string", default: "500" },
     dry: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
+const [times, jobs, seed, purchases] = [values.times, values.jobs, values.seed, values.purchases].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const results = new Results(values.results);
+const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, report };
 
-if (values.help) {
-  console.log(USAGE);
-} else {
-  const [times, jobs, seed] = [values.times, values.jobs, values.seed].map(Number) as [number, number, number];
+const command = COMMANDS[positionals[0] ?? "matrix"];
+if (values.help || !command) console.log(USAGE);
+else process.exitCode = (await command()) ? 0 : 1;
+
+/** Each command tells whether everything held. */
+async function matrix(): Promise<boolean> {
   const cells = CELLS.filter((cell) => titleOf(cell).includes(values.only));
   const runs = drawn(cells, times, seed);
-  console.log(`${cells.length} cells, ${runs.length} runs, ${jobs} at a time, seed ${seed}`);
-  if (values.dry) for (const cell of cells) console.log(titleOf(cell));
-  else process.exitCode = (await runAll(runs, jobs, seed, cells.length === CELLS.length)) ? 0 : 1;
+  const missing = values.resume ? results.missing(runs) : runs;
+  console.log(`${cells.length} cells, ${runs.length} runs, ${missing.length} to do, ${jobs} at a time, seed ${seed}`);
+  if (values.dry) {
+    for (const cell of cells) console.log(titleOf(cell));
+    return true;
+  }
+  begin("matrix");
+  await onStand(async (stand) => {
+    let done = runs.length - missing.length;
+    await inParallel(missing, jobs, async (run) => {
+      const outcome = await runCell(stand, run);
+      results.add({ ...stamp(), matrix: outcome, seed });
+      const { wrong, told, seconds } = outcome;
+      const told_ = `(${inWords(told)}; ${seconds.toFixed(1)} s)`;
+      console.log(`${++done}/${runs.length} ${runTitle(run)}: ${verdict(wrong)} ${told_}`);
+    });
+  });
+  const outcomes = results.all().flatMap((result) => ("matrix" in result ? [result.matrix] : []));
+  console.log(["", ...tableOf(outcomes), "", ...failuresOf(outcomes)].join("\n"));
+  if (values.only === "") await report();
+  return outcomes.every(({ wrong }) => wrong.length === 0);
 }
 
-/** @returns whether every run held */
-async function runAll(runs: ReturnType<typeof drawn>, jobs: number, seed: number, whole: boolean): Promise<boolean> {
-  const started = performance.now();
-  const sandbox = await startSandbox({ roundMs: ROUND_MS });
-  const databases = await openDatabases(new Set(runs.map(({ store }) => store)));
-  const start = createStarter();
-  try {
-    let done = 0;
-    const outcomes = await inParallel(runs, jobs, async (cell) => {
-      const outcome = await runCell({ sandbox, databases, start, patienceMs: PATIENCE_MS, hurry: false }, cell);
-      console.log(line(++done, runs.length, outcome));
-      return outcome;
+async function faults(): Promise<boolean> {
+  begin("fault");
+  let held = true;
+  await onStand(async (stand) => {
+    for (let i = 0; i <= REMEMBERED_ROUNDS; i++) stand.sandbox.algorand.ledger.advance();
+    await inParallel(coursesOf(FAULT_CELLS), COURSES_AT_ONCE, async (course) => {
+      for (const outcome of await runFaults(stand, course)) {
+        results.add({ ...stamp(), fault: outcome });
+        held &&= outcome.wrong.length === 0;
+        console.log(`${faultTitle(outcome.cell)}: ${verdict(outcome.wrong)} (${inWords(outcome.told)})`);
+      }
     });
-    const minutes = (performance.now() - started) / 60_000;
-    console.log(["", ...tableOf(outcomes), "", ...failuresOf(outcomes)].join("\n"));
-    const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
-    console.log(`${held} of ${outcomes.length} runs held, in ${minutes.toFixed(1)} minutes, seed ${seed}`);
-    const date = new Date().toISOString().slice(0, 10);
-    if (whole) writeFileSync(DOCUMENT, documentOf({ outcomes, seed, date, revision: revision(), minutes }));
-    return held === outcomes.length;
+  });
+  await report();
+  return held;
+}
+
+async function replicas(): Promise<boolean> {
+  begin("replicas");
+  const outcome = await onStand((stand) => runReplicas(stand, { ...REPLICAS, purchases, seed }));
+  results.add({ ...stamp(), replicas: outcome });
+  console.log(JSON.stringify({ ...outcome, together: outcome.together.settlements, hungUp: outcome.hungUp.length }));
+  await report();
+  return outcome.wrong.length === 0 && outcome.storm.delivered === purchases;
+}
+
+async function report(): Promise<boolean> {
+  writeFileSync(DOCUMENT, documentOf(results.all()));
+  return true;
+}
+
+/** Forgets earlier results of a kind, unless they are gone on with. */
+function begin(kind: "matrix" | "fault" | "replicas"): void {
+  if (values.resume) return;
+  const others = results.all().filter((result) => !(kind in result));
+  rmSync(values.results, { force: true });
+  for (const result of others) results.add(result);
+}
+
+function stamp() {
+  return { at: new Date().toISOString(), revision };
+}
+
+async function onStand<T>(work: (stand: Stand) => Promise<T>): Promise<T> {
+  const sandbox = await startSandbox({ roundMs: ROUND_MS });
+  let databases: Databases | undefined;
+  try {
+    databases = await openDatabases(new Set(["sqlite", "postgres"]));
+    return await work({ sandbox, databases, start: createStarter(), patienceMs: PATIENCE_MS, hurry: false });
   } finally {
-    await databases.close();
+    await databases?.close();
     await sandbox.close();
   }
 }
 
-function line(done: number, all: number, { cell, wrong, told, seconds }: Outcome): string {
-  const verdict = wrong.length === 0 ? "held" : `WRONG: ${wrong.join("; ")}`;
-  return `${String(done).padStart(4)}/${all} ${titleOf(cell)}: ${verdict} (${inWords(told)}; ${seconds.toFixed(1)} s)`;
-}
-
-function revision(): string {
-  return execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+function verdict(wrong: readonly string[]): string {
+  return wrong.length === 0 ? "held" : `WRONG: ${wrong.join("; ")}`;
 }

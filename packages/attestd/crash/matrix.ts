@@ -1,7 +1,8 @@
-import type { Cell, Outcome, Successor } from "./cell.ts";
+import type { Cell, CellRun, Outcome, Successor } from "./cell.ts";
 import type { StoreName } from "./databases.ts";
 import { RAILS } from "./payers.ts";
 import { nameOf, POINTS, SCENARIOS, type Scenario } from "./points.ts";
+import { SUBJECTS, type SubjectName } from "./subjects.ts";
 
 /** Who can take a call up, by journal: an SQLite file is locked to one process, and so has no other replica. */
 export const SUCCESSORS: Record<StoreName, readonly Successor[]> = {
@@ -28,23 +29,28 @@ export function titleOf({ point, rail, store, successor }: Cell): string {
   return [...scenario, nameOf(point), rail, store, successor].join(" · ");
 }
 
-/** A few cells that together have every rail, every journal, every effect and both sides of a commit. */
-const SAMPLE: readonly string[] = [
-  "verify after · base · sqlite · restart",
-  "call_prepared before · algorand · postgres · restart",
-  "settle before · solana · postgres · other replica",
-  "settle after · algorand · sqlite · restart",
-  "attestation_signed after · base · postgres · other replica",
-  "submit before · base · sqlite · restart",
-  "submit after · solana · sqlite · restart",
-  "answer after · algorand · postgres · other replica",
+/** The same, and what was bought in it. */
+export function runTitle(run: CellRun): string {
+  return `${titleOf(run)} · ${run.subject}`;
+}
+
+/** A few cells that together have every rail, journal, subject and effect, and both sides of a commit. */
+const SAMPLE: readonly (readonly [string, SubjectName])[] = [
+  ["verify after · base · sqlite · restart", "block"],
+  ["call_prepared before · algorand · postgres · restart", "inclusion"],
+  ["settle before · solana · postgres · other replica", "transaction"],
+  ["settle after · algorand · sqlite · restart", "block"],
+  ["attestation_signed after · base · postgres · other replica", "inclusion"],
+  ["submit before · base · sqlite · restart", "transaction"],
+  ["submit after · solana · sqlite · restart", "inclusion"],
+  ["answer after · algorand · postgres · other replica", "block"],
 ];
 
-export function sampleOf(cells: readonly Cell[]): Cell[] {
-  return SAMPLE.map((title) => {
+export function sampleOf(cells: readonly Cell[]): CellRun[] {
+  return SAMPLE.map(([title, subject]) => {
     const cell = cells.find((candidate) => titleOf(candidate) === title);
     if (!cell) throw new Error(`there is no cell ${title}`);
-    return cell;
+    return { ...cell, subject };
   });
 }
 
@@ -63,16 +69,22 @@ export function randomOf(seed: number): () => number {
 const DURING_MS = 8;
 
 /**
- * Each cell so many times, in an order drawn from the seed, so that other cells run beside it each time; and with it
- * how long a commit runs before the process is killed `during` it.
+ * The whole of the cells so many times, each time with another subject in each cell: three times have all of them. The
+ * order within a time is drawn from the seed, so that other cells run beside a cell each time; and with it how long a
+ * commit runs before the process is killed `during` it.
  */
-export function drawn(cells: readonly Cell[], times: number, seed: number): Cell[] {
+export function drawn(cells: readonly Cell[], times: number, seed: number): CellRun[] {
   const random = randomOf(seed);
-  return Array.from({ length: times }, () => cells)
-    .flat()
-    .map((cell) => ({ cell, at: random(), afterMs: Math.floor(random() * DURING_MS) }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ cell, afterMs }) => ("commit" in cell.point ? { ...cell, point: { ...cell.point, afterMs } } : cell));
+  const first = cells.map(() => Math.floor(random() * SUBJECTS.length));
+  return Array.from({ length: times }, (_, time) =>
+    cells
+      .map((cell, n) => {
+        const subject = SUBJECTS[((first[n] as number) + time) % SUBJECTS.length] as SubjectName;
+        return { run: { ...cell, subject }, at: random(), afterMs: Math.floor(random() * DURING_MS) };
+      })
+      .sort((a, b) => a.at - b.at)
+      .map(({ run, afterMs }) => ("commit" in run.point ? { ...run, point: { ...run.point, afterMs } } : run)),
+  ).flat();
 }
 
 /** Runs work on items, so many at a time, in their order. @returns the results, in the order of the items */

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { buy, priceOf } from "./buyer.ts";
+import { buy, type Purchase, priceOf } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
 import { type Deployment, newDeployment } from "./deployment.ts";
 import { type Ended, judge, rounds } from "./judge.ts";
 import { inParallel, randomOf } from "./matrix.ts";
-import { payerOf, RAILS, type SignedPayment } from "./payers.ts";
+import { payerOf, RAILS, type RailName, type SignedPayment } from "./payers.ts";
 import type { ServiceProcess } from "./process.ts";
+import { type Request, requestFor, SUBJECTS } from "./subjects.ts";
 
 /** Several processes on one journal, as behind a load balancer. */
-export class Replicas implements AsyncDisposable {
+class Replicas implements AsyncDisposable {
   readonly deployment: Deployment;
   /** Settlements that any of them has asked for. */
   settlements = 0;
@@ -49,11 +50,6 @@ export class Replicas implements AsyncDisposable {
     if (this.#stand.hurry) await expireLeases(this.deployment.settings.DATABASE_URL as string);
   }
 
-  async judge(ended: readonly Ended[]): Promise<string[]> {
-    await rounds(this.#stand.sandbox, 2);
-    return judge(this.#stand.sandbox, this.deployment, ended);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.#running) process.kill();
     await Promise.all(this.#running.map(({ ended }) => ended));
@@ -61,21 +57,11 @@ export class Replicas implements AsyncDisposable {
   }
 }
 
-const PATIENCE_MS = 120_000;
-
-/** Sends one payment many times at once, to every replica. @returns the different bodies that came back */
-export async function sendTogether(
-  replicas: Replicas,
-  body: object,
-  payment: SignedPayment,
-  times: number,
-): Promise<Set<string>> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const sent = Array.from({ length: times }, (_, n) => buy(() => replicas.url(n), body, payment, signal));
-  return new Set((await Promise.all(sent)).map(({ status, text }) => `${status} ${text}`));
-}
-
-export type Storm = {
+/** What is tried on three replicas. */
+export type Trial = {
+  /** How often one payment is sent at once. */
+  times: number;
+  /** Purchases during the kills. */
   purchases: number;
   /** Purchases under way at one time. */
   atOnce: number;
@@ -84,60 +70,105 @@ export type Storm = {
   seed: number;
 };
 
-/**
- * Makes many purchases on all rails while replicas are killed, one every few seconds, and others started. A buyer whose
- * replica dies goes to the next one with the same payment.
- *
- * @returns what became of them, and how many replicas were killed meanwhile
- */
-export async function buyInStorm(
-  { sandbox }: Pick<Stand, "sandbox">,
-  replicas: Replicas,
-  { purchases, atOnce, killEveryMs, seed }: Storm,
-): Promise<{ ended: Ended[]; killed: number }> {
-  const body = { txid: sandbox.sampleTransactions.base as string };
-  const signal = AbortSignal.timeout(PATIENCE_MS + purchases * 1_000);
-  const required = await priceOf(replicas.url(0), body, signal);
-  const pay = payerOf(sandbox);
-  const over = new AbortController();
-  let killed = 0;
+/** What came of it. */
+export type ReplicasOutcome = {
+  trial: Trial;
+  /** The settlements that were asked for while one payment was sent many times, and the different answers to it. */
+  together: { settlements: number; answers: string[] };
+  /** What each replica told a buyer who had hung up on one of them. */
+  hungUp: string[];
+  storm: { delivered: number; killed: number; seconds: number };
+  /** What chains and journal hold against all of these purchases. */
+  wrong: string[];
+};
 
-  const storm = async () => {
-    const random = randomOf(seed);
-    while (!over.signal.aborted) {
-      await sleep(killEveryMs, undefined, { signal: over.signal }).catch(() => undefined);
-      if (over.signal.aborted) return;
-      await replicas.kill(Math.floor(random() * 1_000));
-      killed += 1;
-      await replicas.startAnother();
-    }
+const REPLICAS = 3;
+const PATIENCE_MS = 180_000;
+
+/**
+ * Starts three replicas and sends them one payment many times at once; hangs up on one and asks all of them; and makes
+ * many purchases while one after the other is killed.
+ */
+export async function runReplicas(stand: Stand, trial: Trial): Promise<ReplicasOutcome> {
+  await using replicas = await Replicas.start(stand, REPLICAS);
+  const request = requestFor(stand.sandbox, "transaction");
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const required = await priceOf(replicas.url(0), request, signal);
+  const sign = () => payerOf(stand.sandbox)("algorand", required);
+
+  const shared = await sign();
+  const sent = Array.from({ length: trial.times }, (_, n) => buy(() => replicas.url(n), request, shared, signal));
+  const bought = await Promise.all(sent);
+  const { settlements } = replicas;
+
+  const left = await sign();
+  await hangUp(replicas.url(1), replicas.deployment, request, left);
+  const found = await Promise.all([0, 1, 2].map((n) => buy(() => replicas.url(n), request, left, signal)));
+
+  const { ended, ...storm } = await buyInStorm(stand, replicas, trial);
+  await rounds(stand.sandbox, 2);
+  const wrong = await judge(stand.sandbox, replicas.deployment, [
+    ...[shared, left].map((payment, n) => ({ payment, ...bundleOf([bought, found][n]?.[0]) })),
+    ...ended,
+  ]);
+  return {
+    trial,
+    together: { settlements, answers: [...new Set(bought.map(inFull))] },
+    hungUp: found.map(inFull),
+    storm: { ...storm, delivered: ended.filter(({ bundle }) => bundle !== undefined).length },
+    wrong,
   };
-  const raging = storm();
-  const numbers = Array.from({ length: purchases }, (_, n) => n);
-  const ended = await inParallel(numbers, atOnce, async (n) => {
-    const payment = await pay(RAILS[n % RAILS.length] ?? "base", required);
-    let next = n;
-    const { status, text } = await buy(() => replicas.url(next++), body, payment, signal);
-    return { payment, ...(status === 200 && { bundle: text }) };
-  });
-  over.abort();
-  await raging;
-  return { ended, killed };
 }
 
-/**
- * Sends a payment to one replica, and hangs up as soon as that has begun to work on it.
- */
-export async function hangUp(
-  { url, deployment }: { url: string; deployment: Deployment },
-  body: object,
-  payment: SignedPayment,
-): Promise<void> {
+/** Buys of every subject on all rails while replicas die. A buyer whose replica does goes on to the next one. */
+async function buyInStorm({ sandbox }: Stand, replicas: Replicas, trial: Trial) {
+  const started = performance.now();
+  const signal = AbortSignal.timeout(PATIENCE_MS + trial.purchases * 1_000);
+  const requests = await Promise.all(
+    SUBJECTS.map(async (subject) => {
+      const request = requestFor(sandbox, subject);
+      return { request, required: await priceOf(replicas.url(0), request, signal) };
+    }),
+  );
+  const over = new AbortController();
+  const killing = killInTurn(replicas, trial, over.signal);
+  const numbers = Array.from({ length: trial.purchases }, (_, n) => n);
+  const ended = await inParallel(numbers, trial.atOnce, async (n): Promise<Ended> => {
+    const rail = RAILS[n % RAILS.length] as RailName;
+    const { request, required } = requests[Math.floor(n / RAILS.length) % requests.length] as (typeof requests)[number];
+    const payment = await payerOf(sandbox)(rail, required);
+    let next = n;
+    return { payment, ...bundleOf(await buy(() => replicas.url(next++), request, payment, signal)) };
+  });
+  over.abort();
+  return { ended, killed: await killing, seconds: (performance.now() - started) / 1_000 };
+}
+
+/** Kills one replica after the other, and starts another for each. @returns how many */
+async function killInTurn(replicas: Replicas, { killEveryMs, seed }: Trial, over: AbortSignal): Promise<number> {
+  const random = randomOf(seed);
+  for (let killed = 0; ; killed++) {
+    await sleep(killEveryMs, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return killed;
+    await replicas.kill(Math.floor(random() * REPLICAS));
+    await replicas.startAnother();
+  }
+}
+
+/** Sends a payment to one replica, and hangs up as soon as that has begun to work on it. */
+async function hangUp(url: string, { proxies }: Deployment, request: Request, payment: SignedPayment): Promise<void> {
   const gone = new AbortController();
-  const { proxies } = deployment;
   const forget = proxies.facilitator.add({ match: { path: /^\/verify$/ }, to: 1, onBefore: () => gone.abort() });
   const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(PATIENCE_MS)]);
-  await buy(() => url, body, payment, signal).catch(() => undefined);
+  const answered = await buy(() => url, request, payment, signal).catch(() => undefined);
   forget();
-  if (!gone.signal.aborted) throw new Error("the replica never worked on the payment");
+  if (!gone.signal.aborted) throw new Error(`the replica never worked on the payment: ${answered?.text}`);
+}
+
+function bundleOf(purchase: Purchase | undefined): { bundle?: string } {
+  return purchase?.status === 200 ? { bundle: purchase.text } : {};
+}
+
+function inFull({ status, text }: Purchase): string {
+  return `${status} ${text}`;
 }

@@ -1,21 +1,19 @@
 import type { Outcome } from "./cell.ts";
-import { COLUMNS, type Column, titleOf } from "./matrix.ts";
+import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, QUESTION_NAMES, questionTitle } from "./faults.ts";
+import { CELLS, COLUMNS, type Column, inWords, runTitle } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
-
-export type Run = {
-  outcomes: readonly Outcome[];
-  seed: number;
-  /** `YYYY-MM-DD`. */
-  date: string;
-  /** Short commit hash. */
-  revision: string;
-  minutes: number;
-};
+import type { ReplicasOutcome } from "./replicas.ts";
+import type { Result } from "./results.ts";
 
 /** The table: a line for each point, a column for each rail, journal and successor, in a cell how often it held. */
 export function tableOf(outcomes: readonly Outcome[]): string[] {
   const head = ["killed at", ...COLUMNS.map(columnTitle)];
   const lines = POINTS.map((point) => [rowTitle(point), ...COLUMNS.map((column) => tally(outcomes, point, column))]);
+  return aligned(head, lines);
+}
+
+/** A table in Markdown, its columns as wide as their widest cell. */
+function aligned(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
   const widths = head.map((_, i) => Math.max(...[head, ...lines].map((cells) => (cells[i] as string).length)));
   const line = (cells: readonly string[]) =>
     `| ${cells.map((text, i) => text.padEnd(widths[i] as number)).join(" | ")} |`;
@@ -51,26 +49,59 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
     .filter(({ wrong }) => wrong.length > 0)
     .map(({ cell, wrong, committed }) => {
       const course = `${committed.killed.join(", ")} | ${committed.successor.join(", ")}`;
-      return `${titleOf(cell)}: ${wrong.join("; ")} (${course})`;
+      return `${runTitle(cell)}: ${wrong.join("; ")} (${course})`;
     });
 }
 
-/** docs/crash-matrix.md. */
-export function documentOf({ outcomes, seed, date, revision, minutes }: Run): string {
+/** docs/crash-matrix.md, of all that is known. */
+export function documentOf(results: readonly Result[]): string {
+  const runs = results.filter((result) => "matrix" in result);
+  const broken = results.filter((result) => "fault" in result);
+  const trials = results.filter((result) => "replicas" in result);
+  return `# What a purchase comes to when things break
+
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`faults\` and \`replicas\` fill the three parts. A fixed sample of
+each runs in \`npm test\` (\`packages/attestd/crash/sample.test.ts\`).
+
+In all of them the service is real processes or a real server with a journal, an attestor and payees of its own, on the
+sandbox's networks, behind fault proxies. The buyer asks for the price, signs once, and sends that one payment until there
+is an answer that ends it: the bundle, or a 402.
+
+${[
+  ...matrixPart(
+    runs.map(({ matrix }) => matrix),
+    when(runs),
+    runs[0]?.seed,
+  ),
+  ...faultsPart(
+    broken.map(({ fault }) => fault),
+    when(broken),
+  ),
+  ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
+].join("\n")}
+`;
+}
+
+/** `2026-11-21, revision 1a2b3c4`: from the first to the last. */
+function when(results: readonly Result[]): string {
+  const days = [...new Set(results.map(({ at }) => at.slice(0, 10)))];
+  const revisions = [...new Set(results.map(({ revision }) => revision))];
+  return `${days.join(" and ")}, revision ${revisions.join(" and ")}`;
+}
+
+function matrixPart(outcomes: readonly Outcome[], date: string, seed: number | undefined): string[] {
+  if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
   const failures = failuresOf(outcomes);
+  const bySubject = Map.groupBy(outcomes, ({ cell }) => cell.subject);
+  const subjects = [...bySubject].map(([subject, { length }]) => `${length} of ${subject}`).sort();
   const scenarios = Object.entries(SCENARIOS).map(([name, { story, end, ...scenario }]) => {
     const elsewhere = "elsewhere" in scenario ? ` Not on the other rails: ${scenario.elsewhere}.` : "";
     return `- \`${name}\`: ${story}. The purchase ends ${end}.${elsewhere}`;
   });
-  return `# The crash matrix
+  return `## Killed (SIGKILL) at every step and every effect
 
-What a purchase comes to when the process that carries it is killed (SIGKILL) at every step that it commits and at
-every effect that it has on the world. Written by \`npm run test:crash\`; a fixed sample of it runs in \`npm test\`.
-
-**${held} of ${outcomes.length} runs held.** ${date}, revision ${revision}, seed ${seed}, ${minutes.toFixed(0)} minutes.
-
-## How to read it
+**${held} of ${outcomes.length} runs held**, of ${CELLS.length} cells (${subjects.join(", ")}). ${date}, seed ${seed}.
 
 A line is the point at which the process died:
 
@@ -82,17 +113,14 @@ A line is the point at which the process died:
 
 A column is the rail of the payment, the journal, and who goes on: the next process on the same journal, or (\`other\`) a
 replica that stood by. An SQLite journal is locked to one process and has no other replica. A number says how often the
-cell was run, and held each time; a dash marks a cell that cannot come about.
+cell was run, each time with another subject (transaction, block, inclusion), and held each time; a dash marks a cell that
+cannot come about.
 
 What else goes wrong, so that each commit comes about:
 
 ${scenarios.join("\n")}
 
-## What holds in a cell
-
-The service is a real process with a journal, an attestor and payees of its own, on the sandbox's networks, behind fault
-proxies. The buyer asks for the price, signs once, and sends that one payment until there is an answer that ends it.
-Then:
+A cell has held when
 
 - the process was killed where it says;
 - the buyer got the bundle, or (\`expired\`) the 402 of a payment that is provably unspent: never a 402 before that;
@@ -103,8 +131,62 @@ Then:
 
 Leases are the real ones: a replica that died is followed 10 to 20 seconds later.
 
-## The table
-
 ${tableOf(outcomes).join("\n")}
-${failures.length > 0 ? `\n## Failures\n\n${failures.map((failure) => `- ${failure}`).join("\n")}\n` : ""}`;
+${failures.length > 0 ? `\nWhat did not hold:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}\n` : ""}`.split(
+    "\n",
+  );
+}
+
+function faultsPart(outcomes: readonly FaultOutcome[], date: string): string[] {
+  if (outcomes.length === 0) return [];
+  const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
+  const failures = outcomes.filter(({ wrong }) => wrong.length > 0);
+  const lines = QUESTION_NAMES.map((question) => [
+    questionTitle(question),
+    ...EVERY_FAULT.map((fault) => {
+      const outcome = outcomes.find(({ cell }) => cell.question === question && cell.fault === fault);
+      const known = FAULT_CELLS.some((cell) => cell.question === question && cell.fault === fault);
+      if (!outcome) return known ? "" : "–";
+      const told = inWords(outcome.told);
+      return outcome.wrong.length > 0 ? `**${told}**` : told;
+    }),
+  ]);
+  return `## A fault at each upstream
+
+**${held} of ${outcomes.length} held.** ${date}.
+
+A line is a question that is put to an upstream for a purchase; a column is what befalls it once. In a cell is what the
+buyer was told, up to the end: \`200\` alone means that it waited, and got its bundle without noticing.
+
+- \`before\`: the upstream never gets the question. \`after\`: it does, and has done what was asked; the answer is what is
+  lost. \`duplicate\`: it gets the question twice.
+- \`wrong data\`: the answer is whole and says something else: a settlement that was made "failed", an attestation that was
+  taken is refused, a transaction is in another round, an authorization that was used was not.
+- \`stale\`: an answer from before: an earlier round or block, the receipt of another settlement. A dash: it would not
+  differ.
+- A problem before the bundle is allowed only where nothing has been settled yet, and is never a 402. The one 402 is the
+  end of a payment that a lying facilitator never settled, when it has expired, provably unspent.
+
+After each line the payees have been paid once for each bundle and not otherwise, the ledger holds one attestation for
+each and no other, and the audit of journal and chains is clean.
+
+${aligned(["upstream, question", ...EVERY_FAULT], lines).join("\n")}
+${failures.map(({ cell, wrong }) => `\n- ${cell.question}, ${cell.fault}: ${wrong.join("; ")}`).join("")}`.split("\n");
+}
+
+function replicasPart({ trial, together, hungUp, storm, wrong }: ReplicasOutcome, date: string): string[] {
+  const answers = together.answers.map((answer) => answer.slice(0, 3));
+  const unlike = new Set(hungUp).size;
+  return `## Three replicas on one PostgreSQL
+
+${date}, seed ${trial.seed}.
+
+- One payment sent ${trial.times} times at once, to all three: ${together.settlements} settlement asked for,
+  ${answers.length} different answer (${answers.join(", ")}), byte for byte.
+- A buyer hung up as soon as one replica worked on its payment. The same payment, sent to each of the three afterwards:
+  ${unlike} different answer (${[...new Set(hungUp.map((answer) => answer.slice(0, 3)))].join(", ")}).
+- ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while a replica was killed every ${trial.killEveryMs / 1_000} s and
+  another started: ${storm.killed} killed in ${storm.seconds.toFixed(0)} s, **${storm.delivered} of ${trial.purchases} delivered**.
+- Chains and journal of all of these: ${wrong.length === 0 ? "each paid once and attested once, the audit clean" : wrong.join("; ")}.
+`.split("\n");
 }

@@ -1,0 +1,47 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import type { CellRun, Outcome } from "./cell.ts";
+import type { FaultOutcome } from "./faults.ts";
+import { runTitle } from "./matrix.ts";
+import type { ReplicasOutcome } from "./replicas.ts";
+
+/** A line of a results file: what was found, when (ISO 8601), and of which revision (short commit hash). */
+export type Result = { at: string; revision: string } & (
+  | { matrix: Outcome; seed: number }
+  | { fault: FaultOutcome }
+  | { replicas: ReplicasOutcome }
+);
+
+/** Results in a file, a JSON text a line, each there as soon as it is known: what was interrupted can go on. */
+export class Results {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  add(result: Result): void {
+    appendFileSync(this.#file, `${JSON.stringify(result)}\n`);
+  }
+
+  all(): Result[] {
+    if (!existsSync(this.#file)) return [];
+    const lines = readFileSync(this.#file, "utf8").split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Result);
+  }
+
+  /** The runs that are not in the file yet. */
+  missing(runs: readonly CellRun[]): CellRun[] {
+    const found = new Map<string, number>();
+    for (const result of this.all()) {
+      if (!("matrix" in result)) continue;
+      const title = runTitle(result.matrix.cell);
+      found.set(title, (found.get(title) ?? 0) + 1);
+    }
+    return runs.filter((run) => {
+      const title = runTitle(run);
+      const count = found.get(title) ?? 0;
+      found.set(title, count - 1);
+      return count <= 0;
+    });
+  }
+}
