@@ -42,34 +42,20 @@ const LIFE_BEYOND_TIMEOUT = 60;
  * @throws ConfigError when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
 export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
-  const rules: QuorumRules = {
-    ...(config.providerQuorum !== undefined && { quorum: config.providerQuorum }),
-    onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
-  };
+  const rules = quorumRules(config, log);
   const nodes = algorandNodes(config, rules);
   const baseNodes = { rpcs: (config.base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
   const solanaRpcs = (config.solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc));
   const solanaNodes = { rpcs: solanaRpcs, rules };
   const domain = await usdcDomain(config, baseNodes, signal);
 
-  const { genesisHash } = config.algorand;
-  const caip2 = algorandCaip2(fromBase64(genesisHash));
+  const { ledger, rounds } = followLedger(config, nodes, log, clock);
+  const { caip2, genesisHash } = ledger;
   const accept = config.extraSourceChains;
-  const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
-  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
-  rounds.start();
-
   const blockWorkers = createBlockWorkers(config.workers);
   const { work } = blockWorkers;
   const chains = new Map<ChainName, SourceChain>([["algorand", new AlgorandSource({ nodes, caip2, accept, work })]]);
   if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
-  const ledger = new AttestorAccount({
-    nodes,
-    genesisHash,
-    seed: algosdk.seedFromMnemonic(config.attestor.mnemonic),
-    rounds,
-    source: new AlgorandSource({ nodes, caip2 }),
-  });
   const maxLifeSeconds = config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT;
   return {
     ledger,
@@ -82,6 +68,33 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
     async close() {
       await Promise.all([rounds.stop(), blockWorkers.close()]);
     },
+  };
+}
+
+/**
+ * Connects to the ledger alone, for an operator's command that needs nothing else.
+ *
+ * @returns with what ends it
+ */
+export function openLedger(config: Config, log: Logger, clock: Clock): { ledger: Ledger; close(): Promise<void> } {
+  const { ledger, rounds } = followLedger(config, algorandNodes(config, quorumRules(config, log)), log, clock);
+  return { ledger, close: () => rounds.stop() };
+}
+
+function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock) {
+  const { genesisHash } = algorand;
+  const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
+  const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
+  rounds.start();
+  const seed = algosdk.seedFromMnemonic(attestor.mnemonic);
+  const source = new AlgorandSource({ nodes, caip2: algorandCaip2(fromBase64(genesisHash)) });
+  return { ledger: new AttestorAccount({ nodes, genesisHash, seed, rounds, source }), rounds };
+}
+
+function quorumRules({ providerQuorum }: Config, log: Logger): QuorumRules {
+  return {
+    ...(providerQuorum !== undefined && { quorum: providerQuorum }),
+    onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
   };
 }
 

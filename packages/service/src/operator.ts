@@ -15,7 +15,7 @@ import type { AuditReport } from "./calls/audit/report.ts";
 import { audit } from "./calls/audit.ts";
 import type { Call } from "./calls/call.ts";
 import type { Store } from "./calls/store.ts";
-import { openSqliteStore } from "./calls/stores/sqlite.ts";
+import { openStore } from "./calls/stores/open.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
@@ -29,6 +29,7 @@ import type { Subject } from "./subjects/subject.ts";
 export { type RefusalCode, Refused } from "./calls/audit/refused.ts";
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "./calls/audit/report.ts";
 export { ConfigError } from "./config.ts";
+export { type KeyChangeReport, readKeyHistory, revokeKey, rotateKey } from "./operator-keys.ts";
 export { ProviderError } from "./providers/provider.ts";
 export { UnfitRequest } from "./subjects/request.ts";
 
@@ -197,12 +198,6 @@ async function withJournal<T>(
   await networks.ledger.rounds.next(start);
   const chains = readableChains(config, log, systemClock, options.signal);
   return await work({ config, store, history, chains, networks });
-}
-
-async function openStore({ database }: Config): Promise<Store> {
-  if (database.kind === "sqlite") return openSqliteStore(database.path);
-  const { openPostgresStore } = await import("./calls/stores/postgres.ts");
-  return openPostgresStore(database.url);
 }
 
 /** @throws Refused when no service has begun the journal yet; ConfigError when it is of another ledger */

@@ -2,7 +2,6 @@ import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
-import type { KeyJournal } from "./attestor/key-journal.ts";
 import { KeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
@@ -11,7 +10,7 @@ import { createEffects, type Perform } from "./calls/effects.ts";
 import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import type { Store } from "./calls/store.ts";
-import { openSqliteStore } from "./calls/stores/sqlite.ts";
+import { openStore } from "./calls/stores/open.ts";
 import { blockCapabilities } from "./capabilities.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
@@ -190,12 +189,6 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     sources: chains.map((chain) => ({ chain, options: offers.optionsFor(chain) })),
     today: new Date(),
   };
-}
-
-async function openStore({ database }: Config): Promise<Store & KeyJournal> {
-  if (database.kind === "sqlite") return openSqliteStore(database.path);
-  const { openPostgresStore } = await import("./calls/stores/postgres.ts");
-  return openPostgresStore(database.url);
 }
 
 /** @throws ConfigError when the journal is of another ledger or account */

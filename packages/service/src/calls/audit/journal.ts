@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyRevocation } from "../../attestor/key-journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
 import type { Identity } from "../store.ts";
@@ -24,11 +25,14 @@ export interface JournalReader extends AsyncDisposable {
   identity(): Promise<Identity | undefined>;
   /** Every payee that is, or ever was, ours. */
   payees(): Promise<{ rail: RailName; address: string }[]>;
-  /** The key history, oldest first. */
+  /** The entries of the key history, oldest first, as they were added: without `untilRound` and `revokedRound`. */
   keys(): Promise<KeyEntry[]>;
+  /** Every revocation of a key. */
+  revocations(): Promise<KeyRevocation[]>;
 }
 
 const IDENTITY = "SELECT value FROM meta WHERE name = 'identity'";
+const REVOCATIONS = "SELECT kid, revoked_round FROM key_revocations ORDER BY place";
 /** Calls read at once: with their bundles some 25 KiB each. */
 const PAGE = 200;
 
@@ -66,6 +70,7 @@ async function openSqlite(path: string): Promise<JournalReader> {
     identity: async () => run(IDENTITY).map(({ value = "" }) => JSON.parse(value))[0],
     payees: async () => run("SELECT rail, address FROM payees") as { rail: RailName; address: string }[],
     keys: async () => run("SELECT entry FROM keys ORDER BY place").map(({ entry = "" }) => JSON.parse(entry)),
+    revocations: async () => run(REVOCATIONS).map(toRevocation),
     [Symbol.asyncDispose]: async () => db.close(),
   };
 }
@@ -98,8 +103,13 @@ async function openPostgres(url: string): Promise<JournalReader> {
     identity: async () => (await run(IDENTITY)).map(({ value }) => value)[0],
     payees: () => run("SELECT rail, address FROM payees"),
     keys: async () => (await run("SELECT entry FROM keys ORDER BY place")).map(({ entry }) => entry),
+    revocations: async () => (await run(REVOCATIONS)).map(toRevocation),
     [Symbol.asyncDispose]: () => client.end(),
   };
+}
+
+function toRevocation({ kid, revoked_round }: Record<string, unknown>): KeyRevocation {
+  return { kid: String(kid), revokedRound: Number(revoked_round) };
 }
 
 async function* inPages(read: (after: string) => Promise<CallRecord[]>): AsyncGenerator<Call> {

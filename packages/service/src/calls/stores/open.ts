@@ -1,0 +1,15 @@
+import type { KeyJournal } from "../../attestor/key-journal.ts";
+import type { Config } from "../../config.ts";
+import type { Store } from "../store.ts";
+import { openSqliteStore } from "./sqlite.ts";
+
+/**
+ * Opens the journal that the settings name; the driver of PostgreSQL is loaded only for one.
+ *
+ * @throws Error when it cannot be opened, or another process has it
+ */
+export async function openStore({ database }: Pick<Config, "database">): Promise<Store & KeyJournal> {
+  if (database.kind === "sqlite") return openSqliteStore(database.path);
+  const { openPostgresStore } = await import("./postgres.ts");
+  return openPostgresStore(database.url);
+}
