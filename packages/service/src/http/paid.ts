@@ -3,6 +3,7 @@ import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts
 import type { Endpoint } from "../catalogue.ts";
 import { parseInput } from "../input.ts";
 import type { PaidOperation } from "../operations.ts";
+import { bazaarExtension } from "../payment/bazaar.ts";
 import { decodePaymentHeader, encodeHeader, PaymentMalformed } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
@@ -14,11 +15,12 @@ export type PaidRouteOptions = { admit: Admit; offers: Offers; origin: string };
 
 /** A paid route: reads the request as far as it can without asking anyone, and leaves the rest to `admit`. */
 export function paidRoute(
-  { path, summary, body }: Endpoint,
+  endpoint: Endpoint,
   operation: PaidOperation,
   { admit, offers, origin }: PaidRouteOptions,
 ): Route {
-  const resource = { url: `${origin}${path}`, description: summary };
+  const { path, summary, body } = endpoint;
+  const resource = { url: `${origin}${path}`, description: summary, extensions: bazaarExtension(endpoint) };
 
   return async (c) => {
     const header = c.req.header("payment-signature");
