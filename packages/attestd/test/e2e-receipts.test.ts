@@ -1,8 +1,10 @@
 import { attestBlock, memoryVault } from "@attestd/client";
 import { type PaymentReceipt, parseJson, parseKeyHistory, verifyPaymentReceipt } from "@attestd/proof";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import { validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar";
 import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, algorandClient, pay, sign, startWorld, type World } from "./world.ts";
+import { type Answer, algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -20,6 +22,26 @@ async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
     keys.map(({ pqPublicKey }) => pqPublicKey),
   );
 }
+
+/** Half of what Node takes for the headers of a message, and the most that some clients take for one. */
+const MODEST = 8_000;
+
+test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
+  "a 402 of %s tells indexers how to call it, and headers stay modest",
+  async (path) => {
+    const { status, headers, json } = await post(`${world.url}${path}`, "");
+    expect(status).toBe(402);
+    expect(headers.get("payment-response")).toBeNull();
+    const required = headers.get("payment-required") ?? "";
+    expect(decodePaymentRequiredHeader(required).extensions).toEqual(json.extensions);
+    expect(validateDiscoveryExtensionSpec((json.extensions as Record<string, object>).bazaar as never).valid).toBe(
+      true,
+    );
+
+    const payment = await algorandClient(world.sandbox).createPaymentPayload(decodePaymentRequiredHeader(required));
+    for (const header of [required, encodePaymentSignatureHeader(payment)]) expect(header.length).toBeLessThan(MODEST);
+  },
+);
 
 describe("the receipt of a paid call", () => {
   test("is signed for this payment, and is the same whenever it is given again", async () => {

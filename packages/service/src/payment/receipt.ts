@@ -1,6 +1,4 @@
-import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
-import { OFFER_RECEIPT } from "@x402/extensions/offer-receipt";
 import type { Attestor } from "../attestor/attestor.ts";
 import { encodeHeader } from "./header.ts";
 import type { Payment } from "./rails/rail.ts";
@@ -34,6 +32,11 @@ export function settlementReceipt(
   return encodeHeader(response);
 }
 
+/** What a receipt of ours says, for the transports that carry it as JSON. @param receipt value of PAYMENT-RESPONSE */
+export function settlementOf(receipt: string): SettleResponse {
+  return JSON.parse(Buffer.from(receipt, "base64").toString());
+}
+
 /** JSON Schema of the extension's `info`, as every x402 extension carries one; short, for it travels in a header. */
 const RECEIPT_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -63,7 +66,7 @@ export type Delivery = {
  * @returns standard base64 of JSON, under 8 KB, which is the most that some clients take for one header
  */
 export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery, attestor: Attestor): Promise<string> {
-  const settlement: SettleResponse = decodePaymentResponseHeader(receipt);
+  const settlement = settlementOf(receipt);
   const { network, transaction, payer } = settlement;
   if (!settlement.success || payer === undefined) throw new Error("only a payment that was made is signed for");
   const signature = await attestor.signReceipt({
@@ -76,5 +79,5 @@ export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery
     issuedAt: Math.floor(at / 1000),
   });
   const extension = { info: { receipt: { format: "jws", signature } }, schema: RECEIPT_SCHEMA };
-  return encodeHeader({ ...settlement, extensions: { [OFFER_RECEIPT]: extension } });
+  return encodeHeader({ ...settlement, extensions: { "offer-receipt": extension } });
 }
