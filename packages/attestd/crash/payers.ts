@@ -28,7 +28,7 @@ export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => 
 /** Rounds: the service takes nothing with less than three left, nor with more than its time-out allows. */
 const ROUNDS: Record<Life, bigint> = { long: 180n, short: 40n };
 /** A service on a machine that does too much is many rounds late, and would find the payment not valid yet. */
-const EARLIER_ROUNDS = 150n;
+const EARLIER_ROUNDS = 150;
 /** Seconds: the service takes nothing with less than thirty left. */
 const SECONDS: Record<Life, number> = { long: 300, short: 34 };
 
@@ -56,7 +56,7 @@ async function payOnAlgorand(sandbox: Sandbox, offer: PaymentRequirements, life:
   const feePayer = offer.extra.feePayer as string;
   const params = {
     ...network,
-    firstValid: BigInt(firstValid) - EARLIER_ROUNDS,
+    firstValid: BigInt(Math.max(1, Number(firstValid) - EARLIER_ROUNDS)),
     lastValid: BigInt(firstValid) + ROUNDS[life],
     flatFee: true,
   };
