@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { outsider } from "./ledger.ts";
 import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
@@ -73,7 +73,9 @@ describe.each(Object.entries(CLIENTS))("%s", (_, connect) => {
   afterAll(() => client.close());
 
   test("lists every operation as a tool, with what goes in and what comes out", async () => {
+    const complaints = vi.spyOn(console, "warn");
     const { tools } = await client.listTools();
+    expect(complaints).not.toHaveBeenCalled();
     expect(tools.map(({ name }) => name)).toEqual([
       "attest",
       "attest_block",
@@ -266,6 +268,17 @@ describe("the door", () => {
   ])("refuses %s", async (_, body, over, status, code) => {
     const answer = await post(endpoint().href, body, { ...headers, ...over });
     expect([answer.status, answer.json.code]).toEqual([status, code]);
+  });
+
+  test("answers to a page of this machine", async () => {
+    const origin = "http://localhost:6274";
+    const preflight = await fetch(endpoint(), {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST", "access-control-request-headers": "mcp-method" },
+    });
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("Mcp-Method");
+    const answer = await post(endpoint().href, list, { ...headers, origin });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
   });
 
   test("takes POST alone", async () => {

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { SAME_HEADER } from "./calls/asking.ts";
 import type { Catalogue, Endpoint } from "./catalogue.ts";
 import type { Door } from "./door.ts";
-import { preflight } from "./http/cors.ts";
+import { preflight, readable } from "./http/cors.ts";
 import { allowedMethods } from "./http/methods.ts";
 import { type PaidRouteOptions, paidRoute } from "./http/paid.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
@@ -41,7 +41,8 @@ export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }>
     if (!operation) throw new Error(`nothing is done for the endpoint ${id}`);
     app.on(endpoint.method, endpoint.path, checked(endpoint, routeOf(endpoint, operation, options)));
   }
-  for (const door of doors) app.on([...door.methods], door.path, (c) => door.handle(c.req.raw));
+  for (const { methods, path, handle } of doors)
+    app.on([...methods], path, async (c) => readable(await handle(c.req.raw)));
 
   const paths = [
     ...Object.values(catalogue).map(({ path, method }) => ({ path, methods: [method] })),

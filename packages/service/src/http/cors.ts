@@ -6,13 +6,23 @@ export const CORS_HEADERS = {
   "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow",
 };
 
+/** Lets pages read a door's answer. Which pages may ask, a door sees in their Origin. */
+export function readable(response: Response): Response {
+  for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
+  return response;
+}
+
+/** Those that a page must ask leave for: of payments, of caches, of MCP. */
+const REQUEST_HEADERS =
+  "PAYMENT-SIGNATURE, Content-Type, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id";
+
 /** Answers OPTIONS: what a page of another origin may send (Fetch standard, CORS-preflight). */
 export function preflight(c: HttpContext, allow: string): Response {
   return c.body(null, 204, {
     ...CORS_HEADERS,
     allow,
     "access-control-allow-methods": allow,
-    "access-control-allow-headers": "PAYMENT-SIGNATURE, Content-Type, If-None-Match",
+    "access-control-allow-headers": REQUEST_HEADERS,
     "access-control-max-age": "86400",
   });
 }

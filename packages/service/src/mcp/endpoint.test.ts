@@ -1,0 +1,210 @@
+import fc from "fast-check";
+import pino from "pino";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import type { Admit, Outcome } from "../calls/admit.ts";
+import { pending } from "../calls/asking.ts";
+import { CATALOGUE, type Catalogue, type Endpoint } from "../catalogue.ts";
+import type { Operation, Operations } from "../operations.ts";
+import { encodeHeader } from "../payment/header.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { createEndpoint } from "./endpoint.ts";
+
+const SUBJECT: Subject = { kind: "transaction", chain: "algorand", id: "ID" };
+const PAYMENT = { x402Version: 2, accepted: { network: "n" }, payload: { signature: "s" } };
+const UNPAID: Outcome = { kind: "payment_required", accepts: [], options: [], extensions: {} };
+
+const OPERATIONS: Operations = Object.fromEntries(
+  Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
+    id,
+    access === "paid"
+      ? { kind: "paid", subject: () => SUBJECT }
+      : { kind: "read", read: (params) => ({ status: 200, text: JSON.stringify(params) }) },
+  ]),
+);
+
+type Setup = { admit?: Admit; catalogue?: Catalogue; operations?: Operations };
+
+/** An endpoint of its own, asked without a network between. */
+function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operations = OPERATIONS }: Setup = {}) {
+  const log = pino({ level: "silent" });
+  const logged = vi.spyOn(log, "error");
+  const endpoint = createEndpoint({
+    admit,
+    catalogue,
+    operations,
+    origin: "https://attestd.example",
+    origins: ["https://attestd.example"],
+    log,
+  });
+  const send = (body: string, headers: Record<string, string> = {}) =>
+    endpoint(
+      new Request("https://attestd.example/mcp", {
+        method: "POST",
+        headers: {
+          host: "attestd.example",
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+        body,
+      }),
+    );
+
+  /** In revision 2026-07-28, which answers in JSON. */
+  async function ask(method: string, params: { name?: string; _meta?: object; arguments?: object } = {}) {
+    const version = "2026-07-28";
+    const _meta = {
+      ...params._meta,
+      "io.modelcontextprotocol/protocolVersion": version,
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const response = await send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }), {
+      "mcp-protocol-version": version,
+      "mcp-method": method,
+      ...(params.name && { "mcp-name": params.name }),
+    });
+    const { result } = (await response.json()) as { result: Record<string, unknown> };
+    return result;
+  }
+  const attest = (payment?: unknown, args: object = { txid: "ID" }) =>
+    ask("tools/call", {
+      name: "attest",
+      arguments: args,
+      ...(payment !== undefined && { _meta: { "x402/payment": payment } }),
+    });
+  return { send, ask, attest, logged };
+}
+
+describe("an MCP endpoint", () => {
+  test("has a tool for every endpoint of the catalogue that is one, a new one too", async () => {
+    const made: Endpoint = {
+      ...CATALOGUE.bundle,
+      path: "/made/:of",
+      params: z.object({ of: z.string().max(3) }),
+      query: z.object({ colour: z.string().optional() }),
+      tool: { ...CATALOGUE.bundle.tool, name: "made" },
+    };
+    const { ask } = anEndpoint({
+      catalogue: { ...CATALOGUE, made },
+      operations: {
+        ...OPERATIONS,
+        made: { kind: "read", read: ({ of }) => ({ status: 200, text: `{"of":"${of}"}` }) },
+      },
+    });
+    const { tools } = (await ask("tools/list")) as { tools: { name: string; inputSchema: object }[] };
+    const expected = Object.values<Endpoint>(CATALOGUE).flatMap(({ tool }) => tool?.name ?? []);
+    expect(tools.map(({ name }) => name)).toEqual([...expected, "made"]);
+    expect(tools.at(-1)?.inputSchema).toMatchObject({
+      properties: { of: { type: "string", maxLength: 3 }, colour: { type: "string" } },
+      required: ["of"],
+      additionalProperties: false,
+    });
+    expect(await ask("tools/call", { name: "made", arguments: { of: "us" } })).toMatchObject({
+      structuredContent: { of: "us" },
+    });
+  });
+
+  test("mistakes no argument for another: path, query and body of an endpoint share no member", () => {
+    for (const { params, query, body } of Object.values<Endpoint>(CATALOGUE)) {
+      const names = [params, query, body?.schema].flatMap((schema) =>
+        schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
+      );
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  test("gives subject and payment to admit, and the bundle and its receipt to the caller, byte for byte", async () => {
+    const admit = vi.fn<Admit>(async () => ({
+      kind: "delivered",
+      body: '{"version": 1}',
+      receipt: encodeHeader({ success: true, transaction: "T", network: "n" }),
+    }));
+    const { attest } = anEndpoint({ admit });
+    expect(await attest(PAYMENT)).toMatchObject({
+      content: [{ type: "text", text: '{"version": 1}' }],
+      structuredContent: { version: 1 },
+      _meta: { "x402/payment-response": { success: true, transaction: "T" } },
+    });
+    expect(admit.mock.calls).toEqual([[SUBJECT, PAYMENT]]);
+  });
+
+  test("after a settlement that failed asks for another payment, and says what became of this one", async () => {
+    const receipt = encodeHeader({ success: false, errorReason: "settlement_failed", transaction: "", network: "n" });
+    const { attest } = anEndpoint({ admit: async () => ({ ...UNPAID, error: "expired", receipt }) });
+    expect(await attest(PAYMENT)).toMatchObject({
+      isError: true,
+      structuredContent: { x402Version: 2, error: "expired", resource: { url: "mcp://tool/attest" } },
+      _meta: { "x402/payment-response": { success: false, errorReason: "settlement_failed" } },
+    });
+  });
+
+  test("where money may have moved says so, and asks for no other payment", async () => {
+    const { attest } = anEndpoint({ admit: () => Promise.reject(pending("attestation_pending", "Paid.")) });
+    const { structuredContent, ...result } = await attest(PAYMENT);
+    expect(result).toMatchObject({ isError: true });
+    expect(structuredContent).toEqual({
+      type: "https://attestd.example/problems/attestation_pending",
+      title: "Paid, not recorded yet",
+      status: 503,
+      detail: "Paid. Do not sign again.",
+      code: "attestation_pending",
+      retry: { sameHeader: true },
+      retryAfter: 5,
+    });
+  });
+
+  test("when it breaks says only that, logs why, and keeps the payment from being made twice", async () => {
+    const { attest, logged } = anEndpoint({ admit: () => Promise.reject(new Error("secret")) });
+    const paid = await attest(PAYMENT);
+    expect(paid).toMatchObject({ isError: true, structuredContent: { code: "internal", retry: { sameHeader: true } } });
+    expect(JSON.stringify(paid)).not.toContain("secret");
+    expect(logged).toHaveBeenCalledOnce();
+  });
+
+  test("bounds arguments and payment of a paid call together", async () => {
+    const admit = vi.fn<Admit>(async () => UNPAID);
+    const { attest } = anEndpoint({ admit });
+    const large = "x".repeat(64 * 1024);
+    for (const result of [await attest({ ...PAYMENT, extensions: { large } }), await attest(PAYMENT, { txid: large })])
+      expect(result).toMatchObject({ isError: true, structuredContent: { code: "body_too_large" } });
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  test("cuts off a body that is longer than it says", async () => {
+    const { send } = anEndpoint();
+    const body = `"${"x".repeat(3 * 1024 * 1024)}"`;
+    await expect(send(body, { "content-length": "10" })).rejects.toMatchObject({ code: "body_too_large" });
+  });
+
+  test("breaks over no message", async () => {
+    const { send, logged } = anEndpoint();
+    const name = fc.constantFrom(...Object.values<Endpoint>(CATALOGUE).flatMap(({ tool }) => tool?.name ?? []));
+    const meta = fc.dictionary(
+      fc.constantFrom("x402/payment", "io.modelcontextprotocol/protocolVersion", "progressToken"),
+      fc.jsonValue(),
+    );
+    const message = fc.record(
+      {
+        jsonrpc: fc.oneof(fc.constant("2.0"), fc.jsonValue()),
+        id: fc.oneof(fc.integer(), fc.jsonValue()),
+        method: fc.oneof(fc.constantFrom("tools/call", "tools/list", "initialize", "ping"), fc.string()),
+        params: fc.oneof(
+          fc.record({ name, arguments: fc.jsonValue(), _meta: fc.oneof(meta, fc.jsonValue()) }, { requiredKeys: [] }),
+          fc.jsonValue(),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    const body = fc.oneof({ weight: 4, arbitrary: message.map((value) => JSON.stringify(value)) }, fc.string());
+    const version = fc.constantFrom({}, { "mcp-protocol-version": "2026-07-28" }, { "mcp-method": "tools/call" });
+    await fc.assert(
+      fc.asyncProperty(body, version, async (text, headers) => {
+        const answer = await send(text, headers).catch((error) => error);
+        expect(answer.status).toBeLessThan(500);
+      }),
+      { numRuns: 500 },
+    );
+    expect(logged).not.toHaveBeenCalled();
+  });
+});
