@@ -19,6 +19,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   challenge: () => import("./challenge.ts"),
   documents: () => import("./documents.ts"),
   paid: () => import("./paid.ts"),
+  browser: () => import("./browser.ts"),
 };
 
 const { positionals: names, values } = parseArgs({
