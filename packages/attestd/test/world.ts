@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
 import { type RunningService, startService } from "@attestd/service";
+import { readPage } from "@attestd/web/assets";
 import { toClientAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
 import { x402Client } from "@x402/core/client";
@@ -38,7 +39,8 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
     LOG_LEVEL: "fatal",
     ...over,
   };
-  let service: RunningService = await startService(settings, { sandbox: true });
+  const page = await readPage();
+  let service: RunningService = await startService(settings, { sandbox: true, page });
   return {
     sandbox,
     get url() {
@@ -47,7 +49,7 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
     async restart(changes = {}) {
       await service.close();
       settings = { ...settings, ...changes };
-      service = await startService(settings, { sandbox: true });
+      service = await startService(settings, { sandbox: true, page });
     },
     stopService: () => service.close(),
     async close() {

@@ -5,11 +5,13 @@ import pino from "pino";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { readConfig } from "./config.ts";
+import { type PageFile, pageDoors } from "./http/page.ts";
 import { createRateLimit } from "./http/rate-limit.ts";
 import { mcpDoor } from "./mcp/door.ts";
 import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config.ts";
+export type { PageFile } from "./http/page.ts";
 
 export type RunningService = {
   /** Where it listens. */
@@ -26,11 +28,12 @@ const DRAIN_MS = 10_000;
  *
  * @param env the settings by name (docs/operations.md)
  * @param options.sandbox whether another ledger than MainNet is allowed, on a loopback host
+ * @param options.page the files of the page for people, where they are built
  * @throws ConfigError when a setting is wrong; Error when something that it names cannot be used
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,
-  { sandbox, ...seams }: { sandbox: boolean } & Seams,
+  { sandbox, page, ...seams }: { sandbox: boolean; page?: readonly PageFile[] | undefined } & Seams,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox });
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
@@ -51,7 +54,7 @@ export async function startService(
     const { rateLimit: perMinute, trustProxy } = config;
     const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
     const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
-    const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] })];
+    const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }), ...pageDoors(page)];
     const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
     opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");

@@ -16,8 +16,11 @@ export type Ready = { ready: string };
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = stopSignal();
   const settings = await readSettings(options, environment);
-  const { startService } = await import("@attestd/service");
-  const starting = startService(settings, { sandbox: options.sandbox ?? false });
+  const [{ startService }, { readPage }] = await Promise.all([
+    import("@attestd/service"),
+    import("@attestd/web/assets"),
+  ]);
+  const starting = startService(settings, { sandbox: options.sandbox ?? false, page: await readPage() });
   const service = await Promise.race([starting, aborted(stop)]).catch((error: unknown) => {
     throw startFailure(error, settings);
   });

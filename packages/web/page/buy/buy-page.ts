@@ -1,0 +1,235 @@
+import { AttestError, NoAnswer, type StoredPayment } from "@attestd/client";
+import { inferChain } from "@attestd/proof";
+import { purchaseSteps, type StepName, stepOf } from "../../src/purchase-steps.ts";
+import { BUY } from "../../src/purchase-words.ts";
+import { busy } from "../dom.ts";
+import type { Site } from "../site.ts";
+import {
+  askPrice,
+  finish,
+  keptPayments,
+  PaymentVoid,
+  type Quote,
+  type SavedBundle,
+  signAndKeep,
+  txidOf,
+} from "./purchase.ts";
+import { askView, doneView, type Review, reviewView, stoppedView, type Working, workingView } from "./views.ts";
+import {
+  addBase,
+  connect,
+  findWallets,
+  isOnBase,
+  knownAccount,
+  type Provider,
+  switchToBase,
+  tokenBalance,
+  WalletRefusal,
+} from "./wallet.ts";
+
+/** What the view shows; every state of it is one of these. */
+type State =
+  | { name: "ask"; txid: string; trouble?: string; command?: boolean }
+  | { name: "review"; review: Review }
+  | { name: "working"; working: Working }
+  | { name: "done"; saved: SavedBundle; verified: boolean; transaction?: string }
+  /** Only a void payment, or one that was never made, lets a new one be signed: `kept` is what may still be sent. */
+  | { name: "stopped"; title: string; why: string; txid: string; kept?: StoredPayment };
+
+export interface BuyPage {
+  open(): void;
+  /** Takes up a payment of an earlier visit. */
+  resume(): Promise<void>;
+}
+
+export function createBuyPage(site: Site): BuyPage {
+  let state: State = { name: "ask", txid: "" };
+  let isOpen = false;
+  const wallets = findWallets();
+
+  return {
+    open() {
+      isOpen = true;
+      void render(false);
+      addEventListener("hashchange", () => (isOpen = false), { once: true });
+    },
+    async resume() {
+      const kept = site.storage ? await keptPayments(site.storage).catch(() => []) : [];
+      const [first] = kept;
+      if (first) void carryOn(first, true);
+    },
+  };
+
+  async function enter(next: State, focus = true): Promise<void> {
+    state = next;
+    if (isOpen) await render(focus);
+  }
+
+  async function render(focus: boolean): Promise<void> {
+    const shown = state;
+    switch (shown.name) {
+      case "ask": {
+        const saved = site.storage ? await site.storage.all<SavedBundle>("bundles").catch(() => []) : [];
+        if (shown !== state || !isOpen) return;
+        return site.show(askView({ ...shown, saved, open: site.openBundle, submit: quote }), {
+          title: BUY.title,
+          focus,
+        });
+      }
+      case "review":
+        return site.show(reviewView(shown.review, reviewActions(shown.review)), { title: BUY.reviewTitle, focus });
+      case "working":
+        return site.show(workingView(shown.working), { title: BUY.workingTitle, focus });
+      case "done":
+        return site.show(doneView(shown, { open: site.openBundle, again: startOver }), {
+          title: shown.verified ? BUY.doneTitle : BUY.notVerifiedTitle,
+          focus,
+        });
+      case "stopped": {
+        const { kept, txid } = shown;
+        const again = kept ? () => void carryOn(kept, false) : () => void quote(txid);
+        return site.show(stoppedView({ ...shown, isKept: kept !== undefined }, { again, startOver }), {
+          title: shown.title,
+          focus,
+        });
+      }
+    }
+  }
+
+  function startOver(): void {
+    void enter({ name: "ask", txid: "" });
+  }
+
+  async function quote(text: string): Promise<void> {
+    const txid = text.trim().startsWith("0x") ? text.trim().toLowerCase() : text.trim();
+    const chain = inferChain(txid);
+    if (chain === undefined) return enter({ name: "ask", txid: text, trouble: BUY.notAnId });
+    if (chain === "algorand") return enter({ name: "ask", txid, trouble: BUY.algorandOnly, command: true });
+    if (site.storage === undefined) return enter({ name: "ask", txid, trouble: BUY.cantKeep });
+    const kept = (await keptPayments(site.storage)).find((payment) => txidOf(payment) === txid);
+    if (kept) return carryOn(kept, true);
+    site.say(BUY.asking);
+    try {
+      const quoted = await askPrice(txid);
+      await review({ quote: quoted });
+    } catch (error) {
+      await enter({ name: "ask", txid, trouble: error instanceof NoAnswer ? BUY.cantSell : sentence(error) });
+    } finally {
+      site.say("");
+    }
+  }
+
+  /** Shows what would be paid; asks the wallet nothing that opens it. */
+  async function review(base: { quote: Quote; provider?: Provider; trouble?: string; needs?: "switch" | "add" }) {
+    const provider = base.provider ?? (wallets.length === 1 ? wallets[0]?.provider : undefined);
+    const account = provider && (await knownAccount(provider).catch(() => undefined));
+    const known = provider && account ? await accountFacts(provider, account, base.quote) : {};
+    await enter({
+      name: "review",
+      review: { ...base, ...(provider && { provider }), ...known, nowMs: Date.now(), host: location.host, wallets },
+    });
+  }
+
+  async function accountFacts(provider: Provider, account: string, { offer }: Quote): Promise<Partial<Review>> {
+    if (!(await isOnBase(provider).catch(() => false))) return { account, needs: "switch" };
+    const balance = await tokenBalance(provider, offer.asset, account);
+    return { account, ...(balance !== undefined && { balance }) };
+  }
+
+  function reviewActions({ quote: quoted, provider: chosen, account }: Review) {
+    const attempt = async (provider: Provider, work: () => Promise<unknown>) => {
+      try {
+        await work();
+        await review({ quote: quoted, provider });
+      } catch (error) {
+        await afterRefusal(error, quoted, provider);
+      }
+    };
+    return {
+      connect: (provider: Provider) => void attempt(provider, () => connect(provider)),
+      switchToBase: () => chosen && void attempt(chosen, () => switchToBase(chosen)),
+      addBase: () => chosen && void attempt(chosen, () => addBase(chosen)),
+      cancel: startOver,
+      sign: (pressed: HTMLButtonElement) => {
+        if (chosen && account) void pay(quoted, account, chosen, pressed);
+      },
+    };
+  }
+
+  async function afterRefusal(error: unknown, quoted: Quote, provider: Provider): Promise<void> {
+    if (!(error instanceof WalletRefusal)) throw error;
+    if (error.reason === "unknown_chain") return review({ quote: quoted, provider, trouble: BUY.noBase, needs: "add" });
+    const trouble = error.reason === "declined" ? BUY.declined : BUY.walletTrouble(error.message);
+    return review({ quote: quoted, provider, trouble });
+  }
+
+  async function pay(quoted: Quote, account: string, provider: Provider, pressed: HTMLButtonElement): Promise<void> {
+    const { storage } = site;
+    if (storage === undefined) return;
+    busy(pressed, "Waiting for wallet…");
+    site.say("Waiting for wallet");
+    const nowMs = Date.now();
+    // The exact end of what will be signed, in place before the wallet opens.
+    const until = document.getElementById("until");
+    if (until) until.textContent = clockTime(nowMs + quoted.offer.maxTimeoutSeconds * 1000);
+    try {
+      const kept = await signAndKeep(quoted, account, provider, storage, nowMs);
+      await carryOn(kept, false);
+    } catch (error) {
+      site.say("");
+      await afterRefusal(error, quoted, provider);
+    }
+  }
+
+  /** Sends a kept payment until its bundle is there; nothing on the way can sign another. */
+  async function carryOn(payment: StoredPayment, isContinued: boolean): Promise<void> {
+    const { storage } = site;
+    if (storage === undefined) return;
+    const txid = txidOf(payment);
+    let now: StepName = "paying";
+    const startedAt = Date.now();
+    const show = (isWaiting: boolean, focus: boolean) => {
+      const note = isWaiting ? BUY.stillWorking : isContinued ? BUY.continuing : undefined;
+      const working = { txid, steps: purchaseSteps(now), startedAt, ...(note !== undefined && { note }) };
+      return enter({ name: "working", working }, focus);
+    };
+    site.say(isContinued ? BUY.continuing : "Paying");
+    await show(false, true);
+    try {
+      await site.keysReady;
+      const done = await finish(payment, storage, site.keys.current?.history, (progress) => {
+        if (progress.step !== "waiting") return;
+        now = stepOf(progress.code) ?? now;
+        site.say(BUY.stillWorking);
+        void show(true, false);
+      });
+      const transaction = done.receipt?.transaction;
+      site.say("");
+      await enter({
+        name: "done",
+        saved: done.saved,
+        verified: done.report.verified,
+        ...(transaction !== undefined && { transaction }),
+      });
+    } catch (error) {
+      site.say("");
+      await enter(stopped(error, txid, payment));
+    }
+  }
+
+  function stopped(error: unknown, txid: string, kept: StoredPayment): State {
+    if (error instanceof PaymentVoid)
+      return { name: "stopped", title: BUY.notPaidTitle, why: BUY.notPaid(error.message), txid };
+    if (error instanceof AttestError && error.code === "refused" && error.problem)
+      return { name: "stopped", title: BUY.refusedTitle, why: error.message, txid, kept };
+    return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txid, kept };
+  }
+}
+
+function sentence(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function clockTime(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}

@@ -1,0 +1,128 @@
+import {
+  type Attestation,
+  AttestError,
+  attest,
+  chooseOffer,
+  type Progress,
+  parseUsdc,
+  paymentId,
+  postRequest,
+  type StoredPayment,
+  type Wallet,
+} from "@attestd/client";
+import { BASE_MAINNET, bundleId, type Trust } from "@attestd/proof";
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { authorizationFor, paymentPayload, typedData } from "../../src/authorization.ts";
+import type { Storage } from "../storage.ts";
+import { browserVault } from "./vault.ts";
+import { type Provider, sign } from "./wallet.ts";
+
+/** Ten times the price: above it the page does not even offer to pay. */
+const MAX_PRICE = "0.01";
+const TIMEOUT_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** What the service asks for an attestation, on Base. */
+export type Quote = { txid: string; required: PaymentRequired; offer: PaymentRequirements };
+
+/** A bundle that was bought here. */
+export type SavedBundle = { id: string; txid: string; round: number; bytes: Uint8Array; savedAt: number };
+
+/** The service's word that a payment is void, so that a new one may be signed. */
+export class PaymentVoid extends Error {}
+
+/** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`; NoAnswer */
+export async function askPrice(txid: string): Promise<Quote> {
+  const answer = await postRequest(fetch, location.origin, requestFor(txid), {
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (answer.kind === "bundle") throw new AttestError("unexpected_answer", "The service answered before any payment.");
+  if (answer.kind === "problem") throw new AttestError("refused", answer.problem.detail ?? answer.problem.code);
+  const required = answer.paymentRequired;
+  return { txid, required, offer: chooseOffer(required.accepts, baseOnly(""), parseUsdc(MAX_PRICE)) };
+}
+
+/**
+ * Has the wallet sign the payment, and keeps it with its request before anything is sent.
+ * @param validBeforeMs shown to the reader before the wallet opens
+ * @returns what is kept now: this payment, or one that another tab was first with
+ * @throws WalletRefusal
+ */
+export async function signAndKeep(
+  quote: Quote,
+  account: string,
+  provider: Provider,
+  storage: Storage,
+  nowMs: number,
+): Promise<StoredPayment> {
+  const { offer, required, txid } = quote;
+  const authorization = authorizationFor(offer, account, nowMs, crypto.getRandomValues(new Uint8Array(32)));
+  const signature = await sign(provider, account, typedData(offer, authorization));
+  const { network, amount, payTo, maxTimeoutSeconds } = offer;
+  const request = requestFor(txid);
+  return browserVault(storage).put(paymentId(location.origin, request), {
+    version: 1,
+    service: location.origin,
+    request,
+    header: encodePaymentSignatureHeader(paymentPayload(required, offer, authorization, signature)),
+    offer: { network, amount, payTo, payer: account, maxTimeoutSeconds },
+  });
+}
+
+/**
+ * Sends a kept payment until its bundle is there and saved; only then it is forgotten. Never signs anything.
+ * @throws PaymentVoid; AttestError where the payment is still kept (`paymentId`), or was refused without a charge
+ */
+export async function finish(
+  payment: StoredPayment,
+  storage: Storage,
+  trust: Trust | undefined,
+  onProgress: (progress: Progress) => void,
+): Promise<Attestation & { saved: SavedBundle }> {
+  let saved: SavedBundle | undefined;
+  try {
+    const attestation = await attest({
+      service: payment.service,
+      txid: txidOf(payment),
+      wallet: baseOnly(payment.offer.payer),
+      maxPrice: MAX_PRICE,
+      vault: browserVault(storage),
+      maxWaitMs: DAY_MS,
+      onProgress,
+      ...(trust && { trust }),
+      save: async ({ bundle, bundleBytes }) => {
+        const id = bundleId(bundle);
+        saved = { id, txid: txidOf(payment), round: bundle.attest.round, bytes: bundleBytes, savedAt: Date.now() };
+        await storage.update("bundles", id, () => saved);
+      },
+    });
+    return { ...attestation, saved: saved as SavedBundle };
+  } catch (error) {
+    if (error instanceof AttestError && error.cause instanceof PaymentVoid) throw error.cause;
+    throw error;
+  }
+}
+
+/** Payments of earlier visits whose bundles have not come yet. */
+export function keptPayments(storage: Storage): Promise<StoredPayment[]> {
+  return storage.all<StoredPayment>("payments");
+}
+
+export function txidOf({ request }: StoredPayment): string {
+  return request.path === "/attest" ? request.body.txid : "";
+}
+
+function requestFor(txid: string) {
+  return { path: "/attest" as const, body: { txid } };
+}
+
+/** A payer on Base who signs nothing by itself: the one signature is made in the review, by a press of the button. */
+function baseOnly(payer: string): Wallet {
+  return {
+    payer: (network) => (network === BASE_MAINNET ? payer : undefined),
+    sign: async ({ error }) => {
+      throw new PaymentVoid(error ?? "the service refused the payment");
+    },
+  };
+}

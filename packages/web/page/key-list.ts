@@ -1,0 +1,55 @@
+import { ALGORAND_MAINNET, type KeyHistory, requireContinuation, utf8 } from "@attestd/proof";
+import type { KeyList } from "../src/verdict.ts";
+import type { Judging } from "./judging.ts";
+import type { Storage } from "./storage.ts";
+
+const PATH = "/.well-known/attestor-keys.json";
+const TIMEOUT_MS = 10_000;
+
+type StoredKeys = { text: string; since: number };
+
+/** @param contradiction why the list that is served now is not believed */
+export type ServedKeys = { keys?: KeyList; contradiction?: string };
+
+/**
+ * The key list of the service that serves this page: fetched anew, else the one kept from an earlier visit. A list that
+ * takes back what an earlier one said is not believed; the earlier one is.
+ */
+export async function servedKeys(judging: Judging, storage: Storage | undefined): Promise<ServedKeys> {
+  const [fetched, stored] = await Promise.all([fetchKeys(), keptKeys(storage)]);
+  const [fresh, known] = await Promise.all([fetched && read(fetched, judging), stored && read(stored, judging)]);
+  if (!fresh || !fetched) return known ? { keys: known } : {};
+  const contradiction = known && contradictionOf(known.history, fresh.history);
+  if (contradiction !== undefined) return { ...(known && { keys: known }), contradiction };
+  await storage?.update<StoredKeys>("keys", "served", () => fetched).catch(() => undefined);
+  return { keys: fresh };
+}
+
+function contradictionOf(known: KeyHistory, fresh: KeyHistory): string | undefined {
+  // Every start of a sandbox is another ledger, with other keys.
+  if (known.ledger !== ALGORAND_MAINNET && fresh.ledger !== known.ledger) return undefined;
+  try {
+    requireContinuation(known, fresh);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function keptKeys(storage: Storage | undefined): Promise<StoredKeys | undefined> {
+  return storage?.get<StoredKeys>("keys", "served").catch(() => undefined);
+}
+
+async function fetchKeys(): Promise<StoredKeys | undefined> {
+  try {
+    const response = await fetch(PATH, { cache: "no-cache", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return response.ok ? { text: await response.text(), since: Date.now() } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function read({ text, since }: StoredKeys, judging: Judging): Promise<KeyList | undefined> {
+  const judgement = await judging.judge(utf8(text), { historyAge: 0 });
+  return judgement?.kind === "keys" ? { history: judgement.history, since, from: "service" } : undefined;
+}

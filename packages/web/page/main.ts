@@ -1,0 +1,131 @@
+import { parsePointer } from "../src/pointer.ts";
+import type { BuyPage } from "./buy/buy-page.ts";
+import { h } from "./dom.ts";
+import { startJudging } from "./judging.ts";
+import { servedKeys } from "./key-list.ts";
+import { openKeysPage } from "./keys-page.ts";
+import type { Site } from "./site.ts";
+import { openStorage } from "./storage.ts";
+import { createVerifyPage } from "./verify-page.ts";
+
+/** Replaced at build time by the worker's URL. */
+declare const JUDGE_WORKER_URL: string;
+
+const main = document.getElementById("main") as HTMLElement;
+const status = document.getElementById("status") as HTMLElement;
+
+const storage = await openStorage().catch(() => undefined);
+const judging = startJudging(JUDGE_WORKER_URL);
+const keys: Site["keys"] = { current: undefined, contradiction: undefined };
+const site: Site = {
+  judging,
+  storage,
+  keys,
+  keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
+    keys.current ??= served;
+    keys.contradiction = contradiction;
+  }),
+  show(view, { title, focus }) {
+    main.replaceChildren(...view);
+    document.title = `${title} · attestd`;
+    if (focus) main.querySelector("h1")?.focus();
+  },
+  say(progress) {
+    status.textContent = progress;
+  },
+  openBundle(bytes) {
+    void takeAll([new Blob([bytes.slice()])]);
+  },
+};
+const verifyPage = createVerifyPage(site);
+
+let buying: Promise<BuyPage> | undefined;
+/** Loaded when it is wanted: who only checks needs none of it. */
+function buyPage(): Promise<BuyPage> {
+  buying ??= import("./buy/buy-page.ts").then(({ createBuyPage }) => createBuyPage(site));
+  return buying;
+}
+
+function route(): void {
+  const { hash } = location;
+  const pointer = parsePointer(hash);
+  status.textContent = "";
+  const view = hash === "#buy" || hash === "#keys" ? hash : "#verify";
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.getAttribute("href") === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (pointer) void verifyPage.follow(pointer);
+  else if (view === "#buy") void buyPage().then((page) => page.open());
+  else if (view === "#keys") void openKeysPage(site);
+  else verifyPage.open();
+}
+
+/** Files dropped or pasted anywhere are checked; key lists among them first, so that they count for the rest. */
+async function takeAll(files: readonly Blob[]): Promise<void> {
+  if (location.hash === "#buy" || location.hash === "#keys") {
+    await new Promise((resolve) => {
+      addEventListener("hashchange", resolve, { once: true });
+      location.hash = "#verify";
+    });
+  }
+  for (const file of files) await verifyPage.take(file);
+}
+
+function watchDrops(): void {
+  const over = (isOver: boolean) => document.querySelector(".drop")?.classList.toggle("over", isOver);
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  addEventListener("dragleave", () => over(false));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    void takeAll([...(event.dataTransfer?.files ?? [])]);
+  });
+  addEventListener("paste", (event) => {
+    if (event.target instanceof HTMLInputElement) return;
+    const files = [...(event.clipboardData?.files ?? [])];
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (files.length > 0) void takeAll(files);
+    else if (text !== "") void takeAll([new Blob([text])]);
+  });
+}
+
+function watchConnection(): void {
+  const banner = document.getElementById("offline") as HTMLElement;
+  const tell = () => {
+    banner.hidden = navigator.onLine;
+  };
+  addEventListener("online", tell);
+  addEventListener("offline", tell);
+  tell();
+}
+
+/** On paper nothing can be unfolded. */
+function openDetailsOnPaper(): void {
+  let opened: HTMLDetailsElement[] = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of opened) details.open = false;
+  });
+}
+
+watchDrops();
+watchConnection();
+openDetailsOnPaper();
+addEventListener("hashchange", route);
+const kept = (await storage?.all("payments").catch(() => [])) ?? [];
+if (kept.length > 0) {
+  await (await buyPage()).resume();
+  if (location.hash === "#buy") route();
+  else location.hash = "#buy";
+} else route();
+// Offline the page needs a copy of itself; where the browser keeps none, it works as long as it is open.
+void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
+// Tells whoever drives this page that it listens.
+document.documentElement.append(h("template", { id: "ready" }));

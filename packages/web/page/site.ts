@@ -1,0 +1,23 @@
+import type { KeyList } from "../src/verdict.ts";
+import type { Judging } from "./judging.ts";
+import type { Storage } from "./storage.ts";
+
+/** What every view works with. */
+export type Site = {
+  judging: Judging;
+  /** Undefined where the browser lets a page keep nothing. */
+  storage: Storage | undefined;
+  /** In whom this page believes; a list that was dropped takes the place of the one served. */
+  keys: { current: KeyList | undefined; contradiction: string | undefined };
+  /** Resolves once the served key list is there, or is known not to come. */
+  keysReady: Promise<void>;
+  /**
+   * Shows a view.
+   * @param focus whether it is a result, which the reader is taken to
+   */
+  show(view: readonly Node[], how: { title: string; focus: boolean }): void;
+  /** Tells of progress, for those who listen. */
+  say(progress: string): void;
+  /** Opens a bundle in the verify view. */
+  openBundle(bytes: Uint8Array): void;
+};

@@ -1,0 +1,251 @@
+import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
+import { type Bundle, bundleId, parseBundle, parseJson } from "@attestd/proof";
+import { LARGEST_FILE } from "../src/bundle-file.ts";
+import { subjectOf } from "../src/description.ts";
+import type { Judgement } from "../src/judge.ts";
+import { isBundleOf, type Pointer } from "../src/pointer.ts";
+import { type KeyList, verdictOf } from "../src/verdict.ts";
+import { SENTENCES, STATES, UNREADABLE } from "../src/words.ts";
+import { certificateSvg, printCertificate } from "./certificate.ts";
+import { busy, button, download, h } from "./dom.ts";
+import { heading } from "./parts.ts";
+import { type Result, resultView } from "./result-view.ts";
+import type { Site } from "./site.ts";
+
+/** After this long a file that is still being read is said to be. */
+const PATIENCE_MS = 300;
+const FETCH_TIMEOUT_MS = 15_000;
+
+/** The view that checks files. */
+export interface VerifyPage {
+  /** Shows what was judged last, or asks for a file. */
+  open(): void;
+  /** Checks a file that was dropped, chosen or pasted. */
+  take(file: Blob): Promise<void>;
+  /** Follows a certificate's QR code. */
+  follow(pointer: Pointer): Promise<void>;
+}
+
+/** What the view shows; every state of it is one of these. */
+type State =
+  | { name: "empty"; pointer?: Pointer }
+  | { name: "reading" }
+  | { name: "unreadable"; why: string }
+  | { name: "judged"; result: Result };
+
+export function createVerifyPage(site: Site): VerifyPage {
+  let state: State = { name: "empty" };
+  /** Of the file that is wanted now: whatever an earlier one comes to is not shown. */
+  let turn = 0;
+
+  return {
+    open: () => render(false),
+    take: (file) => check(file, site.keys.current),
+    follow,
+  };
+
+  function enter(next: State, focus = true): void {
+    state = next;
+    render(focus);
+  }
+
+  function render(focus: boolean): void {
+    const { view, title, isResult } = viewOf(state);
+    site.show(view, { title, focus: focus && isResult });
+  }
+
+  function viewOf(shown: State): { view: Node[]; title: string; isResult: boolean } {
+    switch (shown.name) {
+      case "empty":
+        return { view: emptyView(shown.pointer), title: STATES.empty.heading, isResult: true };
+      case "reading":
+        return { view: readingView(), title: STATES.reading.heading, isResult: false };
+      case "unreadable":
+        return { view: unreadableView(shown.why), title: STATES.unreadable.heading, isResult: true };
+      case "judged": {
+        const { result } = shown;
+        return { view: resultView(result, actions(result)), title: verdictOf(result.judged).heading, isResult: true };
+      }
+    }
+  }
+
+  async function check(file: Blob, keys: KeyList | undefined): Promise<void> {
+    const pointer = state.name === "empty" ? state.pointer : undefined;
+    const mine = ++turn;
+    if (file.size > LARGEST_FILE) {
+      enter({ name: "unreadable", why: UNREADABLE.tooLarge(file.size) });
+      return;
+    }
+    const slow = setTimeout(() => {
+      if (mine === turn) enter({ name: "reading" });
+    }, PATIENCE_MS);
+    try {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      await site.keysReady;
+      const believed = keys ?? site.keys.current;
+      const judgement = await site.judging.judge(bytes, premises(believed));
+      if (mine === turn && judgement !== undefined) conclude(judgement, believed, pointer);
+    } catch {
+      if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  function conclude(judgement: Judgement, keys: KeyList | undefined, pointer: Pointer | undefined): void {
+    if (judgement.kind === "keys") takeKeys(judgement.history);
+    else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
+    else enter(judged(judgement, keys, pointer));
+  }
+
+  function takeKeys(history: KeyList["history"]): void {
+    site.keys.current = { history, since: Date.now(), from: "file" };
+    site.say("Key list taken.");
+    if (state.name === "judged") void check(new Blob([state.result.bytes.slice()]), site.keys.current);
+    else location.hash = "#keys";
+  }
+
+  async function follow(pointer: Pointer): Promise<void> {
+    state = { name: "empty", pointer };
+    render(false);
+    const mine = ++turn;
+    site.say("Looking for the attestation that the certificate names…");
+    const found = await fetchBytes(`/bundles/${pointer.id}`);
+    if (mine !== turn) return;
+    site.say("");
+    if (found) await check(new Blob([found]), undefined);
+    else render(true);
+  }
+
+  async function showExample(): Promise<void> {
+    const found = await fetchBytes("/example.json");
+    if (!found) {
+      enter({ name: "unreadable", why: UNREADABLE.gone });
+      return;
+    }
+    const { bundle, history } = JSON.parse(new TextDecoder().decode(found));
+    const keys: KeyList = { history, since: Date.now(), from: "example" };
+    await check(new Blob([JSON.stringify(bundle)]), keys);
+  }
+
+  function actions(result: Result) {
+    const { judged, bytes } = result;
+    const name = () => (judged.bundle ? fileName(judged.bundle) : "bundle");
+    return {
+      askLedger: (pressed: HTMLButtonElement) => void askLedger(result, pressed),
+      saveCertificate: () => download(`${name()}.svg`, "image/svg+xml", certificateSvg(judged, bytes)),
+      printCertificate: () => printCertificate(certificateSvg(judged, bytes)),
+      saveBundle: () => download(`${name()}.json`, "application/json", bytes.slice()),
+      startOver: () => enter({ name: "empty" }),
+    };
+  }
+
+  async function askLedger(result: Result, pressed: HTMLButtonElement): Promise<void> {
+    busy(pressed, "Asking the ledger…");
+    site.say("Asking the ledger…");
+    const mine = turn;
+    const { ledgerTrouble: _earlier, ...rest } = result;
+    let asked: Result;
+    try {
+      const report = await withChainOf(location.origin, result.bytes, result.judged.report);
+      asked = { ...rest, judged: { ...result.judged, report, comparedBy: location.host } };
+    } catch (error) {
+      if (!(error instanceof LedgerNotAsked)) throw error;
+      asked = { ...rest, ledgerTrouble: error.message };
+    }
+    if (mine !== turn) return;
+    site.say("");
+    enter({ name: "judged", result: asked });
+  }
+
+  function emptyView(pointer: Pointer | undefined): Node[] {
+    const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true" });
+    input.addEventListener("change", () => {
+      const [file] = input.files ?? [];
+      if (file) void check(file, undefined);
+    });
+    return [
+      h(
+        "div",
+        { class: "drop" },
+        heading(STATES.empty.heading),
+        pointer === undefined ? h("p", {}, SENTENCES.empty) : h("p", {}, SENTENCES.giveNamed),
+        h(
+          "div",
+          { class: "actions" },
+          button("Choose file", () => input.click(), { class: "primary" }),
+          pointer === undefined && button("Example", () => void showExample()),
+        ),
+        input,
+      ),
+      ...(site.keys.contradiction === undefined
+        ? []
+        : [h("p", { class: "notice", "data-tone": "caution" }, SENTENCES.contradiction(site.keys.contradiction))]),
+      h("footer", { class: "limits" }, h("p", {}, SENTENCES.limits)),
+    ];
+  }
+
+  function readingView(): Node[] {
+    const cancel = () => {
+      turn++;
+      site.judging.cancel();
+      enter({ name: "empty" });
+    };
+    site.say(STATES.reading.heading);
+    return [
+      h(
+        "div",
+        { class: "drop" },
+        heading(STATES.reading.heading),
+        h("div", { class: "actions" }, button("Cancel", cancel)),
+      ),
+    ];
+  }
+
+  function unreadableView(why: string): Node[] {
+    return [
+      h(
+        "section",
+        { class: "verdict", "data-tone": STATES.unreadable.tone, "data-state": "unreadable" },
+        heading(STATES.unreadable.heading),
+        h("p", {}, why),
+        h(
+          "div",
+          { class: "actions" },
+          button("Check another", () => enter({ name: "empty" })),
+        ),
+      ),
+    ];
+  }
+}
+
+function judged(
+  { report, bytes }: Extract<Judgement, { kind: "judged" }>,
+  keys: KeyList | undefined,
+  pointer: Pointer | undefined,
+): State {
+  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  if (pointer !== undefined && !(bundle && isBundleOf(pointer, bundle)))
+    return { name: "unreadable", why: UNREADABLE.otherBundle };
+  const subject = bundle && subjectOf(bundle);
+  return { name: "judged", result: { judged: { report, bundle, subject, keys }, bytes, service: location.host } };
+}
+
+function premises(keys: KeyList | undefined) {
+  if (keys === undefined) return { historyAge: 0 };
+  return { history: keys.history, historyAge: Math.max(0, (Date.now() - keys.since) / 1000) };
+}
+
+/** @returns undefined where it cannot be had */
+async function fetchBytes(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  try {
+    const response = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fileName(bundle: Bundle): string {
+  return `attestation-${bundleId(bundle).slice(0, 8)}-${bundle.attest.round}`;
+}

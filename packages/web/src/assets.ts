@@ -1,0 +1,37 @@
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** One file of the page, as it is served. */
+export type PageAsset = {
+  /** Of the URL: `/`, `/assets/main-AB12.js`. */
+  path: string;
+  type: string;
+  body: Uint8Array<ArrayBuffer>;
+  /** Its name changes with its contents. */
+  isImmutable: boolean;
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".json": "application/json",
+};
+
+/** @returns the built page; undefined where `packages/web/build.ts` has not been run */
+export async function readPage(): Promise<PageAsset[] | undefined> {
+  const folder = fileURLToPath(new URL("../dist", import.meta.url));
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const files = names.filter((name) => extname(name) in TYPES);
+  if (!files.includes("index.html")) return undefined;
+  return Promise.all(
+    files.map(async (name) => ({
+      path: name === "index.html" ? "/" : `/${name.replaceAll("\\", "/")}`,
+      type: TYPES[extname(name)] ?? "application/octet-stream",
+      body: new Uint8Array(await readFile(join(folder, name))),
+      isImmutable: name.startsWith("assets"),
+    })),
+  );
+}

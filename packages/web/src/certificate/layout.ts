@@ -1,0 +1,113 @@
+import { encode } from "uqr";
+import type { CertificateContents, CertificateRow } from "./contents.ts";
+import { type Font, textWidth, wrap } from "./text-width.ts";
+
+/** Sizes in points (1/72 inch). */
+export const PAPERS = {
+  a4: { width: 595.28, height: 841.89 },
+  letter: { width: 612, height: 792 },
+} as const;
+export type Paper = keyof typeof PAPERS;
+
+/** One thing on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
+export type Mark =
+  | { kind: "text"; x: number; y: number; size: number; font: Font; isGrey: boolean; text: string }
+  | { kind: "rule"; x: number; y: number; width: number }
+  /** Dark modules of a QR code, each as wide as `module`. */
+  | { kind: "code"; x: number; y: number; module: number; dark: boolean[][] }
+  /** Text across the sheet, rising by `angle` degrees from its beginning. */
+  | { kind: "stamp"; x: number; y: number; size: number; angle: number; text: string };
+
+export type Sheet = { width: number; height: number; marks: Mark[] };
+
+const MM = 72 / 25.4;
+const MARGIN = 18 * MM;
+const CODE_SIDE = 34 * MM;
+/** ISO/IEC 18004: four modules of quiet zone. */
+const QUIET = 4;
+/** Version 8 holds the usual pointer at level M; a smaller one would only change the look from page to page. */
+const LEAST_VERSION = 8;
+const LABEL_WIDTH = 82;
+const GAP = 16;
+const LINE = 13;
+
+/** Places a certificate on one sheet. Pure: the same contents give the same sheet, for SVG and for PDF. */
+export function layOut(contents: CertificateContents, paper: Paper): Sheet {
+  const { width, height } = PAPERS[paper];
+  const right = width - MARGIN;
+  const marks: Mark[] = [];
+  const put = (text: string, x: number, y: number, size: number, font: Font = "sans", isGrey = false) =>
+    marks.push({ kind: "text", x, y, size, font, isGrey, text });
+
+  if (contents.stamp !== undefined) marks.push(stamp(contents.stamp, width, height));
+  const kind = "Certificate of attestation";
+  let y = MARGIN + 14;
+  put("attestd", MARGIN, y, 18);
+  put(kind, right - textWidth(kind, "sans", 11), y, 11, "sans", true);
+  y += 16;
+  marks.push({ kind: "rule", x: MARGIN, y, width: right - MARGIN });
+
+  const codeTop = y + 16;
+  const textRight = right - CODE_SIDE - GAP;
+  placeCode(contents.url, right - CODE_SIDE, codeTop, marks);
+  const caption = "Scan to verify";
+  put(caption, right - (CODE_SIDE + textWidth(caption, "sans", 8)) / 2, codeTop + CODE_SIDE + 10, 8, "sans", true);
+
+  y += 34;
+  for (const line of wrap(contents.title, "sans", 16, textRight - MARGIN)) {
+    put(line, MARGIN, y, 16);
+    y += 20;
+  }
+  for (const { heading, rows } of contents.sections) {
+    y += 12;
+    put(heading, MARGIN, y, 11.5);
+    y += LINE + 4;
+    for (const row of rows) y = placeRow(row, y, put);
+  }
+
+  y += 10;
+  marks.push({ kind: "rule", x: MARGIN, y, width: right - MARGIN });
+  y += 18;
+  for (const paragraph of contents.closing) {
+    for (const line of wrap(paragraph, "sans", 9, right - MARGIN)) {
+      put(line, MARGIN, y, 9);
+      y += LINE;
+    }
+    y += 3;
+  }
+  for (const line of breakUrl(contents.url, right - MARGIN)) {
+    put(line, MARGIN, y + 4, 7, "mono", true);
+    y += 9;
+  }
+  return { width, height, marks };
+}
+
+type Put = (text: string, x: number, y: number, size: number, font?: Font, isGrey?: boolean) => void;
+
+function placeRow({ label, lines, isId }: CertificateRow, top: number, put: Put): number {
+  put(label, MARGIN, top, 9, "sans", true);
+  let y = top;
+  for (const line of isId ? lines : lines.flatMap((text) => wrap(text, "sans", 10, 290))) {
+    put(line, MARGIN + LABEL_WIDTH, y, isId ? 9 : 10, isId ? "mono" : "sans");
+    y += isId ? LINE - 1 : LINE;
+  }
+  return y + 3;
+}
+
+function placeCode(url: string, x: number, y: number, marks: Mark[]): void {
+  const { data, size } = encode(url, { ecc: "M", minVersion: LEAST_VERSION, border: 0 });
+  const module = CODE_SIDE / (size + 2 * QUIET);
+  marks.push({ kind: "code", x: x + QUIET * module, y: y + QUIET * module, module, dark: data });
+}
+
+function stamp(text: string, width: number, height: number): Mark {
+  const angle = 45;
+  const size = 44;
+  const half = textWidth(text, "sans", size) / 2 / Math.SQRT2;
+  return { kind: "stamp", x: width / 2 - half, y: height / 2 + half, size, angle, text };
+}
+
+function breakUrl(url: string, width: number): string[] {
+  const most = Math.floor(width / textWidth("0", "mono", 7));
+  return url.match(new RegExp(`.{1,${most}}`, "g")) ?? [];
+}

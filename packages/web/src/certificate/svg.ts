@@ -1,0 +1,64 @@
+import { escapeXml, SVG_METADATA_ID } from "../bundle-file.ts";
+import type { Mark, Sheet } from "./layout.ts";
+import { textWidth } from "./text-width.ts";
+
+const FAMILIES = {
+  sans: "Helvetica, Arial, 'Liberation Sans', sans-serif",
+  mono: "Courier, 'Courier New', 'Liberation Mono', monospace",
+} as const;
+const GREY = "#555";
+const STAMP = "#d8d8d8";
+
+/**
+ * A sheet as SVG that carries its bundle.
+ * @param bundle UTF-8 of the bundle's JSON
+ * @param title what a reader's program calls it
+ */
+export function toSvg({ width, height, marks }: Sheet, bundle: Uint8Array, title: string): string {
+  const json = escapeXml(new TextDecoder().decode(bundle));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<metadata id="${SVG_METADATA_ID}">${json}</metadata>`,
+    `<rect width="100%" height="100%" fill="#fff"/>`,
+    ...marks.map(element),
+    "</svg>\n",
+  ].join("\n");
+}
+
+function element(mark: Mark): string {
+  switch (mark.kind) {
+    case "text": {
+      const { x, y, size, font, text, isGrey } = mark;
+      // Whatever font a viewer has in the place of these, a line is as long as it was laid out.
+      const length = round(textWidth(text, font, size));
+      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES[font]}" font-size="${size}" fill="${isGrey ? GREY : "#000"}" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escapeXml(text)}</text>`;
+    }
+    case "rule":
+      return `<rect x="${round(mark.x)}" y="${round(mark.y)}" width="${round(mark.width)}" height="0.6"/>`;
+    case "code":
+      return `<path d="${modules(mark)}" shape-rendering="crispEdges"/>`;
+    case "stamp": {
+      const { x, y, size, angle, text } = mark;
+      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES.sans}" font-size="${size}" fill="${STAMP}" textLength="${round(textWidth(text, "sans", size))}" lengthAdjust="spacingAndGlyphs" transform="rotate(${-angle} ${round(x)} ${round(y)})">${escapeXml(text)}</text>`;
+    }
+  }
+}
+
+function modules({ x, y, module, dark }: Extract<Mark, { kind: "code" }>): string {
+  return dark
+    .flatMap((row, line) =>
+      row.flatMap((isDark, column) =>
+        isDark
+          ? [
+              `M${round(x + column * module)} ${round(y + line * module)}h${round(module)}v${round(module)}h-${round(module)}z`,
+            ]
+          : [],
+      ),
+    )
+    .join("");
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,59 @@
+import { type Bundle, fromBase64, type SourceChain, sourceChain } from "@attestd/proof";
+import { describeAlgorandTransaction } from "./algorand-transaction.ts";
+import { describeBaseTransaction } from "./base-transaction.ts";
+
+/** One line of what a reader is shown. */
+export type Field = { label: string; value: string };
+
+/** A transaction in a reader's words. What it says is what the bytes ask for, not whether it came about. */
+export type Description = {
+  /** Such as `USDC transfer`. */
+  action: string;
+  /** With its unit, where it moves one thing: `25.00 USDC`. */
+  amount?: string;
+  /** The bytes' own members, whole. */
+  fields: Field[];
+};
+
+/** What a bundle is about, in a reader's words. */
+export type Subject = {
+  chain: SourceChain;
+  /** Absent of a block. */
+  transaction?: Description & { id: string };
+  block?: { height: number; hash: string };
+  /** Hex SHA-256 of the bytes that the note commits to: the header's where there is a block. */
+  fingerprint: string;
+};
+
+export const CHAIN_NAMES: Readonly<Record<SourceChain, string>> = { algorand: "Algorand", base: "Base" };
+
+/** Reads a bundle for people. Bytes that are no transaction are no error here: the checks name them. */
+export function subjectOf(bundle: Bundle): Subject {
+  const chain = "source" in bundle ? sourceChain(bundle.source) : bundle.block.chain;
+  const fingerprint = "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256;
+  return {
+    chain,
+    fingerprint,
+    ...("source" in bundle && {
+      transaction: { id: bundle.source.txnId, ...describeTransaction(chain, bundle.source.txnBytesBase64) },
+    }),
+    ...("block" in bundle && { block: { height: bundle.block.height, hash: bundle.block.blockHash } }),
+  };
+}
+
+/** One line that says what was attested: `USDC transfer on Base, 25.00 USDC`. */
+export function subjectTitle({ chain, transaction, block }: Subject): string {
+  const name = CHAIN_NAMES[chain];
+  if (transaction === undefined) return `Block ${block?.height} of ${name}`;
+  const { action, amount } = transaction;
+  return `${action} on ${name}${amount === undefined ? "" : `, ${amount}`}`;
+}
+
+function describeTransaction(chain: SourceChain, bytesBase64: string): Description {
+  try {
+    const bytes = fromBase64(bytesBase64);
+    return chain === "algorand" ? describeAlgorandTransaction(bytes) : describeBaseTransaction(bytes);
+  } catch {
+    return { action: "Transaction", fields: [] };
+  }
+}

@@ -1,0 +1,36 @@
+/** The steps of a purchase, in their order. */
+export const STEPS = ["wallet", "paying", "paid", "recording", "recorded", "checked", "saved"] as const;
+export type StepName = (typeof STEPS)[number];
+
+/** What is known of a purchase that is under way or done. */
+export type PurchaseFacts = { transaction?: string; round?: number; verified?: boolean };
+
+export type Step = { name: StepName; label: string; state: "done" | "now" | "todo" };
+
+const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFacts) => string>> = {
+  wallet: (state) => (state === "done" ? "Signed" : "Waiting for wallet"),
+  paying: () => "Paying",
+  paid: (_, { transaction }) => (transaction === undefined ? "Paid" : `Paid (${transaction})`),
+  recording: () => "Recording",
+  recorded: (_, { round }) => (round === undefined ? "Recorded" : `Recorded in round ${round}`),
+  checked: (_, { verified }) => (verified === false ? "Checked here: not verified" : "Checked here"),
+  saved: () => "Saved",
+};
+
+/** @param now the step that is under way; undefined when all are done */
+export function purchaseSteps(now: StepName | undefined, facts: PurchaseFacts = {}): Step[] {
+  const reached = now === undefined ? STEPS.length : STEPS.indexOf(now);
+  return STEPS.map((name, index) => {
+    const state = index < reached ? "done" : index === reached ? "now" : "todo";
+    return { name, label: LABELS[name](state, facts), state };
+  });
+}
+
+/**
+ * How far a purchase is by the code with which the service asks for patience; undefined for what tells nothing.
+ * @param code of a problem (docs/operations.md), or none where no answer came
+ */
+export function stepOf(code: string | undefined): StepName | undefined {
+  if (code === "attestation_pending") return "recording";
+  return code === "settlement_pending" ? "paying" : undefined;
+}

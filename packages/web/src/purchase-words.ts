@@ -1,0 +1,37 @@
+/** Every sentence of the page about buying. */
+export const BUY = {
+  title: "Buy an attestation",
+  intro:
+    "An attestation records on Algorand that a transaction was on its chain. It is paid for each time, with USDC on Base from a browser wallet.",
+  field: "Transaction",
+  fieldHint: "A Base transaction hash: 0x and 64 characters.",
+  notAnId: "That is no transaction id: 0x and 64 characters of 0–9 and a–f.",
+  algorandOnly: "An Algorand transaction is paid with Algorand USDC, which this page can't do. The command line can:",
+  asking: "Asking the price…",
+  reviewTitle: "Review",
+  notCharged: "Not charged if it can't be attested.",
+  signs: (amount: string, until: string) =>
+    `a permission to move exactly ${amount} USDC to that address before ${until}. Not an approval; nothing else can be taken.`,
+  tooLittle: (have: string, need: string) => `You have ${have} USDC on Base, and ${need} is needed. Nothing was paid.`,
+  noWallet: "This browser has no wallet. The command line can buy, too:",
+  declined: "You declined. Nothing was paid.",
+  otherChain: "The wallet is on another network than Base.",
+  noBase: "The wallet doesn't know Base yet.",
+  walletTrouble: (why: string) => `The wallet could not do it: ${why}. Nothing was paid.`,
+  changed: "The price or its terms have changed since. Please look at them again. Nothing was paid.",
+  otherAccount: "The wallet changed to another account. Please look again. Nothing was paid.",
+  cantKeep:
+    "This browser keeps nothing for this page (a private window, perhaps), so a payment could be lost. Buying is off here. Nothing was paid.",
+  workingTitle: "Buying",
+  continuing: "Continuing your paid call.",
+  stillWorking: "Still working. Don't pay again.",
+  doneTitle: "✓ Bought and saved",
+  notVerifiedTitle: "✕ Bought, but not verified",
+  notPaidTitle: "Not paid",
+  notPaid: (why: string) => `Nothing was paid: ${why}`,
+  openTitle: "Paid, not finished",
+  open: "The payment is kept here. Ask again; don't pay again.",
+  refusedTitle: "Not attested",
+  cantSell: "The service can't be asked now. Nothing was paid.",
+  savedTitle: "Saved on this device",
+} as const;

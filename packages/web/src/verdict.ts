@@ -1,0 +1,156 @@
+import {
+  type Bundle,
+  type CheckName,
+  type KeyEntry,
+  type KeyHistory,
+  mayAskChain,
+  parseNote,
+  type VerifyReport,
+} from "@attestd/proof";
+import { CHAIN_NAMES, type Subject } from "./description.ts";
+import { SENTENCES, STATES, type StateName, type Tone, WARNINGS } from "./words.ts";
+
+/** The keys by which a file was judged, and where they came from. */
+export type KeyList = {
+  history: KeyHistory;
+  /** When they were fetched, or taken from a file: ms since 1970. */
+  since: number;
+  from: "service" | "file" | "example";
+};
+
+/** A file that could be judged. */
+export type Judged = {
+  report: VerifyReport;
+  /** Undefined where the schema failed. */
+  bundle: Bundle | undefined;
+  subject: Subject | undefined;
+  keys: KeyList | undefined;
+  /** Host of the service that compared it with the chains; undefined before that. */
+  comparedBy?: string;
+};
+
+export type Verdict = {
+  state: StateName;
+  tone: Tone;
+  icon: string;
+  heading: string;
+  sentences: string[];
+  /** The service may be asked: no offline check failed that the ledger could not make good. */
+  mayAskLedger: boolean;
+};
+
+const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
+
+/** What a report comes down to. The word follows the report; nothing is judged again here. */
+export function verdictOf(judged: Judged): Verdict {
+  const state = stateOf(judged.report);
+  const { report, bundle } = judged;
+  return {
+    state,
+    ...STATES[state],
+    sentences: sentences(state, judged),
+    mayAskLedger: bundle !== undefined && state !== "unknown" && mayAskChain(report),
+  };
+}
+
+function stateOf(report: VerifyReport): StateName {
+  const { verified, warnings, attestor, failures } = report;
+  if (verified) return warnings.length > 0 ? "warning" : "verified";
+  const onlyKey = failures.every(({ check }) => check === "keyTrust");
+  if (attestor.status === "unknown" && onlyKey) return "unknown";
+  return attestor.status === "revoked" && onlyKey ? "revoked" : "failed";
+}
+
+function sentences(state: StateName, judged: Judged): string[] {
+  const { report, keys } = judged;
+  switch (state) {
+    case "verified":
+    case "warning":
+      return [...warnings(judged), ...verified(judged)];
+    case "unknown":
+      return [SENTENCES.unknown, keys ? SENTENCES.dropHistory : SENTENCES.noHistory];
+    case "revoked": {
+      const round = String(signer(judged)?.revokedRound);
+      return [SENTENCES.revoked(round), ...(mayAskChain(report) ? [SENTENCES.revokedMayAsk] : [])];
+    }
+    default:
+      return [refusal(report)];
+  }
+}
+
+function verified(judged: Judged): string[] {
+  const { report, bundle, subject, comparedBy } = judged;
+  if (bundle === undefined || subject === undefined) return [];
+  const { round } = bundle.attest;
+  const [what, ledger] = [whatOf(subject), ledgerName(report)];
+  const isRecorded = report.checks.chainAttest === "pass";
+  const block = `block ${subject.block?.height} of ${CHAIN_NAMES[subject.chain]}`;
+  const statement =
+    subject.block && subject.transaction
+      ? SENTENCES.statedInclusion(what, block, ledger, round)
+      : SENTENCES.stated(what, ledger, round);
+  return [
+    signature(judged, round),
+    isRecorded ? SENTENCES.recorded(what, ledger, round) : statement,
+    comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
+  ];
+}
+
+function signature(judged: Judged, round: number): string {
+  const entry = signer(judged);
+  const name = signerName(judged);
+  if (entry?.revokedRound !== undefined) return SENTENCES.signedByRevoked(name, entry.revokedRound);
+  return entry?.untilRound === undefined ? SENTENCES.signed(name) : SENTENCES.signedByRetired(name, round);
+}
+
+function warnings({ report, keys }: Judged): string[] {
+  const date = new Date(keys?.since ?? 0).toISOString().slice(0, 10);
+  const example = keys?.from === "example" ? [SENTENCES.example] : [];
+  return [...report.warnings.map((warning) => WARNINGS[warning](date)), ...example];
+}
+
+function refusal({ failures }: VerifyReport): string {
+  const failed = new Set(failures.map(({ check }) => check));
+  if (failed.has("schema")) return SENTENCES.failedForm;
+  if (failed.has("signature")) return SENTENCES.failedSignature;
+  const all = [...failed];
+  const ofLedger = failures.filter(({ check, pointer }) => check === "note" && pointer === "/attest/note/g");
+  if (ofLedger.length > 0 && failures.every((one) => one.check === "keyTrust" || ofLedger.includes(one)))
+    return SENTENCES.failedNetwork;
+  if (all.every((check) => ONLINE.includes(check))) return SENTENCES.failedLedger;
+  return all.every((check) => check === "keyTrust") ? SENTENCES.failedKey : SENTENCES.failedContents;
+}
+
+/** `Base transaction`, `Algorand block`. */
+export function whatOf({ chain, transaction }: Subject): string {
+  return `${CHAIN_NAMES[chain]} ${transaction ? "transaction" : "block"}`;
+}
+
+/** A sandbox's ledger is not Algorand. */
+export function ledgerName({ warnings }: VerifyReport): string {
+  return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
+}
+
+/** The entry of the key that the file names. */
+export function signer({ report, keys }: Judged): KeyEntry | undefined {
+  return keys?.history.keys.find(({ kid }) => kid === report.attestor.kid);
+}
+
+/** Host of the attestor, as its key history names it. */
+export function signerName(judged: Judged): string {
+  const origin = signer(judged)?.origin;
+  return origin === undefined ? "an unknown signer" : hostOf(origin);
+}
+
+export function hostOf(origin: string): string {
+  return URL.parse(origin)?.host ?? origin;
+}
+
+/** CAIP-2 of the ledger that the bundle's note names; undefined where the note cannot be read. */
+export function ledgerOf({ attest }: Bundle): string | undefined {
+  try {
+    return parseNote(attest.note).g;
+  } catch {
+    return undefined;
+  }
+}
