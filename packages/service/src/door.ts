@@ -1,3 +1,5 @@
+import { Problem } from "./problems.ts";
+
 /**
  * A protocol of agents on one path of its own: it translates between that protocol and `operations`, and decides
  * nothing. It reads the request's body itself, and holds it to a limit.
@@ -7,3 +9,27 @@ export type Door = {
   methods: readonly string[];
   handle(request: Request): Response | Promise<Response>;
 };
+
+/**
+ * Reads the body of a door's request up to a hard cap, whatever its length header says.
+ *
+ * @throws Problem `body_too_large`
+ */
+export async function readBody({ headers, body }: Request, cap: number): Promise<Uint8Array> {
+  if (Number(headers.get("content-length")) > cap) throw tooLarge(cap);
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Not `for await`, which cancels the stream when it is left early, and the answer with it.
+  const reader = body.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    size += read.value.length;
+    if (size > cap) throw tooLarge(cap);
+    chunks.push(read.value);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function tooLarge(cap: number): Problem {
+  return new Problem("body_too_large", `The body is larger than ${cap} bytes.`);
+}

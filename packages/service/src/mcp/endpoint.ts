@@ -13,10 +13,10 @@ import {
 } from "@modelcontextprotocol/server";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
+import { readBody } from "../door.ts";
 import { invalid, parseInput } from "../input.ts";
 import type { Operations } from "../operations.ts";
 import { Problem } from "../problems.ts";
-import { readBody } from "./body.ts";
 import { type CallOptions, callTool, type ToolCall } from "./call.ts";
 import { describeTool } from "./tools.ts";
 

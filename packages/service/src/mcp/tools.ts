@@ -43,8 +43,9 @@ function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
  * A union of all that the tool may result in, errors too: clients of the 1.x SDK hold those to the schema as well. Its
  * root is an object, as revisions before 2026-07-28 ask.
  */
-function outputSchema({ replies }: Endpoint): NonNullable<Tool["outputSchema"]> {
-  const results = new Set([...Object.values(replies).map(({ schema }) => schema), ToolProblem]);
+function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["outputSchema"]> {
+  const problem = problems.includes("bundle_rejected") ? ToolProblem : ToolProblem.omit({ report: true });
+  const results = new Set([...Object.values(replies).map(({ schema }) => schema), problem]);
   return { type: "object", anyOf: [...results].map(jsonSchema) };
 }
 
@@ -54,12 +55,17 @@ function objectSchema(schema: z.ZodType): ObjectSchema {
   return jsonSchema(schema) as ObjectSchema;
 }
 
-/** Without a dialect, and without a format that clients' validators do not know and complain of. */
+/**
+ * Without a dialect, and of base64 the one keyword that the standard has: clients' validators complain of a format that
+ * they do not know, and the pattern would be a good part of the list.
+ */
 function jsonSchema(schema: z.ZodType): { [keyword: string]: unknown } {
   const { $schema, ...keywords } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {
-      if (jsonSchema.format === "base64") delete jsonSchema.format;
+      if (jsonSchema.contentEncoding !== "base64") return;
+      delete jsonSchema.format;
+      delete jsonSchema.pattern;
     },
   });
   return keywords;
