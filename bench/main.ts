@@ -1,3 +1,4 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Effort, FULL, QUICK, type Row } from "./measure.ts";
 import { machine, tableOf } from "./table.ts";
@@ -5,8 +6,11 @@ import { machine, tableOf } from "./table.ts";
 /*
  * npm run bench -- [NAME …] [--quick] [--json]
  *
- * Each benchmark runs ours and its yardstick in turn, in one run, and prints their ratio (docs/performance.md).
+ * Each benchmark runs ours and its yardstick in turn, in one run, and prints their ratio. A full run of all of them
+ * writes its table into docs/performance.md, which tells how to read it.
  */
+
+const TABLE = /(<!-- the last full run -->)[^]*(<!-- end -->)/;
 
 type Benchmark = { run(effort: Effort): Promise<Row[]> };
 
@@ -20,6 +24,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   documents: () => import("./documents.ts"),
   paid: () => import("./paid.ts"),
   browser: () => import("./browser.ts"),
+  growth: () => import("./growth.ts"),
 };
 
 const { positionals: names, values } = parseArgs({
@@ -42,5 +47,17 @@ async function runAll(chosen: readonly string[], effort: Effort): Promise<void> 
     if (values.json) for (const row of done) console.log(JSON.stringify(row));
     rows.push(...done);
   }
-  if (!values.json) console.log(`${machine()}, ${effort.turns} turns\n\n${tableOf(rows)}`);
+  const result = `${machine()}, ${effort.turns} turns\n\n${tableOf(rows)}`;
+  if (!values.json) console.log(result);
+  if (effort === FULL && names.length === 0) await record(result);
+}
+
+/** Puts the table of a full run in its place in docs/performance.md. */
+async function record(result: string): Promise<void> {
+  const page = new URL("../docs/performance.md", import.meta.url);
+  const text = await readFile(page, "utf8");
+  await writeFile(
+    page,
+    text.replace(TABLE, (_, start, end) => `${start}\n\n${result}\n\n${end}`),
+  );
 }

@@ -6,7 +6,7 @@ import { startFloor } from "./floor.ts";
 import { startInstantFacilitator } from "./instant-facilitator.ts";
 import { startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
-import { type Networks, type Server, startAttestd, startBare, startNetworks } from "./server.ts";
+import { blocksAtOnce, type Server, startAttestd, startBare, startNetworks } from "./server.ts";
 
 const IN_FLIGHT = 256;
 
@@ -78,13 +78,4 @@ async function throughput(effort: Effort): Promise<Row[]> {
   };
   const turns = await inTurns({ ...effort, turns: 3, warmUp: 0 }, ours, () => floor.rate(effort.seconds));
   return [judge("paid-throughput", "/s", turns, "share", { atLeast: 0.4 })];
-}
-
-/** Makes a round as soon as the ledger has a transaction for it. */
-function blocksAtOnce({ sandbox }: Networks): Disposable {
-  const { ledger } = sandbox.algorand;
-  const watch = setInterval(() => {
-    if (ledger.pool().length > 0) ledger.advance();
-  }, 1);
-  return { [Symbol.dispose]: () => clearInterval(watch) };
 }

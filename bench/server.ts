@@ -21,9 +21,9 @@ export function startBare(file: string, args: readonly string[] = []): Promise<S
   return start(fileURLToPath(new URL(file, import.meta.url)), args);
 }
 
-/** `attestd serve` on a sandbox, as an operator would start it. */
-export function startAttestd(settingsFile: string): Promise<Server> {
-  return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile]);
+/** `attestd serve` on a sandbox, as an operator would start it. @param over settings that replace those of the file */
+export function startAttestd(settingsFile: string, over: Record<string, string> = {}): Promise<Server> {
+  return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile], over);
 }
 
 /** The networks of a sandbox in this process, for a service in another. */
@@ -60,8 +60,17 @@ export async function startNetworks(
   };
 }
 
-async function start(file: string, args: readonly string[]): Promise<Server> {
-  const child = fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+/** Makes a round as soon as the ledger has a transaction for it, of networks whose rounds are left to the benchmark. */
+export function blocksAtOnce({ sandbox }: Networks): Disposable {
+  const { ledger } = sandbox.algorand;
+  const watch = setInterval(() => {
+    if (ledger.pool().length > 0) ledger.advance();
+  }, 1);
+  return { [Symbol.dispose]: () => clearInterval(watch) };
+}
+
+async function start(file: string, args: readonly string[], over: Record<string, string> = {}): Promise<Server> {
+  const child = fork(file, args, { stdio: ["ignore", "inherit", "inherit", "ipc"], env: { ...process.env, ...over } });
   const ended = once(child, "exit");
   const [message] = await Promise.race([once(child, "message"), ended]);
   if (child.exitCode !== null || typeof message !== "object") throw new Error(`${file} did not start`);
