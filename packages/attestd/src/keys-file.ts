@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { ALGORAND_MAINNET, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
+import { ALGORAND_MAINNET, type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 
 /** In whom the reader believes, and how old that knowledge is. */
@@ -11,7 +11,7 @@ export type Believed = { trust: Trust; historyAge?: number };
  * @returns with `historyAge`, in seconds: since the file was written, so since it was fetched or later
  * @throws Failure `unreadable`
  */
-export async function readKeys(path: string): Promise<Believed> {
+export async function readKeys(path: string): Promise<{ trust: KeyHistory; historyAge: number }> {
   const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)]).catch((error: unknown) => {
     throw new Failure(EXIT.unreadable, `can't read ${path}`, [fileTrouble(error)], error);
   });
@@ -19,10 +19,14 @@ export async function readKeys(path: string): Promise<Believed> {
     const trust = parseKeyHistory(parseJson(bytes));
     return { trust, historyAge: Math.max(0, (Date.now() - mtimeMs) / 1000) };
   } catch (error) {
-    const { pointer, message } = error as { pointer?: string; message: string };
-    const why = `${pointer ? `${pointer}: ` : ""}${message}.`;
-    throw new Failure(EXIT.unreadable, `${path} is not a key history`, [why], error);
+    throw new Failure(EXIT.unreadable, `${path} is not a key history`, [fault(error)], error);
   }
+}
+
+/** What is wrong with a key history, and where, as a sentence. @param error of the parser, or of a comparison */
+export function fault(error: unknown): string {
+  const { pointer, message } = error as { pointer?: string; message: string };
+  return `${pointer ? `${pointer}: ` : ""}${message}.`;
 }
 
 /** Keys known by their ids alone, of a ledger (CAIP-2), MainNet unless named. */

@@ -22,6 +22,8 @@ export function operatorFailure(error: unknown, what: string, stop: AbortSignal)
       return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
     case "Refused":
       return fail(code === "not_on_chain" ? EXIT.notPaid : EXIT.usage);
+    case "KeyChangeRefused":
+      return keyChangeRefused(error as Error & { code: string }, what);
     case "ProviderError":
       return fail(EXIT.unreachable, "Run it again when its nodes answer.");
     case "Problem":
@@ -31,5 +33,29 @@ export function operatorFailure(error: unknown, what: string, stop: AbortSignal)
       return fail(EXIT.unreadable, "A service has moved it meanwhile: run the command again.");
     default:
       return fail(EXIT.unreadable, ...(message.endsWith(JOURNAL_IN_USE) ? ["Stop that service first."] : []));
+  }
+}
+
+function keyChangeRefused(error: Error & { code: string }, what: string): Failure {
+  const { code, message } = error;
+  switch (code) {
+    case "calls_unfinished":
+      return new Failure(
+        EXIT.paidUnfinished,
+        what,
+        [message, "Start the service until they are, then try again."],
+        error,
+      );
+    case "journal_in_use":
+      return new Failure(EXIT.usage, what, [message, "Stop every service first."], error);
+    case "unfunded":
+      return new Failure(
+        EXIT.notPaid,
+        what,
+        [message, "Fund the attestor's account, then run the same command again."],
+        error,
+      );
+    default:
+      return new Failure(EXIT.usage, what, [message], error);
   }
 }

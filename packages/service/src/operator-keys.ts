@@ -45,16 +45,16 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
 /**
  * Replaces the attestor's key. Broken off, the same call goes on where it was.
  *
- * @param next.seed of the new key, 32 bytes; it MUST be kept before this is called
+ * @param next.seed gives the new key's seed, 32 bytes, once it is kept; asked for when the settings and the journal fit
  * @throws ConfigError, KeyChangeRefused, Refused, ProviderError; Error when the journal cannot be opened
  */
 export async function rotateKey(
   settings: Settings,
-  next: { seed: Uint8Array; onWait(round: number): void },
+  next: { seed(): Promise<Uint8Array>; onWait(round: number): void },
   options: OperatorOptions,
 ): Promise<KeyChangeReport> {
-  return withKeys(settings, options, next.onWait, ({ attestor, publicUrl }, changing) => {
-    const keys = { current: seedSigner(attestor.pqSeed), next: seedSigner(next.seed), origin: publicUrl };
+  return withKeys(settings, options, next.onWait, async ({ attestor, publicUrl }, changing) => {
+    const keys = { current: seedSigner(attestor.pqSeed), next: seedSigner(await next.seed()), origin: publicUrl };
     return rotate(keys, changing);
   });
 }

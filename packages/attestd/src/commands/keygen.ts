@@ -1,10 +1,11 @@
 import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
-import { mkdir, unlink, writeFile } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { keyId } from "@attestd/proof";
 import algosdk from "algosdk";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { writeSecret } from "../secret-file.ts";
 import { terminal } from "../terminal.ts";
 
 export type KeygenOptions = { dir: string; json?: boolean };
@@ -52,13 +53,4 @@ function explain({ algorandAddress, kid, settings }: Made, { unicode }: Environm
   out.line("  Copy both files to a safe place: a lost seed ends the key, a lost mnemonic the account.");
   out.line("  Fund the address with ALGO: 0.1 that stays, and 0.001 for each attestation.");
   out.line("  PAY_TO_ALGORAND is another account, opted in to USDC (asset 31566704); its key stays off this host.");
-}
-
-async function writeSecret(path: string, secret: string): Promise<void> {
-  try {
-    await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-    await writeFile(path, `${secret}\n`, { mode: 0o600, flag: "wx", flush: true });
-  } catch (error) {
-    throw new Failure(EXIT.usage, `can't make ${path}`, [fileTrouble(error), "Choose another folder: --dir."], error);
-  }
 }

@@ -1,0 +1,110 @@
+import { resolve } from "node:path";
+import type { KeyChangeReport } from "@attestd/service/operator";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { operatorFailure } from "../operator-failure.ts";
+import { seedIn } from "../secret-file.ts";
+import { readSettings, type SettingsOptions } from "../settings-file.ts";
+import { stopSignal } from "../stop.ts";
+import { terminal } from "../terminal.ts";
+
+export type KeysRotateOptions = SettingsOptions & { seedFile: string; json?: boolean };
+export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
+
+/**
+ * Replaces the attestor's key by one whose seed is in a file, or is made there.
+ *
+ * @throws Failure
+ */
+export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
+  const seedFile = resolve(options.seedFile);
+  const { signal, settings, operator, onWait } = await prepare(options, environment);
+  const { rotateKey } = await import("@attestd/service/operator");
+  const change = await rotateKey(settings, { seed: () => seedIn(seedFile), onWait }, operator).catch(
+    (error: unknown) => {
+      throw changeFailure(error, "not rotated", signal);
+    },
+  );
+  const [old, key] = change.history.keys.slice(-2);
+  if (!old || !key) throw new TypeError("a rotation leaves two keys");
+  if (options.json) {
+    const { kid, fromRound } = key;
+    return json({
+      kid,
+      fromRound,
+      replaces: old.kid,
+      note: change.txid,
+      settings: { ATTESTOR_PQ_SEED_FILE: seedFile },
+    });
+  }
+  const out = terminal(process.stdout, environment.unicode);
+  out.marked("ok", `Rotated  ${key.kid}`);
+  out.line(`  from round  ${key.fromRound}`);
+  out.line(`  replaces    ${old.kid}`);
+  out.line(`  noted in    ${noteOf(change)}`);
+  out.line("Next:");
+  out.line(`  Copy ${seedFile} to a safe place: a lost seed ends the key.`);
+  out.line("  Start the service with it, in the place of the old seed:");
+  out.line(`    ATTESTOR_PQ_SEED_FILE=${seedFile}`);
+  out.line("  Destroy the old seed: it is needed no more, and who finds it could sign for its rounds.");
+  out.line(HAND_ON);
+  return EXIT.good;
+}
+
+/**
+ * Revokes a key of the attestor.
+ *
+ * @throws Failure
+ */
+export async function keysRevoke(kid: string, options: KeysRevokeOptions, environment: Environment): Promise<ExitCode> {
+  const { from } = options;
+  if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new Failure(EXIT.usage, "--from is not a round");
+  const { signal, settings, operator, onWait } = await prepare(options, environment);
+  const { revokeKey } = await import("@attestd/service/operator");
+  const what = { kid, round: from === undefined ? undefined : Number(from), onWait };
+  const change = await revokeKey(settings, what, operator).catch((error: unknown) => {
+    throw changeFailure(error, "not revoked", signal);
+  });
+  const key = change.history.keys.find((entry) => entry.kid === kid);
+  if (!key) throw new TypeError("a revoked key is in the history");
+  const { revokedRound, untilRound } = key;
+  if (options.json) return json({ kid, revokedRound, note: change.txid });
+  const out = terminal(process.stdout, environment.unicode);
+  out.marked("ok", `Revoked  ${kid}`);
+  out.line(`  from round  ${revokedRound}`);
+  out.line(`  noted in    ${noteOf(change)}`);
+  out.line("Its bundles verify only with the ledger's word now, of an earlier round: attestd verify --chain.");
+  out.line("Next:");
+  if (untilRound === undefined) out.line("  Replace it: until then the service does not start. attestd keys rotate");
+  out.line(HAND_ON);
+  return EXIT.good;
+}
+
+const HAND_ON = "  Hand the new history on: attestd keys history --service URL --save keys.json";
+
+async function prepare(options: SettingsOptions, environment: Environment) {
+  const signal = stopSignal();
+  const settings = await readSettings(options, environment);
+  const err = terminal(process.stderr, environment.unicode);
+  return {
+    signal,
+    settings,
+    operator: { sandbox: options.sandbox ?? false, signal },
+    onWait: (round: number) => err.line(`Noted. Waiting for round ${round}, the last before the new key's.`),
+  };
+}
+
+/** A change that is stopped is not undone: what was announced stands until the same command finishes it. */
+function changeFailure(error: unknown, what: string, stop: AbortSignal): Failure {
+  if (!stop.aborted) return operatorFailure(error, what, stop);
+  return new Failure(EXIT.interrupted, "interrupted", ["Run the same command again to finish it."], error);
+}
+
+function noteOf({ txid }: KeyChangeReport): string {
+  return txid ?? "made before; nothing was changed now";
+}
+
+function json(value: object): ExitCode {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+  return EXIT.good;
+}

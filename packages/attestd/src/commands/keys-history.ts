@@ -1,0 +1,153 @@
+import { access } from "node:fs/promises";
+import {
+  checkKeyNotes,
+  FormatError,
+  JsonError,
+  type KeyEntry,
+  type KeyHistory,
+  parseJson,
+  parseKeyHistory,
+  requireContinuation,
+} from "@attestd/proof";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { writeWhole } from "../files.ts";
+import { IndexerNotAsked, recordedKeyNotes } from "../key-notes.ts";
+import { fault, readKeys } from "../keys-file.ts";
+import { operatorFailure } from "../operator-failure.ts";
+import { standingSandbox } from "../sandbox-folder.ts";
+import { readSettings, type SettingsOptions } from "../settings-file.ts";
+import { stopSignal } from "../stop.ts";
+import { type Terminal, terminal } from "../terminal.ts";
+
+export type KeysHistoryOptions = SettingsOptions & {
+  service?: string;
+  keys?: string;
+  indexer?: string;
+  save?: string;
+  json?: boolean;
+};
+
+/**
+ * Prints a key history that was held against itself, and where asked against the ledger and an earlier copy.
+ *
+ * @throws Failure `notVerified` when it does not hold
+ */
+export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
+  const { indexer, save } = options;
+  const { history, from } = await find(options, environment);
+  const found: string[] = [];
+  found.push(await againstLedger(history, from, indexer));
+  if (save !== undefined) found.push(await keep(history, from, save));
+
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(history)}\n`);
+    return EXIT.good;
+  }
+  print(history, terminal(process.stdout, environment.unicode), found);
+  return EXIT.good;
+}
+
+type Found = { history: KeyHistory; from: string };
+
+async function find(options: KeysHistoryOptions, environment: Environment): Promise<Found> {
+  const { service, keys, env, sandbox } = options;
+  if (keys !== undefined) return { history: (await readKeys(keys)).trust, from: keys };
+  if (env !== undefined || sandbox) return inJournal(options, environment);
+  const url = service ?? (await standingSandbox())?.serviceUrl;
+  if (url !== undefined && URL.canParse(url)) return served(url);
+  throw new Failure(EXIT.usage, "whose key history?", [
+    "Name the service, a file, or your own settings.",
+    "  --service URL, --keys FILE, --env FILE",
+  ]);
+}
+
+async function inJournal(options: KeysHistoryOptions, environment: Environment): Promise<Found> {
+  const signal = stopSignal();
+  const settings = await readSettings(options, environment);
+  const { readKeyHistory } = await import("@attestd/service/operator");
+  const history = await readKeyHistory(settings, { sandbox: options.sandbox ?? false, signal }).catch((error) => {
+    throw operatorFailure(error, "can't read the key history", signal);
+  });
+  return { history: held(history, "the journal"), from: "the journal" };
+}
+
+const TIMEOUT_MS = 30_000;
+
+async function served(service: string): Promise<Found> {
+  const url = `${service.replace(/\/+$/, "")}/.well-known/attestor-keys.json`;
+  const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error) => {
+    throw new Failure(EXIT.unreachable, `no answer from ${service}`, ["Try again later."], error);
+  });
+  if (!response.ok) throw new Failure(EXIT.unreachable, `${url} answered ${response.status}`);
+  return { history: held(new Uint8Array(await response.arrayBuffer()), service), from: service };
+}
+
+/** @param value a history, or the JSON of one */
+function held(value: unknown, from: string): KeyHistory {
+  try {
+    return parseKeyHistory(value instanceof Uint8Array ? parseJson(value) : value);
+  } catch (error) {
+    if (error instanceof JsonError)
+      throw new Failure(EXIT.unreadable, `${from} gives no key history`, [fault(error)], error);
+    throw refused(from, [fault(error)], error);
+  }
+}
+
+/** @returns what was found, for people */
+async function againstLedger(history: KeyHistory, from: string, indexer: string | undefined): Promise<string> {
+  if (indexer === undefined) return "not held against the ledger (--indexer URL)";
+  if (!URL.canParse(indexer)) throw new Failure(EXIT.usage, `--indexer ${indexer} is no URL`);
+  const recorded = await recordedKeyNotes(indexer, history).catch((error: unknown) => {
+    if (error instanceof IndexerNotAsked)
+      throw new Failure(EXIT.unreachable, "couldn't ask the ledger", [error.message], error);
+    throw error;
+  });
+  const findings = checkKeyNotes(history, recorded);
+  if (findings.length > 0) throw refused(from, findings.map(fault));
+  return "the ledger has a note of every key but the first and of every revocation, and no other";
+}
+
+/** Keeps a history in a file, in the place of an earlier copy that it continues. */
+async function keep(history: KeyHistory, from: string, path: string): Promise<string> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) {
+    const { trust } = await readKeys(path);
+    try {
+      requireContinuation(trust, history);
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error;
+      throw refused(from, [`It does not continue the one in ${path}.`, fault(error)], error);
+    }
+  }
+  await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644);
+  return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;
+}
+
+function refused(from: string, why: string[], cause?: unknown): Failure {
+  return new Failure(EXIT.notVerified, `the key history of ${from} is refused`, why, cause);
+}
+
+function print({ ledger, keys }: KeyHistory, out: Terminal, found: string[]): void {
+  const origin = keys.at(-1)?.origin ?? "";
+  out.marked("ok", `${keys.length} ${keys.length === 1 ? "key" : "keys"} of ${URL.parse(origin)?.host ?? origin}`);
+  out.line(`  ledger   ${ledger}`);
+  for (const key of keys.toReversed()) {
+    out.line(`  ${statusOf(key).padEnd(7)}  ${key.kid}`);
+    out.line(`           ${spanOf(key)}`);
+  }
+  for (const line of found) out.line(`  ${line}`);
+}
+
+function statusOf({ untilRound, revokedRound }: KeyEntry): string {
+  if (revokedRound !== undefined) return "revoked";
+  return untilRound === undefined ? "current" : "retired";
+}
+
+function spanOf({ fromRound, untilRound, revokedRound }: KeyEntry): string {
+  const span = untilRound === undefined ? `from round ${fromRound} on` : `rounds ${fromRound} to ${untilRound - 1}`;
+  return revokedRound === undefined ? span : `${span}, withdrawn from round ${revokedRound} on`;
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { EXIT, Failure, fileTrouble } from "./failure.ts";
+
+/**
+ * Writes a secret to a new file that only its owner can read; it survives the loss of power once this resolves.
+ *
+ * @throws Failure `usage` when it cannot be made, or something is there already
+ */
+export async function writeSecret(path: string, secret: string): Promise<void> {
+  const folder = dirname(path);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(path, `${secret}\n`, { mode: 0o600, flag: "wx", flush: true });
+    await using directory = await open(folder);
+    await directory.sync();
+  } catch (error) {
+    throw new Failure(EXIT.usage, `can't make ${path}`, [fileTrouble(error), "Choose another place for it."], error);
+  }
+}
+
+/**
+ * The ML-DSA-65 seed in a file; one is drawn and kept there where no such file is.
+ *
+ * @returns 32 bytes
+ * @throws Failure `usage` when the file holds none, or cannot be read or made
+ */
+export async function seedIn(path: string): Promise<Uint8Array> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw new Failure(EXIT.usage, `can't read ${path}`, [fileTrouble(error)], error);
+  });
+  if (text !== undefined) {
+    if (/^[0-9a-fA-F]{64}$/.test(text.trim())) return Uint8Array.fromHex(text.trim());
+    throw new Failure(EXIT.usage, `${path} holds no seed`, [
+      "A seed is 32 bytes in hex. Name a file that is not there.",
+    ]);
+  }
+  const seed = randomBytes(32);
+  await writeSecret(path, seed.toString("hex"));
+  return seed;
+}
