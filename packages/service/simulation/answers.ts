@@ -5,6 +5,7 @@ import type { Call } from "../src/calls/call.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import type { Sent, SimulatedScheme } from "./payload.ts";
+import { PAY_TO } from "./payments.ts";
 import type { Witness } from "./witness.ts";
 
 /** What a client is told. */
@@ -26,6 +27,9 @@ export type AnswersOptions = {
   count(kind: string): void;
 };
 
+/** Held by a call, or made to us without one. */
+type Seen = "unknown" | "paid" | "held" | "void";
+
 /** What only the payer, or an operator, may be told of. */
 const TELLING: readonly ProblemCode[] = [
   "settlement_pending",
@@ -38,8 +42,8 @@ const TELLING: readonly ProblemCode[] = [
 /** Reads every answer that leaves the service, and objects to those that are wrong. */
 export class Answers {
   readonly #options: AnswersOptions;
-  /** Whether a call held the payment when the request last learnt something. */
-  readonly #held = new Map<PaymentPayload, boolean>();
+  /** Where the payment stood when the request last learnt something. */
+  readonly #seen = new Map<PaymentPayload, Seen>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -47,8 +51,10 @@ export class Answers {
 
   /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
   looked(payload: PaymentPayload): void {
-    const { call } = this.#options.witness.course((payload.payload as SimulatedScheme).authorization);
-    this.#held.set(payload, call !== undefined && call.state !== "void");
+    const { authorization: key } = payload.payload as SimulatedScheme;
+    const { call, spentAt, authorization } = this.#options.witness.course(key);
+    if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
+    else this.#seen.set(payload, spentAt !== undefined && authorization.payTo === PAY_TO ? "paid" : "unknown");
   }
 
   /** An answer leaves the service. */
@@ -82,8 +88,10 @@ export class Answers {
   #paymentRequired({ sent, payload }: Request, error: string | undefined): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
-    if (this.#held.get(payload) && witness.course(key).call?.state !== "void")
-      witness.object("no402", `${key} is ${witness.course(key).call?.state}, and refused: ${error}`);
+    const { call } = witness.course(key);
+    const seen = this.#seen.get(payload);
+    if ((seen === "held" || seen === "paid") && call?.state !== "void")
+      witness.object("no402", `${key} is ${call?.state ?? "paid"}, and refused: ${error}`);
   }
 
   #problem({ sent, subject, payload }: Request, code: ProblemCode): void {
@@ -93,7 +101,7 @@ export class Answers {
     if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
     if (code === "payment_bound_to_other_request" && (call === undefined || call.subjectHash === requestHash(subject)))
       witness.object("bound", `${key} is said to be bound to another request`);
-    if (code === "payment_unaccounted" && this.#held.get(payload))
+    if (code === "payment_unaccounted" && this.#seen.get(payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 

@@ -13,7 +13,7 @@ export const INVARIANTS = {
   namedOnce: "payments that their payer named alike are not charged twice",
   bounded: "no call is let in beyond those that may be in flight",
   carriedOnce: "while everything works, nobody takes a call from a replica that is there",
-  settledAgain: "a payment that has vanished is settled again while it lives",
+  settledAgain: "a payment that is not made, or has vanished, is asked for again while it lives",
   strangers: "who cannot sign learns nothing",
   answers: "every request is answered, and truly",
   heard: "no rejection goes unheard",

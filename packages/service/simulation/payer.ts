@@ -5,10 +5,9 @@ import type { ProblemCode } from "../src/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
 import { type Sent, toPayload } from "./payload.ts";
-import type { Account, Authorization, PaymentChain } from "./payments.ts";
+import { type Account, type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import type { Replica } from "./replica.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { PAY_TO, PRICE } from "./service.ts";
 import { SUBJECTS, UNSOLD } from "./sources.ts";
 
 export type PayerOptions = {

@@ -3,6 +3,10 @@ import type { Faults } from "./faults.ts";
 import type { SimulatedLedger } from "./ledger.ts";
 import type { Scheduler } from "./scheduler.ts";
 
+/** Who is paid, and how much for each call. */
+export const PAY_TO = "PAYEE";
+export const PRICE = 1_000n;
+
 /** Who pays; on every chain from the same purse. */
 export type Account = { name: string; balance: bigint };
 

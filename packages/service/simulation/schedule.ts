@@ -6,7 +6,8 @@ import type { Violation } from "./invariants.ts";
 import { judge, PROMPT_MS } from "./judge.ts";
 import { Payer } from "./payer.ts";
 import { toPayload } from "./payload.ts";
-import { type Defect, PRICE } from "./service.ts";
+import { PRICE } from "./payments.ts";
+import type { Defect } from "./service.ts";
 import { createWorld, type World, type WorldOptions } from "./world.ts";
 
 export type ScheduleOptions = WorldOptions & {

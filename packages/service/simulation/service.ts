@@ -17,7 +17,7 @@ import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
 import { simulatedFacilitator } from "./facilitator.ts";
 import { LedgerView } from "./ledger-view.ts";
-import type { PaymentChain } from "./payments.ts";
+import { PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import { ledgerRail, tokenRail } from "./rail.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 import { simulatedSource } from "./sources.ts";
@@ -45,8 +45,6 @@ export type ServiceOptions = {
 /** The service in one process: what its doors and its operator reach. */
 export type Service = { admit: Admit; capacity: Capacity; runner: Runner; store: Store };
 
-export const PAY_TO = "PAYEE";
-export const PRICE = 1_000n;
 /** ms by which a process's clock is wrong at most. */
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;

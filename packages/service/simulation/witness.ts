@@ -14,7 +14,7 @@ export type WitnessOptions = {
   count(kind: string): void;
 };
 
-/** After so long while everything works, a payment that has vanished has been looked for, in ms. */
+/** How long a payment that could be made may go unasked for while everything works, in ms. */
 const AGAIN_MS = 60_000;
 
 /** What became of one payment. */
@@ -136,7 +136,7 @@ export class Witness {
     if (state === "done") course.doneAt ??= this.#options.now();
     if (state === "void" && course.spentAt !== undefined) this.object("voidForEver", `${key} is void`);
     if (call.bundle && !before?.bundle) this.#objectTo("bought", judgeBundle(call, course.attestations));
-    if (state === "loss") this.#lost(course);
+    if (state === "void" || state === "loss") this.#givenUp(course);
 
     const { count } = this.#options;
     if (state !== before?.state) count(`call ${state}`);
@@ -148,11 +148,17 @@ export class Witness {
     if (fault !== undefined) this.object(invariant, fault);
   }
 
-  /** A payment has vanished for ever. With time enough while all worked, the service must have asked for it again. */
-  #lost({ authorization, undoneAt = 0, askedAt = 0, doneAt = 0 }: Course): void {
-    const { key, validUntil } = authorization;
-    const begun = Math.max(undoneAt, doneAt, this.#options.healedAt());
-    if (askedAt < undoneAt && validUntil - begun > AGAIN_MS)
-      this.object("settledAgain", `${key} was given up ${Math.round((validUntil - begun) / 1000)} s before its end`);
+  /**
+   * A payment is given up. What could be made for long while everything worked must have been asked for: from the
+   * healing on, and again after a reorganisation undid it.
+   */
+  #givenUp({ authorization, call, undoneAt = 0, askedAt = 0, doneAt = 0 }: Course): void {
+    const { key, rail, validUntil } = authorization;
+    // Counted in rounds, and final at once.
+    if (rail === "algorand") return;
+    const since = Math.max(undoneAt, doneAt, call?.createdAt ?? 0, this.#options.healedAt());
+    const ms = Math.min(validUntil, this.#options.now()) - since;
+    if (askedAt < Math.max(undoneAt, this.#options.healedAt()) && ms > AGAIN_MS)
+      this.object("settledAgain", `${key} was not asked for in its last ${Math.round(ms / 1000)} s`);
   }
 }

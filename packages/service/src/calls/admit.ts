@@ -11,6 +11,7 @@ import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { asking, pending, refusable, refusal, SAME_HEADER } from "./asking.ts";
+import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { isFinal, prepare } from "./machine.ts";
@@ -69,6 +70,7 @@ export type Admit = (subject: Subject, payload: PaymentPayload | undefined) => P
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { store, runner, capacity, offers, rails, products, log, clock } = options;
+  const backing = createBacking(store);
 
   return async (subject, payload) => {
     if (!payload) return paymentRequired(offers, subject.chain);
@@ -151,44 +153,38 @@ export function createAdmission(options: AdmissionOptions): Admit {
       if (earlier) return bound(earlier, payment, subject, alias);
       const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
-      await asking(() => requireBacking(rail, payment, signal));
-      const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
-      const call = prepare({
-        key: payment.key,
-        aliases: alias === undefined ? payment.aliases : [...payment.aliases, alias],
-        rail: rail.name,
-        payer: payment.payer,
-        subject,
-        subjectHash: requestHash(subject),
-        payload: payment.payload,
-        requirement,
-        evidence,
-        createdAt: clock.now(),
-      });
-      const holder = await store.insert(call);
-      void runner.start(holder);
+      const release = await asking(() => backing.promise(rail, payment, signal));
+      const holder = await begin(subject, payment, requirement, alias, signal).finally(release);
       return bound(holder, payment, subject, alias);
     } finally {
       leave();
     }
   }
 
-  /**
-   * Many authorizations can rest on one small balance: each passes alone, and most would only wait for their expiry.
-   *
-   * What is too much is put off and not refused: of the earlier payments, one may be out of the balance already and its
-   * row not have heard of it. Once they have come to their end, the same payment passes, or fails by itself.
-   *
-   * @throws Problem when the payer holds too little for all that it has promised
-   */
-  async function requireBacking(rail: Rail, payment: Payment, signal: AbortSignal): Promise<void> {
-    const [promised, held] = await Promise.all([
-      store.exposure(rail.name, payment.payer),
-      rail.balance(payment, signal),
-    ]);
-    if (promised + payment.amount <= held) return;
-    const detail = `The payer holds ${held}, and has promised ${promised} in payments that are still open.`;
-    throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
+  /** @returns the call that holds the payment, under way: a new one, or one that another request was the first to begin */
+  async function begin(
+    subject: Subject,
+    payment: Payment,
+    requirement: PaymentRequirements,
+    alias: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Call> {
+    const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
+    const call = prepare({
+      key: payment.key,
+      aliases: alias === undefined ? payment.aliases : [...payment.aliases, alias],
+      rail: payment.rail,
+      payer: payment.payer,
+      subject,
+      subjectHash: requestHash(subject),
+      payload: payment.payload,
+      requirement,
+      evidence,
+      createdAt: clock.now(),
+    });
+    const holder = await store.insert(call);
+    void runner.start(holder);
+    return holder;
   }
 
   function facilitatorOf(rail: RailName) {

@@ -1,0 +1,319 @@
+import type { PaymentPayload } from "@x402/core/types";
+import pino from "pino";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Database } from "../../simulation/database.ts";
+import { SourceError } from "../chains/chain.ts";
+import { type Facilitator, FacilitatorError, type VerifyAnswer } from "../payment/facilitator.ts";
+import { Offers } from "../payment/offers.ts";
+import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
+import { Problem } from "../problems.ts";
+import type { Evidence, Products } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { type Admit, createAdmission } from "./admit.ts";
+import type { Call } from "./call.ts";
+import { createCapacity } from "./capacity.ts";
+import type { Perform } from "./effects.ts";
+import { type CallEvent, reduce } from "./machine.ts";
+import { Runner } from "./runner.ts";
+import { LEASE_MS, type Store } from "./store.ts";
+import { aCall, GOOD_COURSE } from "./testing.ts";
+import { TestClock } from "./testing-clock.ts";
+
+const NETWORK = "eip155:8453";
+const BLOCK: Subject = { kind: "block", chain: "base", height: 1 };
+const OTHER: Subject = { kind: "block", chain: "base", height: 2 };
+const WAIT_MS = 30_000;
+
+/** What is in `payload.payload` here. */
+type Scheme = { id: string; by: string; signature?: string; alias?: string; payTo?: string };
+
+/** A payment on the wire; `name` is the payer's own name for its purchase. */
+function paying(scheme: Scheme, name?: string): PaymentPayload {
+  const accepted = { scheme: "exact", network: NETWORK, asset: "USDC", amount: "1000", payTo: "PAYEE" } as const;
+  return {
+    x402Version: 2,
+    accepted: { ...accepted, maxTimeoutSeconds: 60, extra: {} },
+    payload: { signature: "good", ...scheme },
+    ...(name !== undefined && { extensions: { "payment-identifier": { info: { required: false, id: name } } } }),
+  };
+}
+
+/** A rail of which a test decides what its chain shows. */
+class FakeRail implements Pick<Rail, "name" | "network"> {
+  readonly name = "base";
+  readonly network = NETWORK;
+  readonly asset = "USDC";
+  readonly extra = {};
+  /** What each payer holds; enough unless set. */
+  readonly held = new Map<string, bigint>();
+  /** Ids of payments that the chain shows as made. */
+  readonly made = new Set<string>();
+  refusal: string | undefined;
+  asked = 0;
+
+  isNetwork = (network: string) => network === NETWORK;
+  sameAddress = (a: string, b: string) => a === b;
+  read(payload: PaymentPayload): Payment {
+    const { id, by, alias, payTo = "PAYEE" } = payload.payload as Scheme;
+    const aliases = alias === undefined ? [] : [alias];
+    return { rail: "base", key: `key/${id}`, aliases, payer: by, payTo, amount: 1_000n, asset: "USDC", payload };
+  }
+  async signature({ payload }: Payment) {
+    return (payload.payload as Scheme).signature === "bad" ? ("invalid" as const) : ("valid" as const);
+  }
+  onChain = async () => false;
+  async check() {
+    if (this.refusal !== undefined) throw new PaymentRefused(this.refusal);
+  }
+  async balance({ payer }: Payment) {
+    return this.held.get(payer) ?? 1_000_000_000n;
+  }
+  async standing() {
+    return { state: "open" } as const;
+  }
+  async spent({ payload }: Payment) {
+    this.asked += 1;
+    return this.made.has((payload.payload as Scheme).id);
+  }
+  news = async () => undefined;
+}
+
+const goodCourse: Perform = async (call) => GOOD_COURSE[call.version - 1];
+const unpaid: Perform = async (call) =>
+  call.state === "prepared" ? GOOD_COURSE[0] : { type: "payment_void", reason: "expired unspent", receipt: "failed" };
+const stuck: Perform = (_call, _effect, _memory, stop) =>
+  new Promise((_, reject) => stop.addEventListener("abort", () => reject(stop.reason)));
+
+describe("admission", () => {
+  let clock: TestClock;
+  let rail: FakeRail;
+  let store: Store;
+  let verdict: () => VerifyAnswer;
+  let fetches: number;
+  let fetch: () => Promise<Evidence>;
+  let perform: Perform;
+  let admit: Admit;
+
+  beforeEach(() => {
+    clock = new TestClock();
+    rail = new FakeRail();
+    store = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
+    verdict = () => ({ valid: true });
+    fetches = 0;
+    fetch = async () => aCall().evidence;
+    perform = goodCourse;
+    const log = pino({ level: "silent" });
+    const runner = new Runner({ store, perform: (...given) => perform(...given), clock, log });
+    const ledger = { spendable: async () => 1_000_000_000n };
+    const carried = () => runner.active;
+    const capacity = createCapacity({ ledger, carried, mostInFlight: 10_000, reserve: 0n, fee: 1_000n });
+    const facilitator = { verify: async () => verdict() } as unknown as Facilitator;
+    const tender = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
+    const block = {
+      evidence: () => {
+        fetches += 1;
+        return fetch();
+      },
+    };
+    const options = {
+      store,
+      runner,
+      capacity,
+      offers: new Offers({ tenders: [tender], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
+      rails: [rail],
+      products: { block } as unknown as Products,
+      isPayee: (_: Rail, address: string) => address === "PAYEE" || address === "EARLIER PAYEE",
+      log,
+      clock,
+      waitMs: WAIT_MS,
+      deadlineMs: 20_000,
+    };
+    const admission = createAdmission(options);
+    const read = capacity.refresh(AbortSignal.timeout(1_000));
+    admit = async (...request) => {
+      await read;
+      return admission(...request);
+    };
+  });
+
+  /** The code of the problem that a request comes to. */
+  async function problemOf(outcome: Promise<unknown>): Promise<{ code: string; retryAfter?: number; members: object }> {
+    const error = await outcome.then(
+      (value) => value,
+      (thrown: unknown) => thrown,
+    );
+    if (error instanceof Problem) return error;
+    throw new Error(`no problem but ${JSON.stringify(error)}`);
+  }
+
+  /** Moves the call of a payment on. */
+  async function move(key: string, ...events: CallEvent[]): Promise<void> {
+    for (const event of events) await store.update(reduce((await store.find(key)) as Call, event));
+  }
+
+  test("asks for a payment where none comes, and delivers for one that does, once and for ever", async () => {
+    expect(await admit(BLOCK, undefined)).toMatchObject({ kind: "payment_required", accepts: [{ amount: "1000" }] });
+    const delivered = { kind: "delivered", body: "{}", receipt: "signed receipt" };
+    expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
+    rail.refusal = "expired";
+    verdict = () => {
+      throw new FacilitatorError("silent");
+    };
+    expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
+    expect(fetches).toBe(1);
+  });
+
+  test("takes the first of two payments that share an alias, and calls the other one bound", async () => {
+    await admit(BLOCK, paying({ id: "1", by: "A", alias: "group" }));
+    const second = await problemOf(admit(BLOCK, paying({ id: "2", by: "A", alias: "group" })));
+    expect(second.code).toBe("payment_bound_to_other_request");
+    expect(await store.find("group")).toMatchObject({ key: "key/1" });
+  });
+
+  describe("of a known payment", () => {
+    test("refuses it for another request", async () => {
+      await admit(BLOCK, paying({ id: "1", by: "A" }));
+      expect((await problemOf(admit(OTHER, paying({ id: "1", by: "A" })))).code).toBe("payment_bound_to_other_request");
+    });
+
+    test("tells who sends it with a bad signature nothing of it", async () => {
+      await admit(BLOCK, paying({ id: "1", by: "A" }));
+      const unknown = await admit(BLOCK, paying({ id: "never sent", by: "A", signature: "bad" }));
+      for (const subject of [BLOCK, OTHER])
+        expect(await admit(subject, paying({ id: "1", by: "A", signature: "bad" }))).toEqual(unknown);
+      // Another signature of the payer's own is as good as the first.
+      expect(await admit(BLOCK, paying({ id: "1", by: "A", signature: "other" }))).toMatchObject({ kind: "delivered" });
+    });
+
+    test("asks for another one once it is void, with today's offers and the failed receipt", async () => {
+      perform = unpaid;
+      const void402 = { kind: "payment_required", error: "expired unspent", receipt: "failed" };
+      const first = await admit(BLOCK, paying({ id: "1", by: "A" }));
+      expect(first).toMatchObject({ ...void402, accepts: [{ amount: "1000" }] });
+      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(first);
+      perform = goodCourse;
+      expect(await admit(BLOCK, paying({ id: "2", by: "A" }))).toMatchObject({ kind: "delivered" });
+    });
+
+    test("says that it was given back", async () => {
+      perform = stuck;
+      void problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
+      await clock.advance(0);
+      const owed: CallEvent = { type: "attestation_blocked", reason: "unfunded" };
+      await move("key/1", ...GOOD_COURSE.slice(0, 2), owed, { type: "payment_refunded", transaction: "BACK" });
+      expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("payment_refunded");
+    });
+
+    test.each([
+      ["settlement_pending", 1],
+      ["attestation_pending", 2],
+      ["attestation_pending", 4],
+    ] as const)("waits for its end, and then says %s", async (code, events) => {
+      perform = (call, ...rest) => (call.version <= events ? goodCourse : stuck)(call, ...rest);
+      const asked = problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
+      await clock.advance(WAIT_MS - 1);
+      expect(await Promise.race([asked, "still waiting"])).toBe("still waiting");
+      await clock.advance(1);
+      expect(await asked).toMatchObject({ code, retryAfter: 5, members: { retry: { sameHeader: true } } });
+    });
+  });
+
+  describe("of a purchase that its payer has named", () => {
+    const named = (id: string, by = "A") => paying({ id, by }, "purchase-of-january");
+
+    test("answers another payment with the first one's bundle, though it would not pass by itself", async () => {
+      const first = await admit(BLOCK, named("1"));
+      verdict = () => ({ valid: false, reason: "insufficient_funds" });
+      expect(await admit(BLOCK, named("2"))).toEqual(first);
+      expect(await store.find("key/2")).toBeUndefined();
+      expect((await problemOf(admit(OTHER, named("3")))).code).toBe("payment_bound_to_other_request");
+    });
+
+    test("keeps the names of payers apart", async () => {
+      await admit(BLOCK, named("1"));
+      expect(await admit(OTHER, named("2", "B"))).toMatchObject({ kind: "delivered" });
+    });
+
+    test("frees the name of a purchase that came to nothing, as often as it does", async () => {
+      perform = unpaid;
+      for (const id of ["1", "2"]) expect(await admit(BLOCK, named(id))).toMatchObject({ kind: "payment_required" });
+      perform = goodCourse;
+      // The name is free again for anything.
+      expect(await admit(OTHER, named("3"))).toMatchObject({ kind: "delivered" });
+      expect(await admit(BLOCK, named("1"))).toMatchObject({ kind: "payment_required", error: "expired unspent" });
+      expect((await problemOf(admit(BLOCK, named("4")))).code).toBe("payment_bound_to_other_request");
+    });
+  });
+
+  describe("of a payment that is not taken", () => {
+    test.each([
+      ["our own checks", () => ({ refusal: "expires too soon" })],
+      ["the facilitator", () => ({ verdict: () => ({ valid: false, reason: "insufficient_funds" }) as const })],
+    ])("gives the reason of %s, and writes nothing", async (_, fault) => {
+      const { refusal, verdict: said } = { refusal: undefined, verdict, ...fault() };
+      rail.refusal = refusal;
+      verdict = said;
+      const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
+      expect(outcome).toMatchObject({ kind: "payment_required", error: refusal ?? "insufficient_funds" });
+      expect([await store.find("key/1"), fetches]).toEqual([undefined, 0]);
+    });
+
+    test.each(["PAYEE", "EARLIER PAYEE"])("asks for no other one when it was made to us, as %s", async (payTo) => {
+      rail.refusal = "expired";
+      rail.made.add("1");
+      const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A", payTo })));
+      expect(problem).toMatchObject({ code: "payment_unaccounted", members: { retry: { sameHeader: true } } });
+    });
+
+    test("asks the chain nothing for strangers, nor about what went to somebody else", async () => {
+      rail.refusal = "expired";
+      rail.made.add("1");
+      for (const scheme of [{ signature: "bad" }, { payTo: "SOMEBODY" }])
+        expect(await admit(BLOCK, paying({ id: "1", by: "A", ...scheme }))).toMatchObject({ kind: "payment_required" });
+      expect(rail.asked).toBe(0);
+    });
+
+    test("charges for nothing that cannot be fetched", async () => {
+      fetch = async () => {
+        throw new SourceError("block_not_found", "no block 1");
+      };
+      expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("block_not_found");
+      expect(await store.find("key/1")).toBeUndefined();
+      // Nothing of it is left: the same payment may buy something else.
+      rail.held.set("A", 1_000n);
+      fetch = async () => aCall().evidence;
+      expect(await admit(OTHER, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
+    });
+  });
+
+  describe("of payments that rest on one balance", () => {
+    test("puts off what is too much, and takes it once the earlier ones have ended", async () => {
+      rail.held.set("A", 1_000n);
+      perform = stuck;
+      void problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
+      await clock.advance(0);
+      const second = () => admit(OTHER, paying({ id: "2", by: "A" }));
+      expect(await problemOf(second())).toMatchObject({
+        code: "over_capacity",
+        members: { retry: { sameHeader: true } },
+      });
+
+      await move("key/1", ...GOOD_COURSE.slice(0, 2));
+      perform = goodCourse;
+      expect(await second()).toMatchObject({ kind: "delivered" });
+    });
+
+    test("lets no more in at once than the balance bears, and honest payers beside them", async () => {
+      rail.held.set("A", 3_000n);
+      perform = stuck;
+      const flood = Array.from({ length: 1_000 }, (_, i) => problemOf(admit(BLOCK, paying({ id: `${i}`, by: "A" }))));
+      await clock.advance(0);
+      expect(await store.open()).toHaveLength(3);
+      perform = goodCourse;
+      expect(await admit(BLOCK, paying({ id: "honest", by: "B" }))).toMatchObject({ kind: "delivered" });
+      await clock.advance(WAIT_MS);
+      const codes = (await Promise.all(flood)).map(({ code }) => code);
+      expect(codes.filter((code) => code === "over_capacity")).toHaveLength(997);
+    });
+  });
+});
