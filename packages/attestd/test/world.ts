@@ -13,6 +13,7 @@ import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import algosdk from "algosdk";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import { newServiceSettings } from "../src/sandbox-settings.ts";
+import { type Answering, heldToContract } from "./contract.ts";
 
 type Settings = Record<string, string | undefined>;
 
@@ -25,6 +26,7 @@ export type World = {
   restart(over?: Settings): Promise<void>;
   /** Stops the service alone. */
   stopService(): Promise<void>;
+  /** @throws Error when an answer of the service, to whoever it was, was not as its OpenAPI document says */
   close(): Promise<void>;
 };
 
@@ -40,7 +42,9 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
     ...over,
   };
   const page = await readPage();
-  let service: RunningService = await startService(settings, { sandbox: true, page });
+  const faults = new Set<string>();
+  const fetch = (answer: Answering) => heldToContract(answer, (fault) => faults.add(fault));
+  let service: RunningService = await startService(settings, { sandbox: true, page, fetch });
   return {
     sandbox,
     get url() {
@@ -49,13 +53,15 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
     async restart(changes = {}) {
       await service.close();
       settings = { ...settings, ...changes };
-      service = await startService(settings, { sandbox: true, page });
+      service = await startService(settings, { sandbox: true, page, fetch });
     },
     stopService: () => service.close(),
     async close() {
       await service.close();
       await sandbox.close();
       await rm(dir, { recursive: true });
+      if (faults.size > 0)
+        throw new Error(`The service answered what its OpenAPI document does not say:\n${[...faults].join("\n")}`);
     },
   };
 }

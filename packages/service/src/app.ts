@@ -26,8 +26,10 @@ export type AppOptions = PaidRouteOptions & {
   log: Logger;
 };
 
+export type App = Hono<{ Bindings: HttpBindings }>;
+
 /** Every route of the service; what is answered on each is decided by the operation behind it. */
-export function createApp(options: AppOptions): Hono<{ Bindings: HttpBindings }> {
+export function createApp(options: AppOptions): App {
   const { catalogue, operations, doors = [], rateLimit, origin, log } = options;
   const app = new Hono<{ Bindings: HttpBindings }>();
   if (rateLimit) {

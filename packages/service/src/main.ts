@@ -12,6 +12,7 @@ import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config.ts";
 export type { PageFile } from "./http/page.ts";
+export type { Seams } from "./service.ts";
 
 export type RunningService = {
   /** Where it listens. */
@@ -56,7 +57,8 @@ export async function startService(
     const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
     const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }), ...pageDoors(page)];
     const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
-    opening.resolve(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+    const answer = seams.fetch?.(app.fetch) ?? app.fetch;
+    opening.resolve(getRequestListener(answer, { overrideGlobalObjects: false }));
     log.info({ url, kid: service.kid }, "listening");
     return {
       url,

@@ -1,5 +1,6 @@
 import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { App } from "./app.ts";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { KeyWatch } from "./attestor/key-watch.ts";
@@ -37,8 +38,8 @@ export type Service = {
   close(): Promise<void>;
 };
 
-/** Where a test may stand between the service and its journal, to end the process around a commit. */
-export type Seams = { store?: (store: Store) => Store };
+/** Where a test may stand: between the service and its journal, and between it and whoever asks. */
+export type Seams = { store?: (store: Store) => Store; fetch?: (fetch: App["fetch"]) => App["fetch"] };
 
 /** One question to a provider, a facilitator, a chain. */
 const DEADLINE_MS = 20_000;

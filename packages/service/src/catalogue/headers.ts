@@ -1,7 +1,12 @@
 import { z } from "zod";
 
 /** A header of ours: what it holds, and its form. */
-export type Header = { description: string; schema: z.ZodType };
+export type Header = {
+  description: string;
+  schema: z.ZodType;
+  /** Whether it is there wherever it is named. */
+  required: boolean;
+};
 
 const base64Json = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
 
@@ -10,22 +15,30 @@ export const HEADERS = {
   "PAYMENT-REQUIRED": {
     description: "What has to be paid, and how: base64 of the JSON of x402's PaymentRequired (version 2).",
     schema: base64Json,
+    required: true,
   },
   "PAYMENT-SIGNATURE": {
     description:
       "A signed payment for exactly one of the offers of a 402: base64 of the JSON of x402's PaymentPayload (version 2).",
     schema: base64Json,
+    required: false,
   },
   "PAYMENT-RESPONSE": {
     description: "The receipt of the settlement: base64 of the JSON of x402's SettleResponse.",
     schema: base64Json,
+    required: false,
   },
   "Retry-After": {
     description: "Seconds after which the same request may succeed.",
     schema: z.string().regex(/^[0-9]+$/),
+    required: false,
   },
-  ETag: { description: "Names these very bytes, for If-None-Match.", schema: z.string().regex(/^"[A-Za-z0-9_-]+"$/) },
-  "Cache-Control": { description: "How long the answer may be kept, and by whom.", schema: z.string() },
+  ETag: {
+    description: "Names these very bytes, for If-None-Match.",
+    schema: z.string().regex(/^"[A-Za-z0-9_-]+"$/),
+    required: true,
+  },
+  "Cache-Control": { description: "How long the answer may be kept, and by whom.", schema: z.string(), required: true },
 } as const satisfies Record<string, Header>;
 
 export type HeaderName = keyof typeof HEADERS;

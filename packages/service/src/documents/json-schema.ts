@@ -5,11 +5,15 @@ export type JsonSchema = { [keyword: string]: unknown };
 
 const uri = (id: string) => `#/components/schemas/${id}`;
 
-/** Requests and replies are described as they are sent; zod writes integers that are constant as numbers. */
+/**
+ * Requests and replies are described as they are sent. Zod writes integers that are constant as numbers, and has a
+ * format `base64` that JSON Schema does not (it says `contentEncoding`).
+ */
 const OPTIONS = {
   io: "input",
   override: ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
     if (Number.isInteger(jsonSchema.const)) jsonSchema.type = "integer";
+    if (jsonSchema.format === "base64") delete jsonSchema.format;
   },
 } as const;
 

@@ -44,13 +44,13 @@ export function openapi(catalogue: Catalogue, site: Site) {
       headers: Object.fromEntries(
         Object.entries(HEADERS)
           .filter(([name]) => name !== "PAYMENT-SIGNATURE")
-          .map(([name, { description, schema }]) => [name, { description, schema: schemaOf(schema) }]),
+          .map(([name, header]) => [name, { ...header, schema: schemaOf(header.schema) }]),
       ),
     },
   };
 }
 
 function headerParameter(name: HeaderName) {
-  const { description, schema } = HEADERS[name];
-  return { name, in: "header", required: false, description, schema: schemaOf(schema) };
+  const header = HEADERS[name];
+  return { name, in: "header", ...header, schema: schemaOf(header.schema) };
 }
