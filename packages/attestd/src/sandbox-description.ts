@@ -34,6 +34,7 @@ function descriptionOf(networks: Sandbox, serviceUrl: string, key: AttestorKey) 
   const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl, payers, sampleTransactions } = networks;
   return {
     serviceUrl,
+    mcpUrl: `${serviceUrl}/mcp`,
     algodUrl,
     indexerUrl,
     baseRpcUrl,

@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import type { BlockBundle, ProofBundle } from "@attestd/proof/bundle";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { temporaryFolder } from "./command.ts";
 import { outsider } from "./ledger.ts";
 import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
@@ -35,20 +40,19 @@ const height = () => world.sandbox.sampleTransactions.algorandHeight;
 const endpoint = () => new URL(`${world.url}/mcp`);
 const INFO = { name: "e2e", version: "1.0.0" };
 
-const CLIENTS: Record<string, () => Promise<McpClient>> = {
-  "the client of revision 2026-07-28": async () => {
-    const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
-    await client.connect(new StreamableHTTPClientTransport(endpoint()));
-    expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
-    return client;
-  },
-  "the 1.x client": async () => {
-    const client = new OlderClient(INFO);
-    // Its own types do not hold under exactOptionalPropertyTypes.
-    await client.connect(new OlderTransport(endpoint()) as unknown as Parameters<OlderClient["connect"]>[0]);
-    return client as unknown as McpClient;
-  },
-};
+async function connectToRevision2026(): Promise<McpClient> {
+  const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(endpoint()));
+  expect(client.getNegotiatedProtocolVersion()).toBe("2026-07-28");
+  return client;
+}
+
+async function connectBy1x(): Promise<McpClient> {
+  const client = new OlderClient(INFO);
+  // Its own types do not hold under exactOptionalPropertyTypes.
+  await client.connect(new OlderTransport(endpoint()) as unknown as Parameters<OlderClient["connect"]>[0]);
+  return client as unknown as McpClient;
+}
 
 async function call(client: McpClient, name: string, args: object, payment?: PaymentPayload): Promise<Result> {
   const result = await client.callTool({
@@ -65,7 +69,10 @@ async function signFor(client: McpClient, name: string, args: object): Promise<P
   return algorandClient(world.sandbox).createPaymentPayload(structuredContent as PaymentRequired);
 }
 
-describe.each(Object.entries(CLIENTS))("%s", (_, connect) => {
+describe.each([
+  ["the client of revision 2026-07-28", connectToRevision2026],
+  ["the 1.x client", connectBy1x],
+])("%s", (_, connect) => {
   let client: McpClient;
   beforeAll(async () => {
     client = await connect();
@@ -169,7 +176,7 @@ describe.each(Object.entries(CLIENTS))("%s", (_, connect) => {
 describe("one payment", () => {
   let client: McpClient;
   beforeAll(async () => {
-    client = await (CLIENTS["the client of revision 2026-07-28"] as () => Promise<McpClient>)();
+    client = await connectToRevision2026();
   });
   afterAll(() => client.close());
 
@@ -286,5 +293,29 @@ describe("the door", () => {
       const answer = await fetch(endpoint(), { method });
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
     }
+  });
+});
+
+describe("what docs say to agents", () => {
+  const DOCS = resolve(import.meta.dirname, "../../../docs");
+
+  test("names the endpoint and every tool", async () => {
+    const page = await readFile(join(DOCS, "agents.md"), "utf8");
+    const { mcpServers } = JSON.parse(page.match(/```json\n(.*?)```/s)?.[1] ?? "");
+    expect(new URL(mcpServers.attestd.url).pathname).toBe(endpoint().pathname);
+    const client = await connectToRevision2026();
+    for (const { name } of (await client.listTools()).tools) expect(page).toContain(`\`${name}\``);
+    await client.close();
+  });
+
+  test("buys a bundle by the example", async () => {
+    await using folder = await temporaryFolder();
+    const { algodUrl, payers, sampleTransactions } = world.sandbox;
+    await mkdir(join(folder.path, ".attestd"));
+    const description = { mcpUrl: endpoint().href, algodUrl, payers, sampleTransactions };
+    await writeFile(join(folder.path, ".attestd/sandbox.json"), JSON.stringify(description));
+    const example = join(DOCS, "examples/buy-over-mcp.mjs");
+    const { stdout } = await promisify(execFile)(process.execPath, [example], { cwd: folder.path });
+    expect(JSON.parse(stdout)).toMatchObject({ version: 1, source: { txnId: txid() } });
   });
 });
