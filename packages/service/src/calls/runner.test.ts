@@ -149,6 +149,51 @@ describe("a runner", () => {
     expect(effects.length).toBeLessThan(260);
   });
 
+  test("books a call as owed though the journal did not take that at first", async () => {
+    const { store, runner } = replica(async (call, ...rest) => {
+      if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");
+      return goodCourse(call, ...rest);
+    });
+    const { update } = store;
+    let refusals = 0;
+    store.update = (next) => {
+      if (next.state !== "owed" || refusals++ > 0) return update(next);
+      return Promise.reject(new Error("the journal cannot be reached"));
+    };
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(60_000);
+    expect([(await store.find(KEY))?.state, refusals]).toEqual(["owed", 2]);
+  });
+
+  test("pauses no longer than at first when what failed has worked meanwhile", async () => {
+    const looks: number[] = [];
+    const { store, runner } = replica(async (call, ...rest) => {
+      if (call.state !== "settling") return goodCourse(call, ...rest);
+      looks.push(clock.now());
+      if (looks.length % 2 === 1) throw new Error("no node answers");
+      return undefined;
+    });
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(5_000);
+    await runner.stop();
+    const pauses = looks.flatMap((at, i) => (i % 2 === 1 ? [at - (looks[i - 1] ?? 0)] : []));
+    expect(new Set(pauses)).toEqual(new Set([500]));
+  });
+
+  test("counts a call as work again once it has done with waiting", async () => {
+    const { store, runner } = replica(async (call, effect, memory, stop) => {
+      if (call.state === "settling") memory.waiting = true;
+      if (call.state === "paid") return stuck(call, effect, memory, stop);
+      if (call.state === "settling") await clock.sleep(1_000, stop);
+      return goodCourse(call, effect, memory, stop);
+    });
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(0);
+    expect(runner.active).toBe(0);
+    await clock.advance(1_000);
+    expect([(await store.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+  });
+
   test("pauses also when its row cannot be moved and is not found", async () => {
     const lost = { ...DONE, key: "lost", state: "prepared", version: 1 } as Call;
     const { runner, effects } = replica(goodCourse, { holds: () => true });

@@ -1,0 +1,193 @@
+import { encodeMsgpack, structMap } from "@attestd/proof/algorand/msgpack";
+import { utf8 } from "@attestd/proof/encoding";
+import { encodeNote } from "@attestd/proof/note";
+import pino from "pino";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Attestor } from "../attestor/attestor.ts";
+import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
+import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import { encodeHeader } from "../payment/header.ts";
+import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
+import { createProducts } from "../subjects/products.ts";
+import type { Call } from "./call.ts";
+import { createEffects, type Memory, type Perform, pauseAfter } from "./effects.ts";
+import { nextEffect } from "./machine.ts";
+import { aCall, after, GOOD_COURSE } from "./testing.ts";
+import { TestClock } from "./testing-clock.ts";
+
+const KEY_SHA256 = "A".repeat(43);
+const GENESIS = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";
+const STOP = new AbortController().signal;
+
+/** The note of an attestation as a key's holder writes it. */
+function noteBy(keySha256: string): string {
+  const p = `${"P".repeat(21)}A`;
+  return encodeNote({ a: keySha256, c: GENESIS, g: GENESIS, h: "0".repeat(64), l: "finalized", p, t: "SOURCE" });
+}
+
+/** A signed attestation transaction that carries a note. */
+function attemptWith(note: string): Attempt {
+  const raw = encodeMsgpack(structMap({ txn: structMap({ note: utf8(note) }) }));
+  return { txid: "ATTEST", raw, firstValid: 10, lastValid: 110 };
+}
+
+const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
+const receipt = encodeHeader({ success: true, transaction: "PAYMENT", network: "algorand:x", payer: "PAYER" });
+const PAID = { ...after(aCall(), ...GOOD_COURSE.slice(0, 2)), receipt };
+
+describe("effects", () => {
+  let clock: TestClock;
+  let standing: () => PaymentStanding;
+  let answer: SettleAnswer;
+  let submission: Submission;
+  let settlements: number;
+  let perform: Perform;
+  let memory: Memory;
+
+  beforeEach(() => {
+    clock = new TestClock();
+    standing = () => ({ state: "open" });
+    answer = { success: true };
+    submission = { status: "accepted" };
+    settlements = 0;
+    memory = { failures: 0 };
+    const rail = {
+      name: "algorand",
+      read: ({ payload }: Call["payload"]) => ({ key: "key", payer: "PAYER", payload }),
+      standing: async () => standing(),
+      news: async () => undefined,
+    } as unknown as Rail;
+    const facilitator = {
+      settle: async () => {
+        settlements += 1;
+        return answer;
+      },
+    } as unknown as Facilitator;
+    const ledger = {
+      caip2: GENESIS,
+      address: "ATTESTOR",
+      rounds: { standing: async () => ({ state: "open" }) },
+      submit: async () => submission,
+    } as unknown as Ledger;
+    const attestor: Attestor = {
+      kid: "KID",
+      keySha256: KEY_SHA256,
+      pqPublicKey: "AAAA",
+      seal: async (unsigned) => ({ id: "S", body: JSON.stringify(unsigned) }),
+      signReceipt: async () => "signature",
+    };
+    perform = createEffects({
+      rails: new Map([["algorand", rail]]),
+      facilitators: new Map([["algorand", facilitator]]),
+      products: createProducts(new Map()),
+      ledger,
+      attestor,
+      resourceUrl: () => "https://attestd.example/attest",
+      log: pino({ level: "silent" }),
+      clock,
+      deadlineMs: 20_000,
+    });
+  });
+
+  const effectOf = (call: Call) => perform(call, nextEffect(call), memory, STOP);
+
+  test("pause longer after every failure, and never for more than a quarter of the minute that a paid call has", () => {
+    expect([1, 2, 3].map(pauseAfter)).toEqual([500, 1_000, 2_000]);
+    expect(pauseAfter(100)).toBe(15_000);
+  });
+
+  describe("of a payment that its chain does not show", () => {
+    test("ask for its settlement at once when nothing is known of one", async () => {
+      expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun" });
+      expect(settlements).toBe(0);
+      await effectOf({ ...SETTLING, settlements: 2 });
+      expect(settlements).toBe(1);
+    });
+
+    test("believe a settlement for half a minute, and the refusal of one no longer than a pause", async () => {
+      for (const [success, patience] of [
+        [true, 30_000],
+        [false, pauseAfter(2)],
+      ] as const) {
+        memory = { failures: 0, settled: { answer: { success }, at: clock.now() } };
+        await clock.advance(patience - 1);
+        expect(await effectOf(SETTLING)).toBeUndefined();
+        await clock.advance(1);
+        expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun" });
+      }
+    });
+
+    test("count as work until the facilitator has refused: then there is nothing to do but wait", async () => {
+      memory.settled = { answer: { success: true }, at: clock.now() };
+      await effectOf(SETTLING);
+      expect(memory.waiting).toBe(false);
+      memory.settled = { answer: { success: false }, at: clock.now() };
+      await effectOf(SETTLING);
+      expect(memory.waiting).toBe(true);
+    });
+  });
+
+  describe("of a delivered payment that is not final", () => {
+    const done: Call = {
+      ...after(aCall(), ...GOOD_COURSE),
+      proof: { transaction: "PAYMENT", height: 9, final: false },
+    };
+
+    /** @returns after how many ms the chain was looked at */
+    async function look(): Promise<number> {
+      const begun = clock.now();
+      let end: number | undefined;
+      void effectOf(done)
+        .catch(() => undefined)
+        .then(() => {
+          end = clock.now();
+        });
+      while (end === undefined) await clock.advance(1_000);
+      return end - begun;
+    }
+
+    test("look again after longer pauses, which a look that shows nothing does not lengthen", async () => {
+      const seen: PaymentStanding = { state: "paid", transaction: "PAYMENT", height: 9, final: false };
+      standing = () => seen;
+      expect([await look(), await look()]).toEqual([15_000, 30_000]);
+      standing = () => {
+        throw new Error("no node answers");
+      };
+      expect([await look(), await look()]).toEqual([60_000, 60_000]);
+    });
+
+    test("settle it again when it has vanished", async () => {
+      await look();
+      expect(settlements).toBe(1);
+    });
+  });
+
+  test("say when the ledger does not take an attestation, and go on trying", async () => {
+    submission = { status: "unfunded", reason: "overspend" };
+    const attempt = attemptWith(noteBy(KEY_SHA256));
+    const signed = after(PAID, { type: "attestation_signed", attempt });
+    expect(await effectOf(signed)).toEqual({ type: "attestation_blocked", reason: "overspend" });
+    const owed = after(signed, { type: "attestation_blocked", reason: "overspend" });
+    await expect(effectOf(owed)).rejects.toThrow("overspend");
+  });
+
+  describe("of a confirmed attestation", () => {
+    const confirmedWith = (note: string) =>
+      after(
+        PAID,
+        { type: "attestation_signed", attempt: attemptWith(note) },
+        { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
+      );
+
+    test("seal the note that was submitted, though another one would be written now", async () => {
+      const note = noteBy(KEY_SHA256);
+      const event = await effectOf(confirmedWith(note));
+      if (event?.type !== "bundle_sealed") throw new Error(`no bundle but ${event?.type}`);
+      expect(JSON.parse(event.bundle.body).attest).toEqual({ txnId: "ATTEST", round: 12, note });
+    });
+
+    test("seal nothing whose note names another key", async () => {
+      await expect(effectOf(confirmedWith(noteBy(`${"B".repeat(42)}A`)))).rejects.toThrow("not of the present key");
+    });
+  });
+});
