@@ -10,7 +10,7 @@ import { machine, tableOf } from "./table.ts";
  * writes its table into docs/performance.md, which tells how to read it.
  */
 
-const TABLE = /(<!-- the last full run -->)[^]*(<!-- end -->)/;
+const TABLE = /(<!-- the last full run -->)[\s\S]*(<!-- end -->)/;
 
 type Benchmark = { run(effort: Effort): Promise<Row[]> };
 
