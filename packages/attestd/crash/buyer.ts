@@ -32,23 +32,34 @@ export async function priceOf(url: string, request: Request, signal: AbortSignal
 export async function buy(
   url: () => string,
   request: Request,
-  { payload }: SignedPayment,
+  payment: SignedPayment,
   signal: AbortSignal,
 ): Promise<Purchase> {
-  const headers = { "payment-signature": encodePaymentSignatureHeader(payload) };
   const told: Told[] = [];
   for (;;) {
     signal.throwIfAborted();
     try {
-      const response = await post(url(), request, headers, signal);
-      const text = await response.text();
-      told.push(summary(response.status, text));
-      if (response.status === 200 || response.status === 402) return { told, status: response.status, text };
+      const answer = await send(url(), request, payment, signal);
+      told.push(answer.told);
+      if (answer.status === 200 || answer.status === 402) return { ...answer, told };
     } catch {
       told.push("no answer");
     }
     await sleep(PAUSE_MS, undefined, { signal });
   }
+}
+
+/** Sends a payment with its request, once. @throws when there is no whole answer */
+export async function send(
+  url: string,
+  request: Request,
+  { payload }: SignedPayment,
+  signal: AbortSignal,
+): Promise<{ told: Told; status: number; text: string }> {
+  const headers = { "payment-signature": encodePaymentSignatureHeader(payload) };
+  const response = await post(url, request, headers, signal);
+  const text = await response.text();
+  return { told: summary(response.status, text), status: response.status, text };
 }
 
 function summary(status: number, text: string): Told {

@@ -26,13 +26,13 @@ const USAGE = `npm run test:crash -- [matrix | faults | replicas | report] [opti
   --resume         go on with the results that are there; else those of the same command are begun anew
   --times N        matrix: how often each cell is run, each time with another subject (default 3)
   --only TEXT      matrix: the cells whose title has the text
-  --jobs N         matrix: cells at one time (default 12)
+  --jobs N         matrix: cells at one time (default 6)
   --seed N         matrix, replicas: of what is drawn
   --purchases N    replicas: purchases during the kills (default 500)
   --dry            matrix: only list the cells`;
 
 /** Slow enough that a dozen services that follow every round leave time for the work. */
-const ROUND_MS = 400;
+const ROUND_MS = 1_000;
 const PATIENCE_MS = 300_000;
 const COURSES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
@@ -45,7 +45,7 @@ const { values, positionals } = parseArgs({
     resume: { type: "boolean", default: false },
     times: { type: "string", default: "3" },
     only: { type: "string", default: "" },
-    jobs: { type: "string", default: "12" },
+    jobs: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
     purchases: { type: "string", default: "500" },
     dry: { type: "boolean", default: false },

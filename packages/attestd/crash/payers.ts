@@ -48,9 +48,12 @@ export function payerOf(sandbox: Sandbox): Payer {
 
 const NETWORKS: Record<RailName, RegExp> = { algorand: /^algorand:/, base: /^eip155:8453$/, solana: /^solana:/ };
 
-async function payOnAlgorand(sandbox: Sandbox, offer: PaymentRequirements, life: Life): Promise<SignedPayment> {
-  const { algodUrl, payers, genesisHash } = sandbox;
-  const payer = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
+export async function payOnAlgorand(
+  { algodUrl, payers, genesisHash }: Sandbox,
+  offer: PaymentRequirements,
+  life: Life,
+  payer: algosdk.Account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic),
+): Promise<SignedPayment> {
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
   const { firstValid, ...network } = await algod.getTransactionParams().do();
   const feePayer = offer.extra.feePayer as string;

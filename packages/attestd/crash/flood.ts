@@ -1,0 +1,137 @@
+import type { Sandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { buy, priceOf, send } from "./buyer.ts";
+import type { Stand } from "./cell.ts";
+import { newDeployment } from "./deployment.ts";
+import { type Ended, judge, rounds } from "./judge.ts";
+import { inParallel } from "./matrix.ts";
+import { payerOf, payOnAlgorand, RAILS, type RailName } from "./payers.ts";
+import { requestFor } from "./subjects.ts";
+
+export type Flood = {
+  /** Authorizations, each valid by itself, that one account signs. */
+  payments: number;
+  /** How many of them the account can pay. */
+  backed: number;
+  /** How many are sent at one time. */
+  atOnce: number;
+  /** Purchases of others meanwhile, one after the other, on each rail in turn. */
+  honest: number;
+};
+
+export type FloodOutcome = {
+  flood: Flood;
+  /** How often the flood was answered with what: a status, or a problem's code. */
+  answers: Record<string, number>;
+  /** Settlements that the facilitator was asked for, of the flood and of the others. */
+  settlements: number;
+  /** Calls of the flood that were ever taken up. */
+  prepared: number;
+  /** What the others were told, each to its end, and the longest that one of them took. */
+  told: string[][];
+  longestSeconds: number;
+  seconds: number;
+  /** What chains and journal hold against all of it. */
+  wrong: string[];
+};
+
+const PRICE = 1_000n;
+const USDC = 31566704n;
+/** microAlgos: an account's minimum balance, and that of one asset. */
+const ALGO = 200_000n;
+const PATIENCE_MS = 600_000;
+
+/**
+ * Sends a service many authorizations of one account that holds enough for a few, while others buy. The account's own
+ * are sent once each; whoever is told to come again does not.
+ */
+export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome> {
+  const { sandbox, databases } = stand;
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  await using opened = new AsyncDisposableStack();
+  const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
+  opened.defer(() => deployment.close());
+  const service = await stand.start(deployment.settings);
+  opened.defer(async () => {
+    service.kill();
+    await service.ended;
+  });
+  let settlements = 0;
+  deployment.proxies.facilitator.add({ match: { path: /^\/settle$/ }, onBefore: () => void settlements++ });
+
+  const request = requestFor(sandbox, "transaction");
+  const required = await priceOf(service.url, request, signal);
+  const account = await poorAccount(sandbox, BigInt(flood.backed) * PRICE);
+  const offer = required.accepts.find(({ network }) => network.startsWith("algorand:"));
+  if (!offer) throw new Error("there is no offer on algorand");
+  const payments = await inParallel([...Array(flood.payments).keys()], 50, () =>
+    payOnAlgorand(sandbox, offer, "long", account),
+  );
+
+  const started = performance.now();
+  let longestSeconds = 0;
+  const [flooded, bought] = await Promise.all([
+    inParallel(payments, flood.atOnce, async (payment) => ({
+      payment,
+      ...(await send(service.url, request, payment, signal)),
+    })),
+    inParallel([...Array(flood.honest).keys()], 1, async (n) => {
+      const began = performance.now();
+      const payment = await payerOf(sandbox)(RAILS[n % RAILS.length] as RailName, required);
+      const purchase = await buy(() => service.url, request, payment, signal);
+      longestSeconds = Math.max(longestSeconds, (performance.now() - began) / 1_000);
+      return { payment, ...purchase };
+    }),
+  ]);
+  const seconds = (performance.now() - started) / 1_000;
+  const prepared = service.committed.filter((name) => name === "call_prepared").length - flood.honest;
+  await rounds(sandbox, 2);
+  service.kill();
+  await service.ended;
+  const ended = [...flooded, ...bought].map(
+    ({ payment, status, text }): Ended => ({ payment, ...(status === 200 && { bundle: text }) }),
+  );
+  const answers: Record<string, number> = {};
+  for (const { told } of flooded) answers[told] = (answers[told] ?? 0) + 1;
+  const wrong = await judge(sandbox, deployment, ended);
+  return {
+    flood,
+    answers,
+    settlements,
+    prepared,
+    told: bought.map(({ told }) => told),
+    longestSeconds,
+    seconds,
+    wrong,
+  };
+}
+
+/** A new account on Algorand with so many micro-USDC. */
+async function poorAccount({ algodUrl, algorand, payers }: Sandbox, microUsdc: bigint): Promise<algosdk.Account> {
+  const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
+  const suggestedParams = { ...(await algod.getTransactionParams().do()), flatFee: true, fee: 1_000n };
+  const { address: dispenser, secretKey } = algorand.accounts.dispenser;
+  const rich = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
+  const poor = algosdk.generateAccount();
+  const transfer = (sender: algosdk.Address, amount: bigint, fee: bigint) =>
+    algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
+      sender,
+      receiver: poor.addr,
+      amount,
+      assetIndex: USDC,
+      suggestedParams: { ...suggestedParams, fee },
+    });
+  const fund = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
+    sender: dispenser,
+    receiver: poor.addr,
+    amount: ALGO,
+    suggestedParams: { ...suggestedParams, fee: 3_000n },
+  });
+  const group = [fund, transfer(poor.addr, 0n, 0n), transfer(rich.addr, microUsdc, 0n)];
+  algosdk.assignGroupID(group);
+  const keys = [secretKey, poor.sk, rich.sk];
+  const signed = group.map((transaction, n) => transaction.signTxn(keys[n] as Uint8Array));
+  const { txid } = await algod.sendRawTransaction(signed).do();
+  await algosdk.waitForConfirmation(algod, txid, 10);
+  return poor;
+}
