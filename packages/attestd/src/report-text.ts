@@ -2,6 +2,7 @@ import {
   type Bundle,
   type CheckName,
   type Failure,
+  mayAskChain,
   type SourceChain,
   sourceChain,
   type Trust,
@@ -93,7 +94,13 @@ function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal):
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
   const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
-  return report.failures.map((failure) => `${failure.check.padEnd(width)} ${reason(failure, out)}`);
+  const revoked =
+    trust && "keys" in trust ? trust.keys.find(({ kid }) => kid === report.attestor.kid)?.revokedRound : undefined;
+  const why = (failure: Failure) =>
+    revoked !== undefined && failure.pointer === "/attestor/pqPublicKey"
+      ? `key withdrawn in round ${revoked}; its signature alone can't be believed${mayAskChain(report) ? " (--chain)" : ""}`
+      : reason(failure, out);
+  return report.failures.map((failure) => `${failure.check.padEnd(width)} ${why(failure)}`);
 }
 
 function reason({ check, stated, computed, pointer, message }: Failure, out: Terminal): string {
