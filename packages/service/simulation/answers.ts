@@ -1,7 +1,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import { extractPaymentIdentifier } from "@x402/extensions/payment-identifier";
-import type { Delivered, Outcome } from "../src/calls/admit.ts";
 import type { Call } from "../src/calls/call.ts";
+import type { Delivered, Outcome } from "../src/calls/outcome.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import type { Sent, SimulatedScheme } from "./payload.ts";

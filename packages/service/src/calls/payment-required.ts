@@ -1,5 +1,5 @@
 import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
-import type { PaymentRequired } from "./admit.ts";
+import type { PaymentRequired } from "./outcome.ts";
 
 /** What is for sale, as the door names it: over HTTP the endpoint's URL, over MCP the tool's. */
 export type Resource = {

@@ -1,10 +1,11 @@
-import { type Admit, type Outcome, paymentRequired } from "../calls/admit.ts";
+import type { Admit } from "../calls/admit.ts";
+import { type Outcome, paymentRequired } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
 import { parseInput } from "../input.ts";
 import type { PaidOperation } from "../operations.ts";
 import { bazaarExtension } from "../payment/bazaar.ts";
-import { decodePaymentHeader, encodeHeader, PaymentMalformed } from "../payment/header.ts";
+import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { type HttpContext, readBody, requireJson } from "./body.ts";
@@ -33,18 +34,9 @@ export function paidRoute(
     }
     requireJson(c);
     const subject = operation.subject(parseInput(bytes));
-    const payload = header === undefined ? undefined : decoded(header);
+    const payload = header === undefined ? undefined : decodePaymentHeader(header);
     return outcomeResponse(c, await admit(subject, payload), resource);
   };
-}
-
-function decoded(header: string) {
-  try {
-    return decodePaymentHeader(header);
-  } catch (error) {
-    if (error instanceof PaymentMalformed) throw new Problem("payment_malformed", error.message);
-    throw error;
-  }
 }
 
 /** Words the outcome of a paid request over HTTP (x402 v2, HTTP transport). */

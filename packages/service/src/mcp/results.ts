@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { decodePaymentResponseHeader } from "@x402/core/http";
-import type { Outcome } from "../calls/admit.ts";
+import type { Outcome } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Problem } from "../problems.ts";
 

@@ -1,27 +1,20 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type JsonValue, parseJson } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
-
-/** PAYMENT-SIGNATURE is not what x402 v2 says it is: standard base64 of a JSON object with the three members. */
-export class PaymentMalformed extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "PaymentMalformed";
-  }
-}
+import { Problem } from "../problems.ts";
 
 /**
  * Decodes the value of a PAYMENT-SIGNATURE header (x402 v2, HTTP transport).
  *
  * @param value standard base64 of JSON
- * @throws PaymentMalformed
+ * @throws Problem `payment_malformed`
  */
 export function decodePaymentHeader(value: string): PaymentPayload {
   let json: JsonValue;
   try {
     json = parseJson(fromBase64(value));
   } catch {
-    throw new PaymentMalformed("PAYMENT-SIGNATURE is not standard base64 of JSON.");
+    throw malformed("PAYMENT-SIGNATURE is not standard base64 of JSON.");
   }
   return toPaymentPayload(json);
 }
@@ -29,14 +22,14 @@ export function decodePaymentHeader(value: string): PaymentPayload {
 /**
  * Takes a decoded payment, as MCP and A2A carry it. Unknown members are x402's to have, and are kept.
  *
- * @throws PaymentMalformed when one of the three members that every version 2 payload has is missing
+ * @throws Problem `payment_malformed` when one of the three members that every version 2 payload has is missing
  */
 export function toPaymentPayload(json: JsonValue): PaymentPayload {
-  if (!isObject(json)) throw new PaymentMalformed("The payment is not a JSON object.");
+  if (!isObject(json)) throw malformed("The payment is not a JSON object.");
   const { x402Version, accepted, payload } = json;
-  if (typeof x402Version !== "number") throw new PaymentMalformed("The payment's x402Version is not a number.");
-  if (!isObject(accepted)) throw new PaymentMalformed("The payment's accepted is not an object.");
-  if (!isObject(payload)) throw new PaymentMalformed("The payment's payload is not an object.");
+  if (typeof x402Version !== "number") throw malformed("The payment's x402Version is not a number.");
+  if (!isObject(accepted)) throw malformed("The payment's accepted is not an object.");
+  if (!isObject(payload)) throw malformed("The payment's payload is not an object.");
   return json as unknown as PaymentPayload;
 }
 
@@ -47,4 +40,8 @@ export function encodeHeader(value: unknown): string {
 
 function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function malformed(detail: string): Problem {
+  return new Problem("payment_malformed", detail);
 }
