@@ -287,6 +287,22 @@ describe("the door", () => {
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
   });
 
+  test("is where its card says, in the revisions that the card names", async () => {
+    const answer = await fetch(`${world.url}/.well-known/mcp/server-card.json`);
+    const card = (await answer.json()) as {
+      version: string;
+      remotes: [{ url: string; supportedProtocolVersions: string[] }];
+    };
+    const [{ url, supportedProtocolVersions: versions }] = card.remotes;
+    expect([url, versions[0]]).toEqual([endpoint().href, "2026-07-28"]);
+    for (const protocolVersion of versions.slice(1)) {
+      const params = { protocolVersion, capabilities: {}, clientInfo: INFO };
+      const { text } = await post(url, { jsonrpc: "2.0", id: 1, method: "initialize", params }, headers);
+      const { result } = JSON.parse(text.slice(text.indexOf("{")));
+      expect(result).toMatchObject({ protocolVersion, serverInfo: { name: "attestd", version: card.version } });
+    }
+  });
+
   test("takes POST alone", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await fetch(endpoint(), { method });
