@@ -1,10 +1,11 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { readConfig } from "./config.ts";
+import { documentShortcut } from "./http/document.ts";
 import { type PageFile, pageDoors } from "./http/page.ts";
 import { createRateLimit } from "./http/rate-limit.ts";
 import { mcpDoor } from "./mcp/door.ts";
@@ -40,13 +41,14 @@ export async function startService(
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
 
   // Listens first: with port 0 every link, the first key entry's among them, follows the real port.
-  const opening = Promise.withResolvers<ReturnType<typeof getRequestListener>>();
+  const opening = Promise.withResolvers<RequestListener>();
   opening.promise.catch(() => undefined);
+  const early: RequestListener = (incoming, outgoing) => {
+    opening.promise.then((listener) => listener(incoming, outgoing)).catch(() => outgoing.destroy());
+  };
   const server = createServer(
     { requestTimeout: 30_000, headersTimeout: 10_000, connectionsCheckingInterval: 250, maxHeaderSize: 16_384 },
-    (incoming, outgoing) => {
-      opening.promise.then((listener) => listener(incoming, outgoing)).catch(() => outgoing.destroy());
-    },
+    early,
   );
   const url = await listen(server, config.host, config.port);
   const origin = config.publicUrl ?? url;
@@ -57,8 +59,15 @@ export async function startService(
     const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
     const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }), ...pageDoors(page)];
     const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
-    const answer = seams.fetch?.(app.fetch) ?? app.fetch;
-    opening.resolve(getRequestListener(answer, { overrideGlobalObjects: false }));
+    const answer = getRequestListener(seams.fetch?.(app.fetch) ?? app.fetch, { overrideGlobalObjects: false });
+    // What is counted or watched goes through the app.
+    const shortcut = rateLimit || seams.fetch ? undefined : documentShortcut(CATALOGUE, service.doors.operations);
+    const listener: RequestListener = (incoming, outgoing) => {
+      if (shortcut?.(incoming, outgoing)) return;
+      answer(incoming, outgoing).catch(() => outgoing.destroy());
+    };
+    opening.resolve(listener);
+    server.off("request", early).on("request", listener);
     log.info({ url, kid: service.kid }, "listening");
     return {
       url,

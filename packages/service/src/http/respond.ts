@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Problem } from "../problems.ts";
 import type { HttpContext } from "./body.ts";
 import { CORS_HEADERS } from "./cors.ts";
@@ -24,18 +23,4 @@ export function problemResponse(c: HttpContext, problem: Problem, origin: string
   // The rest of an over-long body is not read; the connection cannot carry another request.
   if (problem.status === 413) headers.connection = "close";
   return c.body(JSON.stringify(problem.toJSON(origin)), problem.status as 400, headers);
-}
-
-/** A strong entity tag (RFC 9110, 8.8.3): of these bytes and no others. */
-export function entityTag(text: string): string {
-  return `"${createHash("sha256").update(text).digest("base64url")}"`;
-}
-
-/** Whether If-None-Match (RFC 9110, 13.1.2) names this tag. */
-export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch
-    .split(",")
-    .map((tag) => tag.trim().replace(/^W\//, ""))
-    .some((tag) => tag === etag || tag === "*");
 }
