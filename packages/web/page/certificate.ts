@@ -30,6 +30,6 @@ export function printCertificate(svg: string): void {
 }
 
 function paper(): Paper {
-  const region = new Intl.Locale(navigator.language).maximize().region;
-  return region !== undefined && LETTER_REGIONS.has(region) ? "letter" : "a4";
+  const [, region = ""] = /[-_]([A-Z]{2})\b/.exec(navigator.language) ?? [];
+  return LETTER_REGIONS.has(region) ? "letter" : "a4";
 }

@@ -11,14 +11,11 @@ const TITLE = "Keys believed here";
 /** The view of the key list by which this page judges. */
 export async function openKeysPage(site: Site): Promise<void> {
   await site.keysReady;
-  const { current, contradiction } = site.keys;
+  const { current } = site.keys;
   site.show(
     [
       heading(TITLE),
       h("p", { class: "block" }, current ? provenance(current) : SENTENCES.noHistory),
-      ...(contradiction === undefined
-        ? []
-        : [h("p", { class: "notice", "data-tone": "caution" }, SENTENCES.contradiction(contradiction))]),
       ...(current ? current.history.keys.toReversed().flatMap(entryView) : []),
       ...(current
         ? [
@@ -50,10 +47,10 @@ function entryView(entry: KeyEntry): Node[] {
   const { untilRound, revokedRound, fromRound } = entry;
   const status =
     revokedRound !== undefined
-      ? `✕ Withdrawn in round ${revokedRound}`
+      ? `Withdrawn (round ${revokedRound})`
       : untilRound !== undefined
         ? "Replaced"
-        : "✓ Current";
+        : "Current";
   const facts: Fact[] = [
     { label: "Key", id: entry.kid },
     { label: "In notes as", id: entry.keySha256 },
@@ -61,5 +58,5 @@ function entryView(entry: KeyEntry): Node[] {
     { label: "Rounds", text: untilRound === undefined ? `from ${fromRound}` : `${fromRound} to ${untilRound - 1}` },
     { label: "Origin", text: entry.origin },
   ];
-  return [h("h2", {}, `${status}: key of ${hostOf(entry.origin)}`), factList(facts)];
+  return [h("h2", {}, `${status} key of ${hostOf(entry.origin)}`), factList(facts)];
 }

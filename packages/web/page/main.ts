@@ -1,4 +1,6 @@
 import { parsePointer } from "../src/pointer.ts";
+import { printable } from "../src/printable.ts";
+import { SENTENCES } from "../src/words.ts";
 import type { BuyPage } from "./buy/buy-page.ts";
 import { h } from "./dom.ts";
 import { startJudging } from "./judging.ts";
@@ -16,14 +18,17 @@ const status = document.getElementById("status") as HTMLElement;
 
 const storage = await openStorage().catch(() => undefined);
 const judging = startJudging(JUDGE_WORKER_URL);
-const keys: Site["keys"] = { current: undefined, contradiction: undefined };
+const keys: Site["keys"] = { current: undefined };
 const site: Site = {
   judging,
   storage,
   keys,
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
     keys.current ??= served;
-    keys.contradiction = contradiction;
+    if (contradiction !== undefined)
+      main.before(
+        h("p", { class: "banner", "data-tone": "caution" }, SENTENCES.contradiction(printable(contradiction))),
+      );
   }),
   show(view, { title, focus }) {
     main.replaceChildren(...view);

@@ -4,6 +4,7 @@ import type { Fact } from "../src/facts.ts";
 import { halves, printable } from "../src/printable.ts";
 import { RESULTS } from "../src/words.ts";
 import { button, h } from "./dom.ts";
+import { icon } from "./icons.ts";
 
 /** An id in two halves that do not break, with a button that copies the whole of it. */
 export function idValue(id: string): HTMLElement {
@@ -29,24 +30,17 @@ export function copyButton(value: string, what: string): HTMLButtonElement {
 }
 
 export function factList(facts: readonly Fact[]): HTMLElement {
+  return h("dl", { class: "facts" }, ...facts.map(factRow));
+}
+
+function factRow({ label, text, id, link }: Fact): HTMLElement {
+  const see = link && h("a", { href: link.url, target: "_blank", rel: "noopener noreferrer" }, `See on ${link.text}`);
   return h(
-    "dl",
-    { class: "facts" },
-    ...facts.map(({ label, text, id, link }) =>
-      h(
-        "div",
-        {},
-        h("dt", {}, label),
-        h(
-          "dd",
-          {},
-          id === undefined ? printable(text ?? "") : idValue(id),
-          link &&
-            h("p", {}, h("a", { href: link.url, target: "_blank", rel: "noopener noreferrer" }, `See on ${link.text}`)),
-        ),
-        id !== undefined && h("dd", {}, copyButton(id, label)),
-      ),
-    ),
+    "div",
+    {},
+    h("dt", {}, label),
+    h("dd", {}, id === undefined ? printable(text ?? "") : idValue(id), see && h("p", {}, see)),
+    id !== undefined && h("dd", { class: "beside" }, copyButton(id, label)),
   );
 }
 
@@ -68,7 +62,7 @@ export function checkList(rows: readonly CheckRow[]): HTMLElement {
       h(
         "li",
         { "data-result": result },
-        h("span", { class: "icon", "aria-hidden": "true" }, RESULTS[result].icon),
+        icon(RESULTS[result].icon),
         h("span", { class: "label" }, label),
         h("span", { class: "word" }, RESULTS[result].word),
         h("p", { class: "what" }, printable(sentence)),
@@ -103,11 +97,6 @@ export function disclosure(summary: string, ...children: (Node | string)[]): HTM
 }
 
 /** The page's one heading. It can be focused, so that a result is read out from its beginning. */
-export function heading(text: string, icon = ""): HTMLElement {
-  return h(
-    "h1",
-    { tabindex: "-1" },
-    icon !== "" && h("span", { class: "icon", "aria-hidden": "true" }, icon),
-    h("span", {}, text),
-  );
+export function heading(text: string, sign = ""): HTMLElement {
+  return h("h1", { tabindex: "-1" }, sign !== "" && icon(sign), h("span", {}, text));
 }

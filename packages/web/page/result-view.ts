@@ -48,6 +48,9 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
 function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, actions: ResultActions): HTMLElement {
   const { verified } = judged.report;
   const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.from !== "example";
+  const hint = h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`);
+  const again = button("Check another", actions.startOver, { class: verified ? "quiet" : "" });
+  if (!verified && !asks) return h("div", { class: "actions" }, again);
   return h(
     "div",
     {},
@@ -60,11 +63,17 @@ function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, 
           "aria-describedby": "ledger-hint",
         }),
       verified && button("Save certificate", actions.saveCertificate),
-      verified && button("Print", actions.printCertificate, { "aria-label": "Print the certificate" }),
-      verified && button("Save bundle", actions.saveBundle),
-      button("Check another", actions.startOver),
+      !verified && again,
     ),
-    asks && h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`),
+    asks && hint,
+    verified &&
+      h(
+        "div",
+        { class: "actions more" },
+        button("Print certificate", actions.printCertificate, { class: "quiet" }),
+        button("Save bundle", actions.saveBundle, { class: "quiet" }),
+        again,
+      ),
   );
 }
 

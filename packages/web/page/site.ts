@@ -8,7 +8,7 @@ export type Site = {
   /** Undefined where the browser lets a page keep nothing. */
   storage: Storage | undefined;
   /** In whom this page believes; a list that was dropped takes the place of the one served. */
-  keys: { current: KeyList | undefined; contradiction: string | undefined };
+  keys: { current: KeyList | undefined };
   /** Resolves once the served key list is there, or is known not to come. */
   keysReady: Promise<void>;
   /**

@@ -178,9 +178,6 @@ export function createVerifyPage(site: Site): VerifyPage {
         ),
         input,
       ),
-      ...(site.keys.contradiction === undefined
-        ? []
-        : [h("p", { class: "notice", "data-tone": "caution" }, SENTENCES.contradiction(site.keys.contradiction))]),
       h("footer", { class: "limits" }, h("p", {}, SENTENCES.limits)),
     ];
   }

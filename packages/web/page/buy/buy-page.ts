@@ -81,7 +81,7 @@ export function createBuyPage(site: Site): BuyPage {
       case "working":
         return site.show(workingView(shown.working), { title: BUY.workingTitle, focus });
       case "done":
-        return site.show(doneView(shown, { open: site.openBundle, again: startOver }), {
+        return site.show(doneView(shown, { open: leaveFor, again: startOver }), {
           title: shown.verified ? BUY.doneTitle : BUY.notVerifiedTitle,
           focus,
         });
@@ -94,6 +94,11 @@ export function createBuyPage(site: Site): BuyPage {
         });
       }
     }
+  }
+
+  function leaveFor(bundle: Uint8Array): void {
+    state = { name: "ask", txid: "" };
+    site.openBundle(bundle);
   }
 
   function startOver(): void {
@@ -126,7 +131,7 @@ export function createBuyPage(site: Site): BuyPage {
     const known = provider && account ? await accountFacts(provider, account, base.quote) : {};
     await enter({
       name: "review",
-      review: { ...base, ...(provider && { provider }), ...known, nowMs: Date.now(), host: location.host, wallets },
+      review: { ...known, ...base, ...(provider && { provider }), nowMs: Date.now(), host: location.host, wallets },
     });
   }
 

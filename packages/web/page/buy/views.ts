@@ -5,6 +5,7 @@ import { printable } from "../../src/printable.ts";
 import { purchaseSteps, type Step } from "../../src/purchase-steps.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { button, h } from "../dom.ts";
+import { icon } from "../icons.ts";
 import { heading, idValue } from "../parts.ts";
 import type { Quote, SavedBundle } from "./purchase.ts";
 import type { FoundWallet, Provider } from "./wallet.ts";
@@ -196,7 +197,7 @@ function stepList(steps: readonly Step[]): HTMLElement {
       h(
         "li",
         { "data-step": state, "aria-current": state === "now" ? "step" : undefined },
-        h("span", { class: "icon", "aria-hidden": "true" }, icons[state]),
+        icon(icons[state]),
         h("span", {}, printable(label)),
         h("span", { class: "hint" }, words[state]),
       ),
@@ -215,7 +216,7 @@ export function doneView(
     h(
       "section",
       { class: "verdict", "data-tone": verified ? "passed" : "failed" },
-      heading(verified ? BUY.doneTitle : BUY.notVerifiedTitle),
+      heading(verified ? BUY.doneTitle : BUY.notVerifiedTitle, verified ? "✓" : "✕"),
       stepList(purchaseSteps(undefined, facts)),
       h(
         "div",

@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+
+/** Makes the page anew, so that what is tested is what the sources say. */
+export function buildPage(): void {
+  execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("../../web/build.ts"))], { stdio: "inherit" });
+}
+
+/**
+ * Starts Chromium, which npm brings.
+ * @returns undefined, saying why, where it cannot run
+ */
+export async function startBrowser(): Promise<Browser | undefined> {
+  try {
+    // By this its package brings the libraries that a bare machine lacks.
+    process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs22.x";
+    const [{ default: chromium }, playwright] = await Promise.all([
+      import("@sparticuz/chromium"),
+      import("playwright-core"),
+    ]);
+    const executablePath = await chromium.executablePath();
+    // Its own arguments switch web security off.
+    return await playwright.chromium.launch({
+      executablePath,
+      args: ["--headless=shell", "--no-sandbox", "--no-zygote"],
+    });
+  } catch (error) {
+    console.log(`Chromium does not start here, the page is not tested: ${(error as Error).message.split("\n")[0]}`);
+    return undefined;
+  }
+}
+
+/** Opens the page and waits until it listens. */
+export async function openPage(context: BrowserContext, url: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForSelector("#ready", { state: "attached" });
+  return page;
+}
+
+export type GivenFile = { name: string; contents: string | Uint8Array };
+
+/** Chooses a file in the page's dialog; a path is left to the browser to read. */
+export async function choose(page: Page, given: GivenFile | string): Promise<void> {
+  const files =
+    typeof given === "string"
+      ? given
+      : { name: given.name, mimeType: "application/octet-stream", buffer: Buffer.from(given.contents) };
+  await page.setInputFiles("input[type=file]", files);
+}
+
+/** Drops a file on the page. */
+export async function drop(page: Page, { name, contents }: GivenFile): Promise<void> {
+  const base64 = JSON.stringify(Buffer.from(contents).toString("base64"));
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([Uint8Array.fromBase64(${base64})], ${JSON.stringify(name)}));
+    return transfer;
+  })()`);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+}
+
+/** Pastes text on the page. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", ${JSON.stringify(text)});
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  })()`);
+}
+
+/** Goes on by the Tab key to what has this text, and presses Enter. */
+export async function pressByKeyboard(page: Page, name: string): Promise<void> {
+  for (let tabs = 0; (await page.evaluate("document.activeElement?.textContent")) !== name; tabs++) {
+    if (tabs > 40) throw new Error(`the keyboard does not reach ${name}`);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+}
+
+/** Text as it is shown: without what is folded away. */
+export function shown(place: Locator): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: the text of the document is more than what is shown.
+  return place.innerText();
+}
+
+/** Pixels that the page is wide. */
+export function pageWidth(page: Page): Promise<number> {
+  return page.evaluate("document.documentElement.scrollWidth");
+}
+
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds wrong with the page as it stands, a line for each rule and place. @param rules all, unless given */
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+  const options = rules ? { runOnly: rules } : {};
+  const found = await page.evaluate<AxeViolation[]>(
+    `${AXE}; axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  );
+  return found.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+}
+type AxeViolation = { id: string; help: string; nodes: { html: string }[] };
+
+type Picture = { data: Uint8Array; width: number; height: number };
+const { PNG } = require("pngjs") as { PNG: { sync: { read(png: Buffer): Picture } } };
+const { default: jsQR } = require("jsqr") as {
+  default: (data: Uint8ClampedArray, width: number, height: number) => { data: string } | null;
+};
+
+/** What the QR code on a picture says, as a reader's camera would read it; undefined where it finds none. */
+export function readCode(png: Buffer): string | undefined {
+  const { data, width, height } = PNG.sync.read(png);
+  return jsQR(new Uint8ClampedArray(data), width, height)?.data;
+}
