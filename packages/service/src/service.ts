@@ -46,6 +46,8 @@ const DEADLINE_MS = 20_000;
 /** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MOST_IN_FLIGHT = 2_000;
+/** How long a paid call may wait for its bundle before others are asked to come back: some twenty of MainNet's rounds. */
+const LONGEST_WAIT_MS = 60_000;
 /** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
 const FEE = 1_000n;
 const RESERVE = 100_000n;
@@ -132,6 +134,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     ledger,
     carried: () => runner.active,
     mostInFlight: MOST_IN_FLIGHT,
+    queue: { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS },
     reserve: RESERVE,
     fee: FEE,
     keyObstacle: () => keys.obstacle,

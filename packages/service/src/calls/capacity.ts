@@ -7,6 +7,8 @@ export type CapacityOptions = {
   carried: () => number;
   /** Calls that may be between admission and their end at one time. */
   mostInFlight: number;
+  /** Paid calls that wait for their bundles: how long the oldest has in ms, 0 without one, and how long it may. */
+  queue?: { age: () => number; longestMs: number };
   /** microAlgos that must remain after every call in flight has paid its fee. */
   reserve: bigint;
   /** microAlgos that one attestation transaction costs. */
@@ -33,7 +35,7 @@ export interface Capacity {
 }
 
 export function createCapacity(options: CapacityOptions): Capacity {
-  const { ledger, carried, mostInFlight, reserve, fee, keyObstacle } = options;
+  const { ledger, carried, mostInFlight, queue, reserve, fee, keyObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -45,6 +47,12 @@ export function createCapacity(options: CapacityOptions): Capacity {
     const inFlight = admitting + carried();
     if (inFlight >= mostInFlight)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });
+    // What is not delivered to those who have paid would not be to others: their money is not taken.
+    const age = queue?.age() ?? 0;
+    if (queue && age > queue.longestMs) {
+      const detail = `A paid call has waited for its bundle for ${Math.floor(age / 1000)} s.`;
+      return new Problem("over_capacity", detail, { retryAfter: 30 });
+    }
     if (spendable === undefined)
       return new Problem("providers_unavailable", "The attestor's balance has not been read yet.", { retryAfter: 5 });
     if (spendable - fee * BigInt(inFlight + 1) < reserve)

@@ -136,6 +136,26 @@ describe("a runner", () => {
     expect(await store.find(KEY)).toEqual(DONE);
   });
 
+  test("tells how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
+    let held: CallEvent["type"] = "settlement_begun";
+    const heldUp: Perform = async (call, effect, memory, stop) => {
+      const event = await goodCourse(call, effect, memory, stop);
+      return event?.type === held ? stuck(call, effect, memory, stop) : event;
+    };
+    const { store, runner } = replica(heldUp);
+    void runner.start(await store.insert(aCall({ key: "to be paid" })));
+    await clock.advance(LEASE_MS);
+    expect(runner.queueAge).toBe(0);
+    held = "bundle_sealed";
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(1_000);
+    void runner.start(await store.insert(aCall({ key: "younger" })));
+    await clock.advance(500);
+    expect(runner.queueAge).toBe(1_500);
+    await runner.stop();
+    expect(runner.queueAge).toBe(0);
+  });
+
   test("pauses between failures, longer each time, and books a paid call that keeps failing as owed", async () => {
     const { store, runner, effects } = replica(async (call, ...rest) => {
       if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");

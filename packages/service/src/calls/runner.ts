@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
 import { Leases } from "./leases.ts";
-import { type CallEvent, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
+import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
 import { StaleCall, type Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -19,6 +19,8 @@ type Running = {
   call: Call;
   done: Promise<void>;
   memory: Memory;
+  /** Since when it waits here for its bundle, paid: ms of the clock. */
+  paidSince?: number;
   /** Ends the loop where it stands. */
   end: AbortController;
 };
@@ -51,6 +53,13 @@ export class Runner {
   /** How many calls are being worked on now; not those for which there is nothing to do but wait. */
   get active(): number {
     return [...this.#running.values()].filter(({ memory }) => !memory.waiting).length;
+  }
+
+  /** How long the oldest of the paid calls that are carried here has waited for its bundle, in ms; 0 without one. */
+  get queueAge(): number {
+    const waiting = [...this.#running.values()].filter(({ call }) => !isUnpaid(call.state) && !isFinal(call.state));
+    const now = this.#options.clock.now();
+    return Math.max(0, ...waiting.map(({ paidSince = now }) => now - paidSince));
   }
 
   /** Takes up every call that no other replica carries, and from now on those that others leave behind. */
@@ -125,6 +134,7 @@ export class Runner {
     while (!isAtRest(running.call) && !signal.aborted) {
       try {
         const { call } = running;
+        if (!isUnpaid(call.state)) running.paidSince ??= this.#options.clock.now();
         const event = await this.#options.perform(call, nextEffect(call), memory, signal);
         // Before the commit: what has happened to the call is to be followed up, and that is work.
         if (event) memory.waiting = false;

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { Problem } from "../problems.ts";
+import { type Capacity, createCapacity } from "./capacity.ts";
+import { readiness } from "./readiness.ts";
+
+const FEE = 1_000n;
+const RESERVE = 100_000n;
+const NOW = 1_000_000;
+
+describe("capacity", () => {
+  let spendable: bigint;
+  let carried: number;
+  let age: number;
+  let obstacle: string | undefined;
+  let capacity: Capacity;
+  beforeEach(async () => {
+    spendable = 1_000_000n;
+    carried = 0;
+    age = 0;
+    obstacle = undefined;
+    capacity = createCapacity({
+      ledger: { spendable: async () => spendable },
+      carried: () => carried,
+      mostInFlight: 3,
+      queue: { age: () => age, longestMs: 60_000 },
+      reserve: RESERVE,
+      fee: FEE,
+      keyObstacle: () => obstacle,
+    });
+    await refresh();
+  });
+
+  const refresh = () => capacity.refresh(AbortSignal.timeout(1_000));
+  const rounds = { latestAt: () => NOW } as Parameters<typeof readiness>[0];
+  /** What a payer is told, and what `/ready` says. */
+  function told(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
+    const { ready, reasons } = readiness(rounds, capacity, NOW);
+    try {
+      capacity.enter()();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      expect(ready).toBe(false);
+      expect(error.status).toBe(503);
+      return { code: error.code, retryAfter: error.retryAfter, reasons };
+    }
+    expect([ready, reasons]).toEqual([true, []]);
+    return undefined;
+  }
+
+  test("lets calls in while nothing is wrong", () => {
+    expect(told()).toBeUndefined();
+  });
+
+  test("counts who is being admitted together with what is carried, each once", () => {
+    carried = 1;
+    const leave = capacity.enter();
+    expect(told()).toBeUndefined();
+    capacity.enter();
+    const full = { code: "over_capacity", retryAfter: 5, reasons: ["3 calls are in flight."] };
+    expect(told()).toEqual(full);
+    leave();
+    leave();
+    expect(told()).toBeUndefined();
+    carried = 2;
+    expect(told()).toEqual(full);
+  });
+
+  test("lets nobody in behind a paid call that waits too long for its bundle", () => {
+    age = 60_000;
+    expect(told()).toBeUndefined();
+    age = 61_500;
+    const reasons = ["A paid call has waited for its bundle for 61 s."];
+    expect(told()).toEqual({ code: "over_capacity", retryAfter: 30, reasons });
+    age = 0;
+    expect(told()).toBeUndefined();
+  });
+
+  test("keeps the fees of all that is in flight, and a reserve", async () => {
+    carried = 1;
+    spendable = RESERVE + 2n * FEE;
+    await refresh();
+    expect(told()).toBeUndefined();
+    carried = 2;
+    const reasons = ["The attestor's account is short of ALGO."];
+    expect(told()).toEqual({ code: "attestor_unfunded", retryAfter: 300, reasons });
+  });
+
+  test("lets nobody in before the balance was read, nor while the key may not sign, nor when it stops", () => {
+    const unread = createCapacity({
+      ledger: { spendable: async () => spendable },
+      carried: () => 0,
+      mostInFlight: 3,
+      reserve: RESERVE,
+      fee: FEE,
+    });
+    expect(unread.refusal()?.code).toBe("providers_unavailable");
+    obstacle = "The key was revoked.";
+    expect(told()).toEqual({ code: "attestor_key_unusable", retryAfter: 60, reasons: ["The key was revoked."] });
+    capacity.stop();
+    expect(told()).toMatchObject({ code: "stopping", reasons: ["The service is stopping."] });
+  });
+});
