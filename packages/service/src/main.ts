@@ -2,6 +2,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
+import { a2aDoor } from "./a2a/door.ts";
+import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { readConfig } from "./config.ts";
@@ -57,7 +59,12 @@ export async function startService(
     const { rateLimit: perMinute, trustProxy } = config;
     const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
     const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
-    const doors = [mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }), ...pageDoors(page)];
+    const ids = createTaskIds(config.attestor.pqSeed);
+    const doors = [
+      a2aDoor({ ...offered, ids }),
+      mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
+      ...pageDoors(page),
+    ];
     const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
     const answer = getRequestListener(seams.fetch?.(app.fetch) ?? app.fetch, { overrideGlobalObjects: false });
     // What is counted or watched goes through the app.

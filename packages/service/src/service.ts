@@ -8,6 +8,7 @@ import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createEffects, type Perform } from "./calls/effects.ts";
+import { createRecall, type Recall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import type { Store } from "./calls/store.ts";
@@ -31,7 +32,7 @@ import { createVerifier } from "./verification.ts";
 export type Service = {
   kid: string;
   /** What its doors call. */
-  doors: { admit: Admit; offers: Offers; operations: Operations };
+  doors: { admit: Admit; recall: Recall; offers: Offers; operations: Operations };
   /** From now on no new call is admitted; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
@@ -166,6 +167,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     kid: signer.kid,
     doors: {
       admit,
+      recall: createRecall(store, offers),
       offers,
       operations: createOperations({
         verifier: createVerifier({ history: () => keys.history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),

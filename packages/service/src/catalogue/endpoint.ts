@@ -39,8 +39,8 @@ export type Tool = {
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
 };
 
-/** How agents see an endpoint over A2A (0.3.0, AgentSkill); its description is the endpoint's own. */
-export type Skill = { id: string; name: string; tags: readonly string[]; examples: readonly string[] };
+/** How agents see an endpoint over A2A (0.3.0, AgentSkill); its description and examples are the endpoint's own. */
+export type Skill = { id: string; name: string; tags: readonly string[] };
 
 /** One endpoint, as it is routed, validated, described and offered to agents. */
 export type Endpoint = {

@@ -77,7 +77,6 @@ export const PAID = {
       id: "attest",
       name: "Attest a transaction",
       tags: ["attestation", "algorand", "base", "post-quantum", "x402"],
-      examples: ['{"txid":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"}'],
     },
   },
   attestBlock: {
@@ -103,7 +102,6 @@ export const PAID = {
       id: "attest-block",
       name: "Attest a block",
       tags: ["attestation", "block", "algorand", "base", "post-quantum", "x402"],
-      examples: ['{"chain":"base","height":46000000}'],
     },
   },
   proveInclusion: {
@@ -135,9 +133,6 @@ export const PAID = {
       id: "prove-tx-inclusion",
       name: "Prove that a transaction is in a block",
       tags: ["proof", "inclusion", "algorand", "base", "post-quantum", "x402"],
-      examples: [
-        '{"chain":"base","txId":"0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060","height":46000000}',
-      ],
     },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -50,7 +50,7 @@ function verifying({ path, summary, schema, checks, tool, title, skill }: Wordin
       title,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    skill: { id: skill, name: title, tags: ["verification", "post-quantum", "free"], examples: [] },
+    skill: { id: skill, name: title, tags: ["verification", "post-quantum", "free"] },
   } as const satisfies Endpoint;
 }
 

@@ -2,6 +2,14 @@ import { DESCRIPTION, NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/abo
 import type { Catalogue } from "../catalogue.ts";
 import { links, type Site } from "./site.ts";
 
+/** Beside what the endpoint says of HTTP. */
+const HOW_TO_PAY =
+  " The answer is a task in input-required, whose status message has x402's PaymentRequired in metadata x402.payment.required. Send a message with that taskId and the signed PaymentPayload, as an object, in metadata x402.payment.payload; with configuration.blocking false, ask tasks/get for the bundle.";
+
+function howToAsk(id: string): string {
+  return `Over A2A: message/send with one data part {"skill": "${id}", …}, the members of the request beside it.`;
+}
+
 const JSON_MODE = ["application/json"];
 
 /** `/.well-known/agent-card.json` (A2A 0.3.0, AgentCard): a skill for every endpoint that agents may use so. */
@@ -32,16 +40,19 @@ export function agentCard(catalogue: Catalogue, site: Site) {
     },
     defaultInputModes: JSON_MODE,
     defaultOutputModes: JSON_MODE,
-    skills: Object.values(catalogue).flatMap(({ skill, summary, description }) => {
+    skills: Object.values(catalogue).flatMap(({ skill, summary, description, access, body }) => {
       if (!skill) return [];
-      const { id, name, tags, examples } = skill;
+      const { id, name, tags } = skill;
+      const examples = Object.values(body?.examples ?? {}).map((example) =>
+        JSON.stringify({ skill: id, ...Object(example) }),
+      );
       return [
         {
           id,
           name,
-          description: `${summary}. ${description}`,
+          description: `${summary}. ${description} ${howToAsk(id)}${access === "paid" ? HOW_TO_PAY : ""}`,
           tags: [...tags],
-          ...(examples.length > 0 && { examples: [...examples] }),
+          ...(examples.length > 0 && { examples }),
           inputModes: JSON_MODE,
           outputModes: JSON_MODE,
         },

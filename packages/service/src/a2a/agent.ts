@@ -1,0 +1,168 @@
+import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import { askFree, encodeWithin } from "../arguments.ts";
+import type { Admit } from "../calls/admit.ts";
+import { paymentRequired, type Recall } from "../calls/outcome.ts";
+import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import type { Catalogue, Endpoint } from "../catalogue.ts";
+import { invalid, validate } from "../input.ts";
+import type { Operation, Operations, PaidOperation } from "../operations.ts";
+import { bazaarExtension } from "../payment/bazaar.ts";
+import { toPaymentPayload } from "../payment/header.ts";
+import type { Offers } from "../payment/offers.ts";
+import { Problem } from "../problems.ts";
+import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
+import { type Methods, RPC, RpcError } from "./rpc.ts";
+import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
+import type { TaskIds, UnpaidTask } from "./task-id.ts";
+
+export type AgentOptions = {
+  admit: Admit;
+  recall: Recall;
+  offers: Offers;
+  catalogue: Catalogue;
+  operations: Operations;
+  ids: TaskIds;
+  /** Of every absolute link. */
+  origin: string;
+};
+
+/**
+ * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that asks for its payment.
+ *
+ * A task is one purchase. Until it is paid it is kept nowhere: its id says what it is about. From then on it is the call
+ * that the journal has under its name.
+ */
+export function createAgent({ admit, recall, offers, ids, ...options }: AgentOptions): Methods {
+  const skills = skillsOf(options);
+
+  return {
+    async "message/send"(params) {
+      const { message, configuration } = validate(SendParams, params);
+      if (message.taskId === undefined) return begin(message);
+      const payment = message.metadata?.[PAYMENT.payload];
+      if (payment !== undefined) return pay(message.taskId, payment, configuration?.blocking);
+      const isRejected = message.metadata?.[PAYMENT.status] === "payment-rejected";
+      return isRejected ? cancel(message.taskId) : get(message.taskId);
+    },
+    "tasks/get": async (params) => get(validate(TaskParams, params).id),
+    "tasks/cancel": async (params) => cancel(validate(TaskParams, params).id),
+  };
+
+  async function begin(asked: Message): Promise<object> {
+    if (asked.metadata?.[PAYMENT.payload] !== undefined)
+      throw fault("/message/taskId", "must name the task that is paid for");
+    const { skill, args } = readSkillCall(asked);
+    const { endpoint, operation } = skillNamed(skill);
+    if (operation.kind !== "paid") return tell(endpoint, operation, args, asked.contextId);
+    encodeWithin(args, endpoint);
+    const task = { skill, subject: operation.subject(args) };
+    return unpaid(ids.issue(task), task);
+  }
+
+  /** Pays for a task, and tells what that comes to. Where the task has a call, that is the answer whatever was sent. */
+  async function pay(id: string, sent: JsonValue, wait = true): Promise<object> {
+    const task = ids.read(id);
+    if (!task) return get(id);
+    const { endpoint, resource } = skillNamed(task.skill);
+    encodeWithin(sent, endpoint);
+    const payment = toPaymentPayload(sent);
+    const outcome = await admit(task.subject, payment, { name: nameOf(id), wait }).catch(problem);
+    if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
+    const known = await paid(id);
+    if (known) return known;
+    if (outcome instanceof Problem) throw outcome;
+    return refusedTask(id, x402PaymentRequired(outcome, resource), payment.accepted.network);
+  }
+
+  async function get(id: string): Promise<object> {
+    return (await paid(id)) ?? unpaid(id, read(id));
+  }
+
+  /** Nothing is kept of an unpaid task, so that nothing is left to cancel. */
+  async function cancel(id: string): Promise<object> {
+    if (await paid(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
+    read(id);
+    return canceledTask(id);
+  }
+
+  /** The task as the journal has it; undefined when it has not. */
+  async function paid(id: string): Promise<object | undefined> {
+    const outcome = await recall(nameOf(id)).catch(problem);
+    if (outcome instanceof Problem) {
+      if (outcome.code === "payment_refunded") return failedTask(id, outcome.message);
+      if (isPending(outcome)) return workingTask(id, outcome);
+      throw outcome;
+    }
+    if (outcome?.kind === "payment_required")
+      return failedTask(id, outcome.error ?? "The payment failed.", outcome.receipt);
+    return outcome && completedTask(id, outcome);
+  }
+
+  function unpaid(id: string, { skill, subject }: UnpaidTask): object {
+    return unpaidTask(id, x402PaymentRequired(paymentRequired(offers, subject.chain), skillNamed(skill).resource));
+  }
+
+  function read(id: string): UnpaidTask {
+    const task = ids.read(id);
+    if (task) return task;
+    throw new RpcError(RPC.taskNotFound, "There is no such task.");
+  }
+
+  function skillNamed(name: string): Skill {
+    const skill = skills.get(name);
+    if (skill) return skill;
+    throw fault("/message/parts", `names none of the skills: ${[...skills.keys()].join(", ")}`);
+  }
+}
+
+/** An endpoint that agents may use, as the catalogue offers it. */
+type Skill = { endpoint: Endpoint; operation: Operation; resource: Resource };
+
+/** Skills by id. What is sold is the same thing as over HTTP, and has its name. */
+function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalogue" | "operations" | "origin">) {
+  const skills = new Map<string, Skill>();
+  for (const [id, endpoint] of Object.entries(catalogue)) {
+    const operation = operations[id];
+    if (!endpoint.skill || !operation) continue;
+    const { path, summary } = endpoint;
+    const resource: Resource = { url: `${origin}${path}`, description: summary };
+    if (operation.kind === "paid") resource.extensions = bazaarExtension(endpoint);
+    skills.set(endpoint.skill.id, { endpoint, operation, resource });
+  }
+  return skills;
+}
+
+/** A bundle that is not verified is an answer too. */
+async function tell(
+  endpoint: Endpoint,
+  operation: Exclude<Operation, PaidOperation>,
+  args: JsonObject,
+  contextId: string | undefined,
+): Promise<object> {
+  try {
+    const text = operation.kind === "verify" ? "Verified." : `${endpoint.summary}.`;
+    return message(text, JSON.parse(await askFree(endpoint, operation, args)), contextId);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "bundle_rejected") throw error;
+    return message(error.message, error.members.report as JsonObject, contextId);
+  }
+}
+
+/** The name under which the journal has a task's call (`Purchase`). */
+function nameOf(taskId: string): string {
+  return `a2a-task/${taskId}`;
+}
+
+function isPending({ code }: Problem): boolean {
+  return code === "settlement_pending" || code === "attestation_pending";
+}
+
+/** @throws whatever is not a problem */
+function problem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}
+
+function fault(pointer: string, detail: string): Problem {
+  return invalid([{ pointer, detail }]);
+}

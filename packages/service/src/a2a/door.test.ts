@@ -1,0 +1,304 @@
+import type { JsonObject } from "@attestd/proof/json";
+import fc from "fast-check";
+import pino from "pino";
+import { describe, expect, test, vi } from "vitest";
+import type { Admit } from "../calls/admit.ts";
+import { pending } from "../calls/asking.ts";
+import type { Outcome, Recall } from "../calls/outcome.ts";
+import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
+import { CATALOGUE } from "../catalogue.ts";
+import type { Operation, Operations } from "../operations.ts";
+import { encodeHeader } from "../payment/header.ts";
+import { Offers } from "../payment/offers.ts";
+import { Problem } from "../problems.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { a2aDoor } from "./door.ts";
+import { PAYMENT } from "./message.ts";
+import { createTaskIds } from "./task-id.ts";
+
+const SUBJECT: Subject = { kind: "transaction", chain: "algorand", id: "ID" };
+const PAID = { x402Version: 2, accepted: { network: "n" }, payload: { signature: "s" } };
+const ids = createTaskIds(new Uint8Array(32));
+
+const REQUIRED: Outcome = { kind: "payment_required", accepts: [], options: [], extensions: {} };
+const DELIVERED: Outcome = { kind: "delivered", body: '{"version":1}', receipt: encodeHeader({ success: true }) };
+const VOID: Outcome = { ...REQUIRED, error: "expired", receipt: encodeHeader({ success: false }) };
+const SETTLING = pending("settlement_pending", "Settling.");
+
+const OPERATIONS: Operations = Object.fromEntries(
+  Object.entries(CATALOGUE).map(([id, { access }]): [string, Operation] => [
+    id,
+    access === "paid"
+      ? { kind: "paid", subject: () => SUBJECT }
+      : { kind: "verify", verify: async () => ({ verified: true }) as never },
+  ]),
+);
+
+/** What comes of a payment: now, and under the name of the task afterwards. */
+type Course = { now?: Outcome | Error; later?: Outcome | Error };
+
+type TaskResult = {
+  kind: string;
+  id: string;
+  status: { state: string; message: { metadata: JsonObject } };
+  artifacts?: object[];
+};
+type Answer = {
+  id: unknown;
+  result?: TaskResult;
+  error?: { code: number; message: string; data?: JsonObject };
+};
+
+/** A door of its own, asked without a network between. */
+function aDoor({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) {
+  const log = pino({ level: "silent" });
+  const logged = vi.spyOn(log, "error");
+  const admit = vi.fn<Admit>(async () => thrown(now));
+  const recall: Recall = async () => later && thrown(later);
+  const offers = new Offers({ tenders: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
+  const origin = "https://attestd.example";
+  const door = a2aDoor({ admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log });
+
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    door.handle(
+      new Request(`${origin}/a2a`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body,
+      }),
+    );
+  async function send(body: string): Promise<Answer> {
+    const response = await post(body);
+    expect(response.status).toBe(200);
+    return (await response.json()) as Answer;
+  }
+  const ask = (method: string, params: unknown) => send(JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }));
+  const say = (message: object, configuration?: object) =>
+    ask("message/send", { message: { role: "user", messageId: "m", parts: [], ...message }, configuration });
+  const pay = (taskId: string, payment: unknown = PAID, configuration?: object) =>
+    say({ taskId, metadata: { [PAYMENT.payload]: payment } }, configuration);
+  return { post, send, ask, say, pay, admit, logged };
+}
+
+function thrown(outcome: Outcome | Error): Outcome {
+  if (outcome instanceof Error) throw outcome;
+  return outcome;
+}
+
+const data = (content: object) => ({ parts: [{ kind: "data", data: content }] });
+const text = (content: string) => ({ parts: [{ kind: "text", text: content }] });
+const newTask = () => ids.issue({ skill: "attest", subject: SUBJECT });
+const payment = (result: TaskResult | undefined) => result?.status.message.metadata;
+
+describe("JSON-RPC", () => {
+  test.each([
+    ["no JSON", "{", -32700],
+    ["a member twice", '{"id":1,"id":2}', -32700],
+    ["nesting without end", "[".repeat(1000), -32700],
+    ["a batch", "[]", -32600],
+    ["nothing", "null", -32600],
+    ["another version", '{"jsonrpc":"1.0","id":1,"method":"tasks/get"}', -32600],
+    ["no id", '{"jsonrpc":"2.0","method":"tasks/get"}', -32600],
+    ["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"message/stream"}', -32601],
+    ["a name of every object's", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601],
+    ["no params", '{"jsonrpc":"2.0","id":1,"method":"tasks/get"}', -32602],
+    ["params of another form", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":[1]}', -32602],
+    ["a task of nobody's", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"x"}}', -32001],
+  ])("%s is answered with its code", async (_, body, code) => {
+    expect(await aDoor().send(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
+  });
+
+  test("answers name the request's id, and null where there is none", async () => {
+    const { send } = aDoor();
+    expect((await send('{"jsonrpc":"2.0","id":"a","method":"x"}')).id).toBe("a");
+    expect((await send('{"id":5}')).id).toBe(5);
+    expect((await send('{"id":{}}')).id).toBeNull();
+  });
+
+  test("garbage is always answered in JSON-RPC, and none of it is a failure of ours", async () => {
+    const { ask, send, logged } = aDoor();
+    const method = fc.constantFrom("message/send", "tasks/get", "tasks/cancel");
+    const part = fc.record({ kind: fc.constantFrom("text", "data", "file"), text: fc.string(), data: fc.jsonValue() });
+    const message = fc.record(
+      {
+        role: fc.constantFrom<unknown>("user", "agent", 1),
+        parts: fc.array(part),
+        taskId: fc.oneof(fc.string(), fc.constant(newTask())),
+        metadata: fc.dictionary(fc.constantFrom(...Object.values(PAYMENT)), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    );
+    const params = fc.oneof(fc.jsonValue(), fc.record({ message }), fc.record({ id: fc.string() }));
+    await fc.assert(fc.asyncProperty(method, params, async (name, given) => void (await ask(name, given))));
+    await fc.assert(fc.asyncProperty(fc.string(), async (body) => void (await send(body))));
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  test("a failure of ours is -32603, is logged, and says that a payment is safe", async () => {
+    const { pay, logged } = aDoor({ now: new TypeError("broken") });
+    expect((await pay(newTask())).error).toMatchObject({
+      code: -32603,
+      data: { code: "internal", retry: { sameHeader: true } },
+    });
+    expect(logged).toHaveBeenCalled();
+  });
+
+  test("over HTTP only JSON is taken, and the payment extension is named when it is asked for", async () => {
+    const { post } = aDoor();
+    await expect(post("{}", { "content-type": "text/plain" })).rejects.toMatchObject({ code: "media_type" });
+    const none = await post("{}");
+    expect(none.headers.get("x-a2a-extensions")).toBeNull();
+    const asked = await post("{}", { "x-a2a-extensions": `urn:other, ${X402_A2A_EXTENSION}` });
+    expect(asked.headers.get("x-a2a-extensions")).toBe(X402_A2A_EXTENSION);
+  });
+});
+
+describe("a message", () => {
+  test.each([
+    ["a data part", data({ skill: "attest", txid: "ID" })],
+    ["the JSON of one as text", text('{"skill":"attest","txid":"ID"}')],
+    ["a transaction's id as text", text(" ID\n")],
+    ["a data part beside words", { parts: [...text("please").parts, ...data({ skill: "attest", txid: "ID" }).parts] }],
+  ])("asks for a paid skill with %s, and gets a task that waits for its payment", async (_, parts) => {
+    const { say, admit } = aDoor();
+    const { result } = await say(parts);
+    expect(result).toMatchObject({ kind: "task", status: { state: "input-required" } });
+    expect(payment(result)).toMatchObject({
+      [PAYMENT.status]: "payment-required",
+      [PAYMENT.required]: { x402Version: 2, resource: { url: "https://attestd.example/attest" } },
+    });
+    expect(ids.read(result?.id ?? "")).toEqual({ skill: "attest", subject: SUBJECT });
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  test("asks for a free skill and is answered at once", async () => {
+    const { result } = await aDoor().say({ ...data({ skill: "verify", version: 1 }), contextId: "c" });
+    expect(result).toMatchObject({ kind: "message", role: "agent", contextId: "c" });
+    expect(result).toMatchObject({ parts: [{ text: "Verified." }, { data: { verified: true } }] });
+  });
+
+  test("with a bundle that is not verified is answered with the report", async () => {
+    const verify = async () => {
+      throw new Problem("bundle_rejected", "Not verified: note.", { members: { report: { verified: false } } });
+    };
+    const operations: Operations = { ...OPERATIONS, verify: { kind: "verify", verify } };
+    const { result } = await aDoor({}, operations).say(data({ skill: "verify" }));
+    expect(result).toMatchObject({ parts: [{ text: "Not verified: note." }, { data: { verified: false } }] });
+  });
+
+  test.each([
+    ["no skill", data({ txid: "ID" })],
+    ["an unknown skill", data({ skill: "mint" })],
+    ["two data parts", { parts: [...data({ skill: "attest" }).parts, ...data({ skill: "attest" }).parts] }],
+    ["nothing", {}],
+    ["a file", { parts: [{ kind: "file", file: { uri: "https://x" } }] }],
+    ["arguments beyond what the endpoint takes", data({ skill: "attest", txid: "x".repeat(70_000) })],
+    ["a payment for no task", { ...text("ID"), metadata: { [PAYMENT.payload]: PAID } }],
+  ])("with %s is refused as invalid", async (_, message) => {
+    expect((await aDoor().say(message)).error).toMatchObject({ code: -32602, data: { status: expect.any(Number) } });
+  });
+});
+
+describe("a payment for a task", () => {
+  test("is admitted under the task's name, and completes it", async () => {
+    const { pay, admit } = aDoor({ now: DELIVERED });
+    const id = newTask();
+    const { result } = await pay(id);
+    expect(admit).toHaveBeenCalledExactlyOnceWith(SUBJECT, PAID, { name: `a2a-task/${id}`, wait: true });
+    expect(result).toMatchObject({
+      id,
+      status: { state: "completed" },
+      artifacts: [{ parts: [{ kind: "data", data: { version: 1 } }] }],
+    });
+    expect(payment(result)).toMatchObject({
+      [PAYMENT.status]: "payment-completed",
+      [PAYMENT.receipts]: [{ success: true }],
+    });
+  });
+
+  test("is not waited for when the client does not want to, and the task is at work", async () => {
+    const { pay, admit } = aDoor({ now: SETTLING, later: SETTLING });
+    const { result } = await pay(newTask(), PAID, { blocking: false });
+    expect(admit.mock.lastCall?.[2]).toMatchObject({ wait: false });
+    expect(result?.status.state).toBe("working");
+    expect(payment(result)).toEqual({ [PAYMENT.status]: "payment-verified" });
+  });
+
+  test("that is refused leaves the task waiting for another one", async () => {
+    const { result } = await aDoor({ now: { ...REQUIRED, error: "too little" } }).pay(newTask());
+    expect(result?.status.state).toBe("input-required");
+    expect(payment(result)).toMatchObject({
+      [PAYMENT.status]: "payment-failed",
+      [PAYMENT.error]: "PAYMENT_REFUSED",
+      [PAYMENT.required]: { error: "too little" },
+      [PAYMENT.receipts]: [{ success: false, errorReason: "too little", network: "n" }],
+    });
+  });
+
+  test("that comes to nothing fails the task", async () => {
+    const { pay, ask } = aDoor({ now: VOID, later: VOID });
+    const id = newTask();
+    for (const { result } of [await pay(id), await ask("tasks/get", { id })]) {
+      expect(result?.status.state).toBe("failed");
+      expect(payment(result)).toMatchObject({
+        [PAYMENT.error]: "SETTLEMENT_FAILED",
+        [PAYMENT.receipts]: [{ success: false }],
+      });
+    }
+  });
+
+  test("that is under way for another task says so, and never that this one must be paid", async () => {
+    expect((await aDoor({ now: SETTLING }).pay(newTask())).error).toMatchObject({
+      code: -32000,
+      data: { code: "settlement_pending", retry: { sameHeader: true }, retryAfter: expect.any(Number) },
+    });
+  });
+
+  test("that is malformed, or too large, is invalid", async () => {
+    const { pay, admit } = aDoor();
+    expect((await pay(newTask(), "x")).error).toMatchObject({ code: -32602, data: { code: "payment_malformed" } });
+    const large = { ...PAID, payload: { signature: "s".repeat(70_000) } };
+    expect((await pay(newTask(), large)).error).toMatchObject({ code: -32602, data: { code: "body_too_large" } });
+    expect(admit).not.toHaveBeenCalled();
+  });
+
+  test("of a task that nobody issued goes nowhere", async () => {
+    const { pay, admit } = aDoor({ now: DELIVERED });
+    expect((await pay(`${newTask()}x`)).error?.code).toBe(-32001);
+    expect(admit).not.toHaveBeenCalled();
+  });
+});
+
+describe("a task", () => {
+  test("that is unpaid is read from its id, canceled without a trace, and rejected alike", async () => {
+    const { ask, say } = aDoor();
+    const id = newTask();
+    expect((await ask("tasks/get", { id })).result?.status.state).toBe("input-required");
+    expect((await say({ taskId: id })).result?.status.state).toBe("input-required");
+    expect((await ask("tasks/cancel", { id })).result?.status.state).toBe("canceled");
+    const rejected = await say({ taskId: id, metadata: { [PAYMENT.status]: "payment-rejected" } });
+    expect(rejected.result?.status.state).toBe("canceled");
+    expect((await ask("tasks/cancel", { id: "x" })).error?.code).toBe(-32001);
+  });
+
+  test.each([
+    ["completed", DELIVERED],
+    ["working", SETTLING],
+    ["failed", new Problem("payment_refunded", "Given back.")],
+  ])(
+    "that is paid is %s as the journal says, also under an older key, and cannot be canceled",
+    async (state, later) => {
+      const { ask } = aDoor({ later });
+      for (const id of [newTask(), "issued under a key that was replaced"]) {
+        expect((await ask("tasks/get", { id })).result?.status.state).toBe(state);
+        expect((await ask("tasks/cancel", { id })).error?.code).toBe(-32002);
+      }
+    },
+  );
+
+  test("is not made up where the journal cannot be read", async () => {
+    const { ask, logged } = aDoor({ later: new Error("disk") });
+    expect((await ask("tasks/get", { id: newTask() })).error?.code).toBe(-32603);
+    expect(logged).toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,75 @@
+import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import { z } from "zod";
+import { invalid, parseInput } from "../input.ts";
+
+/** Longer than any id that we issue. */
+const TaskId = z.string().max(512);
+const Parameters = z.record(z.string(), z.json());
+
+/** Members of a message that are not named here (A2A 0.3.0, Message) say nothing to us. */
+const Message = z.object({
+  role: z.literal("user", "must be user"),
+  parts: z
+    .array(
+      z.discriminatedUnion(
+        "kind",
+        [
+          z.object({ kind: z.literal("text"), text: z.string() }),
+          z.object({ kind: z.literal("data"), data: Parameters }),
+        ],
+        "must be a text or a data part",
+      ),
+    )
+    .max(16),
+  taskId: TaskId.optional(),
+  contextId: z.string().optional(),
+  metadata: Parameters.optional(),
+});
+export type Message = z.infer<typeof Message>;
+
+/** Params of `message/send`. */
+export const SendParams = z.object({
+  message: Message,
+  configuration: z.object({ blocking: z.boolean().optional() }).optional(),
+});
+
+/** Params of `tasks/get` and of `tasks/cancel`. */
+export const TaskParams = z.object({ id: TaskId });
+
+/** Metadata of messages by which agents pay (a2a-x402 v0.1, section 7). */
+export const PAYMENT = {
+  status: "x402.payment.status",
+  required: "x402.payment.required",
+  payload: "x402.payment.payload",
+  receipts: "x402.payment.receipts",
+  error: "x402.payment.error",
+} as const;
+
+/** A skill and its arguments, as a message asks for them. */
+export type SkillCall = { skill: string; args: JsonObject };
+
+/**
+ * What a message asks for: its one data part, or a text that is the JSON of such a part, names `skill` and has the
+ * arguments beside it. A text that is not JSON is the id of a transaction to attest.
+ *
+ * @throws Problem `body_invalid`, `body_not_json`
+ */
+export function readSkillCall({ parts }: Message): SkillCall {
+  const data = parts.filter((part) => part.kind === "data").map((part): JsonValue => part.data);
+  const texts = parts.filter((part) => part.kind === "text").map(({ text }) => text.trim());
+  const asked = data.length > 0 ? data : texts.map(readText);
+  if (asked.length !== 1) throw unclear("must be one data part, or one text");
+  const [call] = asked;
+  if (typeof call !== "object" || call === null || Array.isArray(call)) throw unclear("must hold an object");
+  const { skill, ...args } = call;
+  if (typeof skill !== "string") throw unclear("must name the skill, as skill, beside its arguments");
+  return { skill, args };
+}
+
+function readText(text: string): JsonValue {
+  return text.startsWith("{") ? parseInput(text) : { skill: "attest", txid: text };
+}
+
+function unclear(detail: string) {
+  return invalid([{ pointer: "/message/parts", detail }]);
+}

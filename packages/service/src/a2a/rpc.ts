@@ -1,0 +1,93 @@
+import { JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { SAME_HEADER } from "../calls/asking.ts";
+import { Problem } from "../problems.ts";
+
+/** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  /** Whatever else keeps us from answering: the problem says what. */
+  refused: -32000,
+  taskNotFound: -32001,
+  taskNotCancelable: -32002,
+} as const;
+
+/** An answer other than a result that is no problem of ours. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = "RpcError";
+    this.code = code;
+  }
+}
+
+/** @throws RpcError; Problem */
+export type Method = (params: JsonValue | undefined) => Promise<object>;
+
+/** Methods by name. */
+export type Methods = Readonly<Record<string, Method>>;
+
+export type RpcOptions = {
+  limits: JsonLimits;
+  /** Of every absolute link. */
+  origin: string;
+  log: Logger;
+};
+
+const Id = z.union([z.string(), z.int(), z.null()]);
+/** Every method has an answer, so every request has an id. Members that are not named here are ignored. */
+const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: z.json().optional() });
+
+/**
+ * Answers one request of JSON-RPC 2.0, whatever its body is. A problem is an error with the problem document (RFC 9457)
+ * as its `data`, in which `retryAfter` has the seconds that HTTP has in Retry-After.
+ *
+ * @param body UTF-8
+ */
+export async function answer(body: Uint8Array, methods: Methods, { limits, origin, log }: RpcOptions): Promise<object> {
+  let id: z.infer<typeof Id> = null;
+  try {
+    const json = parseJson(body, limits);
+    id = idOf(json);
+    const request = Envelope.safeParse(json);
+    if (!request.success) throw new RpcError(RPC.invalidRequest, "Not a request of JSON-RPC 2.0 with an id.");
+    const { method, params } = request.data;
+    if (!Object.hasOwn(methods, method)) throw new RpcError(RPC.methodNotFound, `There is no method ${method}.`);
+    return { jsonrpc: "2.0", id, result: await methods[method]?.(params as JsonValue | undefined) };
+  } catch (error) {
+    return { jsonrpc: "2.0", id, error: worded(error) };
+  }
+
+  function worded(error: unknown): object {
+    if (error instanceof RpcError) return { code: error.code, message: error.message };
+    if (error instanceof JsonError) return { code: RPC.parseError, message: error.message };
+    if (error instanceof Problem) return ofProblem(error);
+    log.error({ err: error }, "an A2A request failed");
+    // A payment may have come with it.
+    return ofProblem(new Problem("internal", "The service failed to answer.", { members: SAME_HEADER }));
+  }
+
+  function ofProblem(problem: Problem): object {
+    const { status, message, retryAfter } = problem;
+    const data = { ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) };
+    return { code: codeOf(status), message, data };
+  }
+}
+
+function codeOf(status: number): number {
+  if (status === 500) return RPC.internalError;
+  return status === 400 || status === 413 ? RPC.invalidParams : RPC.refused;
+}
+
+/** The id of what may not be a request (JSON-RPC 2.0, section 5: null where it cannot be told). */
+function idOf(json: JsonValue): z.infer<typeof Id> {
+  const id = typeof json === "object" && json !== null && !Array.isArray(json) ? json.id : null;
+  return Id.safeParse(id).data ?? null;
+}

@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createTaskIds, type UnpaidTask } from "./task-id.ts";
+
+const seed = new Uint8Array(32).fill(5);
+const ids = createTaskIds(seed);
+const task: UnpaidTask = {
+  skill: "prove-tx-inclusion",
+  subject: { kind: "inclusion", chain: "base", id: `0x${"ab".repeat(32)}`, height: Number.MAX_SAFE_INTEGER },
+};
+
+describe("a task's id", () => {
+  test("is read by every replica, and is another for every task", () => {
+    const id = ids.issue(task);
+    expect(createTaskIds(seed).read(id)).toEqual(task);
+    expect(ids.issue(task)).not.toBe(id);
+    expect(id).toMatch(/^[\w-]+\.[\w-]{16}\.[\w-]{22}$/);
+    expect(id.length).toBeLessThan(512);
+  });
+
+  test("is read by nobody who has another seed", () => {
+    expect(createTaskIds(new Uint8Array(32)).read(ids.issue(task))).toBeUndefined();
+  });
+
+  test("altered in any character, or made up, is none of ours", () => {
+    const id = ids.issue(task);
+    fc.assert(
+      fc.property(fc.nat(id.length - 1), fc.constantFrom(..."Ab0-_."), (at, character) => {
+        fc.pre(id[at] !== character);
+        expect(ids.read(id.slice(0, at) + character + id.slice(at + 1))).toBeUndefined();
+      }),
+    );
+    fc.assert(fc.property(fc.string(), (text) => ids.read(text) === undefined));
+    for (const text of ["", ".", "..", `${id}.`, id.slice(0, -1)]) expect(ids.read(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,43 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Subject } from "../subjects/subject.ts";
+
+/** What a task that nobody has paid for yet is about. It is kept nowhere but in the task's own id. */
+export type UnpaidTask = { skill: string; subject: Subject };
+
+/**
+ * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`: any replica reads what any other has issued, and nobody else can make
+ * one. The nonce tells two tasks apart that are about the same, because each of them is one purchase.
+ */
+export interface TaskIds {
+  issue(task: UnpaidTask): string;
+
+  /** @returns undefined when the id was not issued under this key */
+  read(id: string): UnpaidTask | undefined;
+}
+
+const NONCE_BYTES = 12;
+const MAC_BYTES = 16;
+
+/** @param seed of the attestor's post-quantum key, which every replica has; ids say nothing of it (HKDF, RFC 5869) */
+export function createTaskIds(seed: Uint8Array): TaskIds {
+  const key = Buffer.from(hkdfSync("sha256", seed, "", "attestd/a2a-task/v1", 32));
+  const mac = (text: string) =>
+    createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES).toString("base64url");
+  return {
+    issue(task) {
+      const content = Buffer.from(JSON.stringify(task)).toString("base64url");
+      const text = `${content}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
+      return `${text}.${mac(text)}`;
+    },
+    read(id) {
+      const end = id.lastIndexOf(".");
+      const text = id.slice(0, Math.max(end, 0));
+      // As texts, so that an id has one spelling alone.
+      const [stated, right] = [Buffer.from(id.slice(end + 1)), Buffer.from(mac(text))];
+      if (stated.length !== right.length || !timingSafeEqual(stated, right)) return undefined;
+      // Ours, so of the form that `issue` gave it.
+      const [content = ""] = text.split(".", 1);
+      return JSON.parse(Buffer.from(content, "base64url").toString()) as UnpaidTask;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { JsonObject } from "@attestd/proof/json";
+import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
+import type { Delivered } from "../calls/outcome.ts";
+import { settlementOf } from "../payment/receipt.ts";
+import type { Problem } from "../problems.ts";
+import { PAYMENT } from "./message.ts";
+
+// How tasks and messages are worded (A2A 0.3.0, Task and Message; payment in the status message's metadata, a2a-x402).
+
+/** What a payment has come to. */
+type PaymentStatus =
+  | "payment-required"
+  | "payment-rejected"
+  | "payment-verified"
+  | "payment-completed"
+  | "payment-failed";
+
+/** Nobody has paid yet. */
+export function unpaidTask(id: string, required: X402PaymentRequired): object {
+  return task(id, "input-required", "Payment is required.", "payment-required", { [PAYMENT.required]: required });
+}
+
+/** A payment was not taken, and nothing was charged: another one may be sent for the same task. */
+export function refusedTask(id: string, required: X402PaymentRequired, network: string): object {
+  const reason = required.error ?? "The payment was refused.";
+  return task(id, "input-required", reason, "payment-failed", {
+    [PAYMENT.required]: required,
+    [PAYMENT.error]: "PAYMENT_REFUSED",
+    [PAYMENT.receipts]: [{ success: false, errorReason: reason, transaction: "", network }],
+  });
+}
+
+/** @param problem `settlement_pending` or `attestation_pending` */
+export function workingTask(id: string, { code, message }: Problem): object {
+  return task(id, "working", message, code === "settlement_pending" ? "payment-verified" : "payment-completed");
+}
+
+export function completedTask(id: string, { body, receipt }: Delivered): object {
+  const bundle = { artifactId: "bundle", name: "bundle", parts: [dataPart(JSON.parse(body))] };
+  return {
+    ...task(id, "completed", "The bundle is attached.", "payment-completed", {
+      [PAYMENT.receipts]: [settlementOf(receipt)],
+    }),
+    artifacts: [bundle],
+  };
+}
+
+/** @param receipt of the settlement that failed, where there is one */
+export function failedTask(id: string, reason: string, receipt?: string): object {
+  return task(id, "failed", reason, "payment-failed", {
+    [PAYMENT.error]: "SETTLEMENT_FAILED",
+    [PAYMENT.receipts]: receipt === undefined ? [] : [settlementOf(receipt)],
+  });
+}
+
+export function canceledTask(id: string): object {
+  return task(id, "canceled", "Nothing was charged.", "payment-rejected");
+}
+
+/** An answer that needs no task. */
+export function message(text: string, data: JsonObject, contextId: string | undefined): object {
+  const parts = [{ kind: "text", text }, dataPart(data)];
+  return { kind: "message", role: "agent", messageId: randomUUID(), parts, ...(contextId && { contextId }) };
+}
+
+/** Its context is the task alone: nothing is remembered from one to the next. */
+function task(id: string, state: string, text: string, status: PaymentStatus, metadata: object = {}): object {
+  const message = {
+    kind: "message",
+    role: "agent",
+    messageId: randomUUID(),
+    taskId: id,
+    contextId: id,
+    parts: [{ kind: "text", text }],
+    metadata: { [PAYMENT.status]: status, ...metadata },
+  };
+  return { kind: "task", id, contextId: id, status: { state, message } };
+}
+
+function dataPart(data: JsonObject): object {
+  return { kind: "data", data };
+}
