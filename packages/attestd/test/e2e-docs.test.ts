@@ -36,7 +36,7 @@ test("the stock client of docs/examples buys a bundle, which the verifier of doc
   expect((await outsider(world.sandbox).attestations()).map(({ note }) => note)).toEqual([bundle.attest.note]);
 
   await writeFile(join(folder.path, "bundle.json"), stdout);
-  const verifier = [join(DOCS, "verify/verify.mjs"), "bundle.json", ".attestd/keys.json"];
+  const verifier = [join(DOCS, "verify/javascript/verify.mjs"), "bundle.json", ".attestd/keys.json"];
   expect((await node(folder.path, ...verifier)).stdout).toContain(`in round ${bundle.attest.round}`);
 
   bundle.attest.round += 1;

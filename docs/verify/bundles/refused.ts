@@ -1,0 +1,246 @@
+import { ALGORAND_MAINNET, encodeNote, toBase64 } from "@attestd/proof";
+import { testBlockBundle, testBundle, testLightHeader } from "@attestd/proof/testing";
+import { type Case, fails, is } from "./case.ts";
+import {
+  altered,
+  baseBlock,
+  baseInclusion,
+  block,
+  blocks,
+  first,
+  inclusion,
+  lightHeader,
+  now,
+  ofBytes,
+  payment,
+  proofOf,
+  receipt,
+  reversed,
+  SANDBOX,
+  second,
+  stranger,
+  text,
+  third,
+  transfer,
+  withAttest,
+  withBlock,
+  withNote,
+  withProof,
+  withSource,
+} from "./ingredients.ts";
+
+/** Bundles that every verifier refuses, by the check that fails first. */
+export const REFUSED: readonly Case[] = [
+  // schema
+  is(
+    "unknown member",
+    altered(payment, (copy) => Object.assign(copy, { extra: 1 })),
+    fails("schema"),
+  ),
+  is("unknown member of a receipt", withProof(baseInclusion, { receipt: { ...receipt, extra: 1 } }), fails("schema")),
+  is(
+    "missing member",
+    altered(payment, ({ attest }) => delete (attest as Partial<typeof attest>).round),
+    fails("schema"),
+  ),
+  is("a member twice", text.replace('"round":2500', '"round":2499,"round":2500'), fails("schema")),
+  is("a member twice, once escaped", text.replace('"round":2500', '"\\u0072ound":2499,"round":2500'), fails("schema")),
+  is("base64 without padding", text.replace(/=+"/, '"'), fails("schema")),
+  is("upper-case hex", withSource(payment, { hashSha256: payment.source.hashSha256.toUpperCase() }), fails("schema")),
+  is("a round that is text", withAttest(payment, { round: "2500" }), fails("schema")),
+  is("a round that is no integer", withAttest(payment, { round: 2500.5 }), fails("schema")),
+  is("round 0", withAttest(payment, { round: 0 }), fails("schema")),
+  is("a transaction id too short", withAttest(payment, { txnId: payment.attest.txnId.slice(1) }), fails("schema")),
+  is(
+    "version 2",
+    altered(payment, (copy) => Object.assign(copy, { version: 2 })),
+    fails("schema"),
+  ),
+  is(
+    "another network",
+    altered(payment, (copy) => Object.assign(copy, { network: "algorand-testnet" })),
+    fails("schema"),
+  ),
+  is("another chain than the id's", withSource(payment, { chain: "base" }), fails("schema")),
+  is("a chain that is none", withBlock(block, { chain: "toString" }), fails("schema")),
+  is(
+    "a block of another type",
+    altered(block, (copy) => Object.assign(copy, { type: "tx-inclusion" })),
+    fails("schema"),
+  ),
+  is(
+    "a type that is none",
+    altered(block, (copy) => Object.assign(copy, { type: "toString" })),
+    fails("schema"),
+  ),
+  is(
+    "a source of another chain than the block",
+    altered(inclusion, (copy) => Object.assign(copy, { source: transfer.source })),
+    fails("schema"),
+  ),
+  is("an array", "[]", fails("schema")),
+  // keyTrust
+  is("a stranger's key", testBundle({ attestor: stranger, round: 2500 }), { failed: ["keyTrust"], status: "unknown" }),
+  is("a stranger's key over a block", testBlockBundle({ attestor: stranger, round: 2500 }), {
+    failed: ["keyTrust"],
+    status: "unknown",
+  }),
+  is("retired key after its rounds", testBundle({ attestor: first, round: 1000 }), {
+    failed: ["keyTrust"],
+    status: "retired",
+  }),
+  is("current key before its rounds", testBundle({ attestor: third, round: 1999 }), fails("keyTrust")),
+  is("revoked key before its revocation", testBundle({ attestor: second, round: 1200 }), {
+    failed: ["keyTrust"],
+    status: "revoked",
+  }),
+  is("revoked key after its revocation", testBundle({ attestor: second, round: 1700 }), {
+    failed: ["keyTrust"],
+    status: "revoked",
+  }),
+  is(
+    "another account",
+    altered(payment, ({ attestor }) => Object.assign(attestor, { algorandAddress: stranger.algorandAddress })),
+    fails("keyTrust"),
+  ),
+  // signature
+  is("a changed round", { ...payment, attest: { ...payment.attest, round: 2501 } }, fails("signature")),
+  is("another bundle's signature", { ...payment, signature: transfer.signature }, fails("signature")),
+  is(
+    "a stranger's signature",
+    altered(payment, () => undefined, stranger),
+    fails("signature"),
+  ),
+  is("a changed round over a block", { ...block, attest: { ...block.attest, round: 2501 } }, fails("signature")),
+  is(
+    "a changed round over an inclusion",
+    { ...inclusion, attest: { ...inclusion.attest, round: 2501 } },
+    fails("signature"),
+  ),
+  // hashPreimage
+  is("another SHA-256", withSource(payment, { hashSha256: "0".repeat(64) }), fails("hashPreimage")),
+  is("another SHA-256 of the header", withBlock(block, { hashSha256: "0".repeat(64) }), fails("hashPreimage")),
+  // transactionId
+  is("another transaction's id", withSource(payment, { txnId: inclusion.source.txnId }), fails("transactionId")),
+  is(
+    "another Base transaction's id",
+    withSource(transfer, { txnId: baseInclusion.source.txnId }),
+    fails("transactionId"),
+  ),
+  is("other bytes", withSource(payment, { txnBytesBase64: "AAAA" }), fails("hashPreimage", "transactionId", "note")),
+  is(
+    "bytes of another chain",
+    withSource(payment, { txnBytesBase64: transfer.source.txnBytesBase64 }),
+    fails("hashPreimage", "transactionId", "note"),
+  ),
+  is("members out of order in msgpack", ofBytes(reversed), fails("transactionId", "note")),
+  is(
+    "another transaction in an inclusion",
+    altered(inclusion, (copy) => Object.assign(copy, { source: payment.source })),
+    fails("inclusion"),
+  ),
+  // blockHash
+  is("another height", withBlock(block, { height: 257 }), fails("blockHash")),
+  is("another height, of Base", withBlock(baseBlock, { height: 1 }), fails("blockHash")),
+  is("another block's hash", withBlock(block, { blockHash: inclusion.source.txnId }), fails("blockHash")),
+  is(
+    "another header",
+    withBlock(block, { headerBase64: baseBlock.block.headerBase64 }),
+    fails("hashPreimage", "blockHash", "note"),
+  ),
+  // inclusion
+  is("another index", withProof(inclusion, { index: 2 }), fails("inclusion")),
+  is("an index beyond the tree", withProof(inclusion, { index: 11 }), fails("inclusion")),
+  is("the weaker tree", withProof(inclusion, { tree: "txn" }), fails("inclusion")),
+  is("another entry of the block", withProof(inclusion, { stibBase64: "gA==" }), fails("inclusion")),
+  is("a sibling too few", withProof(inclusion, { siblings: proofOf(inclusion).siblings.slice(1) }), fails("inclusion")),
+  is(
+    "siblings out of order",
+    withProof(inclusion, { siblings: proofOf(inclusion).siblings.toReversed() }),
+    fails("inclusion"),
+  ),
+  is(
+    "a light header of another index",
+    withProof(inclusion, { lightHeader: { ...lightHeader, index: 254 } }),
+    fails("inclusion"),
+  ),
+  is(
+    "a light header of another interval",
+    withProof(inclusion, { lightHeader: { ...lightHeader, interval: 512 } }),
+    fails("inclusion"),
+  ),
+  is(
+    "a light header of another block",
+    withProof(inclusion, { lightHeader: testLightHeader(blocks.plain.header) }),
+    fails("inclusion"),
+  ),
+  is("another index in Base", withProof(baseInclusion, { index: 151 }), fails("inclusion")),
+  is(
+    "a node too few",
+    withProof(baseInclusion, { nodes: proofOf(baseInclusion).nodes.slice(0, -1) }),
+    fails("inclusion"),
+  ),
+  is(
+    "a node too many",
+    withProof(baseInclusion, { nodes: [...proofOf(baseInclusion).nodes, "wA=="] }),
+    fails("inclusion"),
+  ),
+  is(
+    "nodes out of order",
+    withProof(baseInclusion, { nodes: proofOf(baseInclusion).nodes.toReversed() }),
+    fails("inclusion"),
+  ),
+  is("no nodes", withProof(baseInclusion, { nodes: [] }), fails("inclusion")),
+  is("another receipt", withProof(baseInclusion, { receipt: { ...receipt, bytesBase64: "AsA=" } }), fails("inclusion")),
+  is(
+    "a receipt by the transaction's nodes",
+    withProof(baseInclusion, { receipt: { ...receipt, nodes: proofOf(baseInclusion).nodes } }),
+    fails("inclusion"),
+  ),
+  // note
+  is("a note for another ledger", withNote(payment, /"g":"[^"]*"/, `"g":"${SANDBOX}"`), {
+    ...fails("note"),
+    warnings: ["sandbox"],
+  }),
+  is("sandbox, by MainNet's keys", testBundle({ ...now, ledger: SANDBOX }), {
+    ...fails("note"),
+    warnings: ["sandbox"],
+  }),
+  is("a note of another source chain", withNote(transfer, "eip155:8453", "eip155:1"), fails("note")),
+  is("a note of another hash", withNote(payment, /"h":"../, '"h":"00'), fails("note")),
+  is("a note of another transaction", withNote(payment, /"t":"../, '"t":"AA'), fails("note")),
+  is(
+    "a note of another key",
+    altered(
+      payment,
+      (copy) => {
+        copy.attestor = { algorandAddress: first.algorandAddress, pqPublicKey: toBase64(first.publicKey) };
+        copy.attest.round = 500;
+      },
+      first,
+    ),
+    { failed: ["note"], status: "retired" },
+  ),
+  is("a note of another level than Algorand's", withNote(payment, "finalized", "safe"), fails("note")),
+  is("a note of a level that is none", withNote(transfer, "finalized", "probably"), fails("note")),
+  is("a note with white space", withNote(payment, ",", ", "), fails("note")),
+  is("a note with a member more", withNote(payment, "}", ',"z":1}'), fails("note")),
+  is("a note without its prefix", withNote(payment, "attestd/v1:j", ""), fails("note")),
+  is(
+    "a note of a key",
+    withAttest(payment, { note: encodeNote({ g: ALGORAND_MAINNET, k: "0".repeat(64) }) }),
+    fails("note"),
+  ),
+  is("a transaction's note over a block", withAttest(block, { note: payment.attest.note }), fails("note")),
+  is("a note of another height", withNote(block, '"n":256', '"n":257'), fails("note")),
+  is("a note of another block", withNote(block, /"b":"../, '"b":"AA'), fails("note")),
+  // More than one
+  is(
+    "a stranger's key and a changed round",
+    { ...testBundle({ attestor: stranger }), attest: payment.attest },
+    {
+      failed: ["keyTrust", "signature", "note"],
+      status: "unknown",
+    },
+  ),
+];

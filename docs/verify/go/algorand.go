@@ -1,0 +1,119 @@
+// What a verifier must know of Algorand: the ids of transactions and blocks, and the way from the one to the other.
+
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/base64"
+	"math/bits"
+)
+
+type algorand struct{}
+
+func (algorand) levels() []string { return []string{"finalized"} }
+
+// transaction gives the id and the network of a transaction; the ledger where it names no network.
+func (algorand) transaction(data []byte, ledger string) facts {
+	fields := readMap(data, true)
+	require(fields["type"] != nil, "no transaction")
+	return facts{id: id("TX", data), network: network(fields, ledger)}
+}
+
+// header gives the hash, the height and the network of a block.
+func (algorand) header(data []byte, ledger string) facts {
+	fields := readMap(data, false)
+	height := msgpack{data: fields["rnd"]}
+	if fields["rnd"] == nil {
+		height.data = []byte{0}
+	}
+	number := height.uint(1, 0)
+	require(number < 0x80 || number >= 0xcc && number <= 0xcf, "not an integer")
+	if number >= 0x80 {
+		number = height.uint(1<<(number-0xcc), 0)
+	}
+	return facts{id: id("BH", data), height: number, network: network(fields, ledger)}
+}
+
+// isIncluded says whether a transaction is in the block of a header: by the Merkle tree that the header commits to.
+func (algorand) isIncluded(inclusion object, transaction, header []byte) bool {
+	fields := readMap(header, false)
+	tree, digest := "txn", sha512_256
+	if fields["txn256"] != nil {
+		tree, digest = "txn256", sha2_256
+	}
+	stib := digest([]byte("STIB"), decode(inclusion["stibBase64"]))
+	leaf := digest([]byte("TL"), digest([]byte("TX"), transaction), stib)
+	if inclusion["tree"] != tree || !leads(digest, tree == "txn256", leaf, inclusion, readDigest(fields[tree])) {
+		return false
+	}
+	light, present := inclusion["lightHeader"].(object)
+	return !present || isCommitted(light, fields, header)
+}
+
+// isCommitted says whether a block is in the interval of a state proof: of one that no bundle can show to be consensus'.
+func isCommitted(light object, fields map[string][]byte, header []byte) bool {
+	require(fields["gh"] != nil, "a header without a genesis hash")
+	blockHash := append([]byte{0xc4, 32}, sha512_256([]byte("BH"), header)...)
+	encoded := []byte{0x80}
+	for _, member := range []struct {
+		name  string
+		value []byte
+	}{{"1", blockHash}, {"gh", fields["gh"]}, {"r", fields["rnd"]}, {"tc", fields["tc"]}} {
+		if member.value != nil {
+			encoded[0]++
+			encoded = append(append(append(encoded, 0xa0|byte(len(member.name))), member.name...), member.value...)
+		}
+	}
+	interval := float64(uint64(1) << len(light["siblings"].([]any)))
+	leaf := sha2_256([]byte("B256"), encoded)
+	return light["interval"] == interval && leads(sha2_256, true, leaf, light, decode(light["commitment"]))
+}
+
+// leads says whether siblings lead from a leaf to a root. A vector commitment has a leaf at its index, bits reversed.
+func leads(digest func(...[]byte) []byte, isVector bool, leaf []byte, path object, root []byte) bool {
+	siblings, place := path["siblings"].([]any), uint64(path["index"].(float64))
+	if place >= 1<<len(siblings) {
+		return false
+	}
+	if isVector {
+		place = bits.Reverse64(place) >> (64 - len(siblings))
+	}
+	for _, sibling := range siblings {
+		if place&1 == 1 {
+			leaf = digest([]byte("MA"), decode(sibling), leaf)
+		} else {
+			leaf = digest([]byte("MA"), leaf, decode(sibling))
+		}
+		place >>= 1
+	}
+	return bytes.Equal(leaf, root)
+}
+
+func network(fields map[string][]byte, ledger string) string {
+	if fields["gh"] == nil {
+		return ledger
+	}
+	return "algorand:" + base64.RawURLEncoding.EncodeToString(readDigest(fields["gh"]))[:32]
+}
+
+func readDigest(value []byte) []byte {
+	require(len(value) == 34 && value[0] == 0xc4, "not 32 bytes")
+	return value[2:]
+}
+
+func id(domain string, data []byte) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sha512_256([]byte(domain), data))
+}
+
+func sha512_256(parts ...[]byte) []byte {
+	digest := sha512.Sum512_256(bytes.Join(parts, nil))
+	return digest[:]
+}
+
+func sha2_256(parts ...[]byte) []byte {
+	digest := sha256.Sum256(bytes.Join(parts, nil))
+	return digest[:]
+}

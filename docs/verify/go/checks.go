@@ -1,0 +1,94 @@
+// The checks of a bundle, but for its form.
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const prefix = "attestd/v1:j"
+
+// facts are what bytes say of themselves: their id or hash, a block's height, and the network.
+type facts struct {
+	id      string
+	height  uint64
+	network string
+}
+
+type chain interface {
+	levels() []string
+	transaction(data []byte, ledger string) facts
+	header(data []byte, ledger string) facts
+	isIncluded(inclusion object, transaction, header []byte) bool
+}
+
+var chains = map[string]chain{"algorand": algorand{}, "base": base{}}
+
+type result struct {
+	check  string
+	passed bool
+}
+
+// check gives the results of all checks but the first, in their order.
+func check(bundle object, on chain, believed trust) []result {
+	source, hasSource := bundle["source"].(object)
+	block, hasBlock := bundle["block"].(object)
+	inclusion, hasInclusion := bundle["inclusion"].(object)
+	publicKey := bundle["attestor"].(object)["pqPublicKey"]
+	note := object{"a": keySHA256(publicKey), "g": believed.ledger}
+	var txn, header []byte
+	var ofTxn, ofBlock facts
+	hashes := true
+	if hasSource {
+		txn = decode(source["txnBytesBase64"])
+		attempt(func() { ofTxn = on.transaction(txn, believed.ledger) })
+		hashes = hashes && source["hashSha256"] == hexSHA256(txn)
+		note["c"], note["h"], note["t"] = ofTxn.network, hexSHA256(txn), ofTxn.id
+	}
+	if hasBlock {
+		header = decode(block["headerBase64"])
+		attempt(func() { ofBlock = on.header(header, believed.ledger) })
+		hashes = hashes && block["hashSha256"] == hexSHA256(header)
+		note["b"], note["c"], note["h"], note["n"] = ofBlock.id, ofBlock.network, hexSHA256(header), ofBlock.height
+		delete(note, "t")
+	}
+	_, isTrusted := judgeKey(bundle, believed)
+	unsigned := with(bundle, nil)
+	delete(unsigned, "signature")
+	isSigned := signs(publicKey, unsigned, bundle["signature"].(object)["sigBase64"])
+	results := []result{{"keyTrust", isTrusted}, {"signature", isSigned}, {"hashPreimage", hashes}}
+	if hasSource {
+		results = append(results, result{"transactionId", ofTxn.id == source["txnId"]})
+	}
+	if hasBlock {
+		isBlock := ofBlock.id == block["blockHash"] && float64(ofBlock.height) == block["height"]
+		results = append(results, result{"blockHash", isBlock})
+	}
+	if hasInclusion {
+		isIncluded := false
+		attempt(func() { isIncluded = on.isIncluded(inclusion, txn, header) })
+		results = append(results, result{"inclusion", isIncluded})
+	}
+	return append(results, result{"note", isNote(bundle["attest"].(object)["note"].(string), note, on.levels())})
+}
+
+var paymentForm = regexp.MustCompile(`^[\w-]{21}[AQgw]$`)
+
+// isNote says whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form.
+func isNote(text string, facts object, levels []string) bool {
+	value, _ := parse([]byte(strings.TrimPrefix(text, prefix)))
+	stated, _ := value.(object)
+	level, _ := stated["l"].(string)
+	payment, _ := stated["p"].(string)
+	facts["l"], facts["p"] = level, payment
+	return slices.Contains(levels, level) && paymentForm.MatchString(payment) && text == prefix+string(canonical(facts))
+}
+
+func hexSHA256(data []byte) string {
+	digest := sha256.Sum256(data)
+	return hex.EncodeToString(digest[:])
+}

@@ -1,0 +1,10 @@
+module attestd.example/verify
+
+go 1.26.0
+
+require (
+	filippo.io/mldsa v1.0.0
+	golang.org/x/crypto v0.58.0
+)
+
+require golang.org/x/sys v0.49.0 // indirect

@@ -1,0 +1,77 @@
+// go run . BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+//
+// KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
+// nothing with attestd but Go's own library, filippo.io/mldsa and golang.org/x/crypto.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+func main() {
+	defer func() {
+		if reason := recover(); reason != nil {
+			fmt.Fprintln(os.Stderr, reason)
+			os.Exit(1)
+		}
+	}()
+	require(len(os.Args) > 2, "usage: go run . BUNDLE... KEYS")
+	last := len(os.Args) - 1
+	believed, all := readTrust(os.Args[last]), true
+	for _, file := range os.Args[1:last] {
+		all = report(file, believed) && all
+	}
+	if !all {
+		os.Exit(1)
+	}
+}
+
+// report says what is right and wrong with the bundle in a file, and whether it verifies.
+func report(file string, believed trust) bool {
+	text, err := os.ReadFile(file)
+	require(err == nil, "no such bundle")
+	value, _ := parse(text)
+	bundle, _ := value.(object)
+	name := chainOf(value)
+	results := []result{{"schema", name != ""}}
+	if name != "" {
+		results = append(results, check(bundle, chains[name], believed)...)
+	}
+	fmt.Println(file)
+	verified := true
+	for _, result := range results {
+		fmt.Println(map[bool]string{true: "pass", false: "FAIL"}[result.passed], result.check)
+		verified = verified && result.passed
+	}
+	if name != "" {
+		status, _ := judgeKey(bundle, believed)
+		fmt.Println("key", keyID(bundle["attestor"].(object)["pqPublicKey"]), status)
+	}
+	if !verified {
+		fmt.Println("not verified")
+		return false
+	}
+	if believed.ledger != mainNet {
+		fmt.Println("warning sandbox")
+	}
+	if strings.Contains(bundle["attest"].(object)["note"].(string), `"l":"included"`) {
+		fmt.Println("warning included_only")
+	}
+	fmt.Printf("verified, stated as recorded on Algorand in round %.0f\n", bundle["attest"].(object)["round"])
+	return true
+}
+
+// attempt leaves things as they are where the bytes are not what they should be.
+func attempt(compute func()) {
+	defer func() { _ = recover() }()
+	compute()
+}
+
+func require(condition bool, otherwise string) {
+	if !condition {
+		panic(errors.New(otherwise))
+	}
+}

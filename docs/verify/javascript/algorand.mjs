@@ -1,0 +1,75 @@
+// What a verifier must know of Algorand: the ids of transactions and blocks, and the way from the one to the other.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readMap } from "./msgpack.mjs";
+
+export const LEVELS = ["finalized"];
+
+const hash = (name, ...parts) => parts.reduce((hasher, part) => hasher.update(part), createHash(name)).digest();
+const decode = (text) => Buffer.from(text, "base64");
+
+/** The id and the network of a transaction; `ledger` where it names no network. */
+export function transaction(bytes, ledger) {
+  const fields = readMap(bytes, true);
+  assert(fields.has("type"), "no transaction");
+  return { id: base32(hash("sha512-256", "TX", bytes)), network: network(fields, ledger) };
+}
+
+/** The hash, the height and the network of a block, from its header. */
+export function header(bytes, ledger) {
+  const fields = readMap(bytes);
+  const height = readInteger(fields.get("rnd"));
+  return { hash: base32(hash("sha512-256", "BH", bytes)), height, network: network(fields, ledger) };
+}
+
+/** Whether a transaction is in the block of a header: by the Merkle tree that the header commits to. */
+export function isIncluded({ tree, index, stibBase64, siblings, lightHeader }, transaction, headerBytes) {
+  const fields = readMap(headerBytes);
+  if (tree !== (fields.has("txn256") ? "txn256" : "txn")) return false;
+  const name = tree === "txn256" ? "sha256" : "sha512-256";
+  const leaf = hash(name, "TL", hash(name, "TX", transaction), hash(name, "STIB", decode(stibBase64)));
+  if (!leads(name, tree === "txn256", leaf, index, siblings, readDigest(fields.get(tree)))) return false;
+  return lightHeader === undefined || isCommitted(lightHeader, fields, headerBytes);
+}
+
+/** Whether a block is in the interval of a state proof. That its commitment is one of consensus, no bundle can tell. */
+function isCommitted({ index, interval, commitment, siblings }, fields, headerBytes) {
+  assert(fields.has("gh"), "a header without a genesis hash");
+  const blockHash = Buffer.concat([Buffer.from([0xc4, 32]), hash("sha512-256", "BH", headerBytes)]);
+  const members = { 1: blockHash, gh: fields.get("gh"), r: fields.get("rnd"), tc: fields.get("tc") };
+  const present = Object.entries(members).filter(([, value]) => value !== undefined);
+  const light = present.flatMap(([name, value]) => [Buffer.from([0xa0 | name.length]), Buffer.from(name), value]);
+  const leaf = hash("sha256", "B256", Buffer.from([0x80 | present.length]), ...light);
+  return interval === 2 ** siblings.length && leads("sha256", true, leaf, index, siblings, decode(commitment));
+}
+
+/** Whether siblings lead from a leaf to a root. In a vector commitment the place of a leaf is its index, bits reversed. */
+function leads(name, isVector, leaf, index, siblings, root) {
+  if (index >= 2 ** siblings.length) return false;
+  const bits = [...index.toString(2).padStart(siblings.length, "0")].slice(0, siblings.length); // highest first
+  if (!isVector) bits.reverse();
+  const top = siblings.map(decode).reduce((node, sibling, level) => {
+    return hash(name, "MA", ...(bits[level] === "1" ? [sibling, node] : [node, sibling]));
+  }, leaf);
+  return top.equals(root);
+}
+
+function network(fields, ledger) {
+  return fields.has("gh") ? `algorand:${readDigest(fields.get("gh")).toString("base64url", 0, 24)}` : ledger;
+}
+
+function base32(digest) {
+  const digits = (BigInt(`0x${digest.toString("hex")}`) << 4n).toString(32).padStart(52, "0");
+  return digits.replace(/./g, (digit) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(digit, 32)]);
+}
+
+function readDigest(value) {
+  assert(value?.length === 34 && value[0] === 0xc4, "not 32 bytes");
+  return value.subarray(2);
+}
+
+function readInteger(value) {
+  if (value === undefined) return 0;
+  assert(value[0] < 0x80 || (value[0] >= 0xcc && value[0] <= 0xcf), "not an integer");
+  return Number(`0x${value.toString("hex", value.length > 1 ? 1 : 0)}`);
+}

@@ -1,0 +1,73 @@
+// node verify.mjs BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+// KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
+// nothing with attestd but Node's hashes and, from npm, @noble/post-quantum and @noble/hashes.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import * as algorand from "./algorand.mjs";
+import * as base from "./base.mjs";
+import { canonical, chainOf, parse } from "./form.mjs";
+import { judgeKey, keyId, keySha256, MAINNET, readTrust, signs } from "./keys.mjs";
+
+const CHAINS = { algorand, base };
+const PREFIX = "attestd/v1:j";
+const decode = (text) => Buffer.from(text, "base64");
+const sha256 = (data) => createHash("sha256").update(data).digest("hex");
+
+/** The results of all checks but the first, in their order. */
+function check(bundle, chain, trust) {
+  const { signature, ...unsigned } = bundle;
+  const { source, block, inclusion, attest, attestor } = bundle;
+  const { LEVELS, transaction, header, isIncluded } = CHAINS[chain];
+  const [txn, head] = [source && decode(source.txnBytesBase64), block && decode(block.headerBase64)];
+  const ofTxn = source && attempt(() => transaction(txn, trust.ledger));
+  const ofBlock = block && attempt(() => header(head, trust.ledger));
+  const isHash = (stated, bytes) => !stated || stated.hashSha256 === sha256(bytes);
+  const subject = block
+    ? { b: ofBlock?.hash, c: ofBlock?.network, h: sha256(head), n: ofBlock?.height }
+    : { c: ofTxn?.network, h: sha256(txn), t: ofTxn?.id };
+  const facts = { a: keySha256(attestor.pqPublicKey), g: trust.ledger, ...subject };
+  return {
+    keyTrust: judgeKey(bundle, trust)[1],
+    signature: signs(attestor.pqPublicKey, unsigned, signature.sigBase64),
+    hashPreimage: isHash(source, txn) && isHash(block, head),
+    ...(source && { transactionId: ofTxn?.id === source.txnId }),
+    ...(block && { blockHash: ofBlock?.hash === block.blockHash && ofBlock.height === block.height }),
+    ...(inclusion && { inclusion: attempt(() => isIncluded(inclusion, txn, head)) }),
+    note: attempt(() => isNote(attest.note, facts, LEVELS)),
+  };
+}
+
+/** Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form. */
+function isNote(text, facts, levels) {
+  const { l, p } = parse(text.slice(PREFIX.length));
+  const isForm = levels.includes(l) && /^[\w-]{21}[AQgw]$/.test(p);
+  return isForm && text === `${PREFIX}${canonical({ ...facts, l, p })}`;
+}
+
+/** What it computes; undefined where the bytes are not what they should be. */
+function attempt(compute) {
+  try {
+    return compute();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says what is right and wrong with the bundle in a file, and whether it verifies. */
+function report(file, trust) {
+  const bundle = attempt(() => parse(readFileSync(file, "utf8")));
+  const chain = chainOf(bundle);
+  const results = { schema: chain !== undefined, ...(chain && check(bundle, chain, trust)) };
+  console.log(file);
+  for (const [name, passed] of Object.entries(results)) console.log(passed ? "pass" : "FAIL", name);
+  if (chain) console.log("key", keyId(bundle.attestor.pqPublicKey), judgeKey(bundle, trust)[0]);
+  const verified = Object.values(results).every(Boolean);
+  if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
+  if (verified && bundle.attest.note.includes('"l":"included"')) console.log("warning included_only");
+  console.log(verified ? `verified, stated as recorded on Algorand in round ${bundle.attest.round}` : "not verified");
+  return verified;
+}
+
+const files = process.argv.slice(2);
+const trust = readTrust(files.pop());
+process.exitCode = files.map((file) => report(file, trust)).every(Boolean) && files.length > 0 ? 0 : 1;

@@ -1,0 +1,105 @@
+"""python3 verify.py BUNDLE... KEYS: says which checks each bundle passes, and exits with 0 if all pass all, else with 1.
+
+KEYS is the file of a key history, or the kid of the one key that is believed. docs/format.md as a program: it shares
+nothing with attestd but Python's own library and the package `cryptography`, 48 or later.
+"""
+
+import hashlib
+import re
+import sys
+from base64 import b64decode
+from pathlib import Path
+
+import algorand
+import base
+from form import canonical, chain_of, parse
+from keys import MAINNET, judge_key, key_id, key_sha256, read_trust, signs
+
+CHAINS = {"algorand": algorand, "base": base}
+PREFIX = "attestd/v1:j"
+
+
+def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
+    """The results of all checks but the first, in their order."""
+    source, block, inclusion = bundle.get("source"), bundle.get("block"), bundle.get("inclusion")
+    module, public_key = CHAINS[chain], bundle["attestor"]["pqPublicKey"]
+    unsigned = {name: bundle[name] for name in bundle if name != "signature"}
+    results = {
+        "keyTrust": judge_key(bundle, trust)[1],
+        "signature": signs(public_key, unsigned, bundle["signature"]["sigBase64"]),
+        "hashPreimage": True,
+    }
+    note = {"a": key_sha256(public_key), "g": trust["ledger"]}
+    if source:
+        txn = b64decode(source["txnBytesBase64"])
+        facts = attempt(lambda: module.transaction(txn, trust["ledger"])) or {"id": None, "network": None}
+        note |= {"c": facts["network"], "h": sha256(txn), "t": facts["id"]}
+        results["hashPreimage"] &= source["hashSha256"] == sha256(txn)
+        results["transactionId"] = source["txnId"] == facts["id"]
+    if block:
+        head = b64decode(block["headerBase64"])
+        facts = attempt(lambda: module.header(head, trust["ledger"])) or {"hash": None, "height": None, "network": None}
+        note |= {"b": facts["hash"], "c": facts["network"], "h": sha256(head), "n": facts["height"]}
+        note.pop("t", None)
+        results["hashPreimage"] &= block["hashSha256"] == sha256(head)
+        results["blockHash"] = (block["blockHash"], block["height"]) == (facts["hash"], facts["height"])
+    if inclusion:
+        results["inclusion"] = attempt(lambda: module.is_included(inclusion, txn, head)) is True
+    results["note"] = attempt(lambda: is_note(bundle["attest"]["note"], note, module.LEVELS)) is True
+    return results
+
+
+def is_note(text: str, facts: dict, levels: tuple) -> bool:
+    """Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form."""
+    stated = parse(text.removeprefix(PREFIX))
+    level, payment = stated["l"], stated["p"]
+    is_form = level in levels and re.fullmatch("[A-Za-z0-9_-]{21}[AQgw]", payment) is not None
+    return is_form and text == PREFIX + canonical({**facts, "l": level, "p": payment}).decode()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def attempt(compute):
+    """What it computes; None where the bytes are not what they should be."""
+    try:
+        return compute()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def report(file: str, trust: dict) -> bool:
+    """Says what is right and wrong with the bundle in a file, and whether it verifies."""
+    bundle = attempt(lambda: parse(Path(file).read_text("utf-8")))
+    chain = chain_of(bundle)
+    results = {"schema": chain is not None}
+    if chain:
+        results |= check(bundle, chain, trust)
+    print(file)
+    for name, passed in results.items():
+        print("pass" if passed else "FAIL", name)
+    if chain:
+        print("key", key_id(bundle["attestor"]["pqPublicKey"]), judge_key(bundle, trust)[0])
+    if not all(results.values()):
+        print("not verified")
+        return False
+    if trust["ledger"] != MAINNET:
+        print("warning sandbox")
+    if '"l":"included"' in bundle["attest"]["note"]:
+        print("warning included_only")
+    print("verified, stated as recorded on Algorand in round", bundle["attest"]["round"])
+    return True
+
+
+def main(*files: str) -> int:
+    try:
+        trust = read_trust(files[-1])
+    except (LookupError, OSError, ValueError) as reason:
+        sys.exit(f"keys: {reason}")
+    results = [report(file, trust) for file in files[:-1]]
+    return 0 if results and all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
