@@ -17,7 +17,13 @@ export type Answer =
   | { kind: "disconnected" };
 
 /** A request as it was sent, with the payload that it is known by. */
-export type Request = { sent: Sent; subject: Subject; payload: PaymentPayload };
+export type Request = {
+  sent: Sent;
+  subject: Subject;
+  payload: PaymentPayload;
+  /** Whether the client waits for its bundle. */
+  wait: boolean;
+};
 
 export type AnswersOptions = {
   witness: Witness;
@@ -77,12 +83,12 @@ export class Answers {
   #bundle({ sent, subject }: Request, { body, receipt }: Delivered): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
-    const call = this.#callOf(sent);
     // Durable rows only: a bundle that a crash could take back is not done.
+    const call = this.#callsOf(sent).find(({ bundle }) => bundle?.body === body);
     const isDone = call?.state === "done" || call?.state === "loss";
-    if (!isDone || call.bundle?.body !== body || call.receipt !== receipt)
-      witness.object("noBundleBefore", `${key} is delivered while ${call?.state}, or with other bytes`);
-    if (call?.subjectHash !== requestHash(subject)) witness.object("bound", `${key} is delivered for another request`);
+    if (!isDone || call.receipt !== receipt) witness.object("noBundleBefore", `${key} is delivered, and none is done`);
+    else if (call.subjectHash !== requestHash(subject))
+      witness.object("bound", `${key} is delivered for another request`);
   }
 
   #paymentRequired({ sent, payload }: Request, error: string | undefined): void {
@@ -97,25 +103,28 @@ export class Answers {
   #problem({ sent, subject, payload }: Request, code: ProblemCode): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
-    const call = this.#callOf(sent);
     if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
-    if (code === "payment_bound_to_other_request" && (call === undefined || call.subjectHash === requestHash(subject)))
+    const isOther = ({ subjectHash }: Call) => subjectHash !== requestHash(subject);
+    if (code === "payment_bound_to_other_request" && !this.#callsOf(sent).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
     if (code === "payment_unaccounted" && this.#seen.get(payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 
-  /** The call that a payment is answered from: its own, or that of another payment which its payer named alike. */
-  #callOf({ authorization, identifier }: Sent): Call | undefined {
+  /** The calls that a payment may be answered from: its own, or those of other payments which were named alike. */
+  #callsOf({ authorization, identifier, name }: Sent): Call[] {
     const { witness } = this.#options;
     const own = witness.course(authorization.key).call;
-    if (own || identifier === undefined) return own;
+    if (own) return [own];
+    const calls: Call[] = [];
     for (const { authorization: other, call } of witness.courses) {
+      if (!call) continue;
       const isPayers = other.rail === authorization.rail && other.account === authorization.account;
-      if (isPayers && call && call.state !== "void" && extractPaymentIdentifier(call.payload) === identifier)
-        return call;
+      const isAlike = identifier !== undefined && extractPaymentIdentifier(call.payload) === identifier;
+      const isNamed = name !== undefined && call.aliases.includes(name);
+      if (isNamed || (isPayers && isAlike && call.state !== "void")) calls.push(call);
     }
-    return undefined;
+    return calls;
   }
 }
 

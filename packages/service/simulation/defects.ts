@@ -121,9 +121,9 @@ export const DEFECTS = {
     defect: {
       admit:
         (admit: Admit, store: Store): Admit =>
-        async (subject, payload) => {
+        async (subject, payload, purchase) => {
           try {
-            return await admit(subject, payload);
+            return await admit(subject, payload, purchase);
           } catch (error) {
             const isPromised = error instanceof Problem && error.message.includes("has promised");
             const key = (payload?.payload as SimulatedScheme | undefined)?.authorization ?? "";

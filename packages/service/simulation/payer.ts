@@ -33,13 +33,14 @@ const ENDS = new Set<ProblemCode>([
 ]);
 
 /** What is signed for; on whatever network is offered unless one is named. */
-type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string; network?: string };
+type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string; name?: string; network?: string };
 const HONEST: Terms = { amount: PRICE, payTo: PAY_TO, ms: 60_000 };
 const LONG_MS = 120_000;
 
 /** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
 export class Payer {
   readonly #options: PayerOptions;
+  #tasks = 0;
 
   constructor(options: PayerOptions) {
     this.#options = options;
@@ -60,8 +61,9 @@ export class Payer {
       payTo: random.chance(0.03) ? "ANOTHER" : PAY_TO,
       ms: random.between(12_000, 60_000) + (this.#options.forks ? LONG_MS : 0),
       ...(random.chance(0.15) && { identifier: `purchase-of-${account.name}` }),
+      ...(random.chance(0.15) && { name: `task/${account.name}/${this.#tasks++}` }),
     });
-    const { authorization, identifier } = sent;
+    const { authorization, identifier, name } = sent;
 
     const trials: Promise<unknown>[] = [];
     const also = (probability: number, trial: () => Promise<unknown>) => {
@@ -77,6 +79,7 @@ export class Payer {
     // What was paid anew under the same name must not be charged a second time.
     if (identifier !== undefined)
       also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, identifier }), subject));
+    if (name !== undefined) also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, name }), subject));
     await Promise.all(trials);
   }
 
@@ -96,7 +99,7 @@ export class Payer {
   }
 
   /** Asks for the offers and signs for one of them. */
-  async #pay(subject: Subject, { amount, payTo, ms, identifier, network }: Terms): Promise<Sent> {
+  async #pay(subject: Subject, { amount, payTo, ms, identifier, name, network }: Terms): Promise<Sent> {
     const { scheduler, account, chains, signed } = this.#options;
     const { random } = scheduler;
     const accepted = await this.#offer(subject, network);
@@ -110,6 +113,7 @@ export class Payer {
       wallet: random.chance(0.15),
       accepted,
       ...(identifier !== undefined && { identifier }),
+      ...(name !== undefined && { name }),
     };
   }
 
@@ -126,7 +130,8 @@ export class Payer {
 
   async #send(sent: Sent, subject: Subject): Promise<Answer> {
     const replica = this.#options.balancer();
-    return replica ? replica.request({ sent, subject, payload: toPayload(sent) }) : { kind: "disconnected" };
+    const wait = !this.#options.scheduler.random.chance(0.1);
+    return replica ? replica.request({ sent, subject, payload: toPayload(sent), wait }) : { kind: "disconnected" };
   }
 
   /** Sends it again and again, until the answer is an end. */

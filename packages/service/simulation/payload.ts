@@ -11,6 +11,8 @@ export type Sent = {
   accepted: PaymentRequirements;
   /** The payer's own name for the purchase (extension payment-identifier). */
   identifier?: string;
+  /** The name that a door gives to the purchase. */
+  name?: string;
 };
 
 /** What a rail finds in `payload.payload`. */

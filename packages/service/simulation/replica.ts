@@ -1,4 +1,5 @@
 import type { PaymentPayload } from "@x402/core/types";
+import type { Purchase } from "../src/calls/admit.ts";
 import { Problem } from "../src/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer, Request } from "./answers.ts";
@@ -28,8 +29,9 @@ export class Replica {
   /** Sends it a request. @returns what its client comes to know; nothing is known of a process that died meanwhile */
   request(request: Request): Promise<Answer> {
     const { scheduler, answers } = this.#world;
-    const { sent, subject, payload } = request;
+    const { sent, subject, payload, wait } = request;
     const { key } = sent.authorization;
+    const purchase = { wait, ...(sent.name !== undefined && { name: sent.name }) };
     return new Promise((resolve) => {
       const end = (answer: Answer) => {
         if (this.#connected.delete(end)) resolve(answer);
@@ -37,7 +39,7 @@ export class Replica {
       this.#connected.add(end);
       scheduler.soon(this.#life, "request", key, () => {
         answers.looked(payload);
-        void this.#answer(subject, payload).then((answer) => {
+        void this.#answer(subject, payload, purchase).then((answer) => {
           answers.left(request, answer);
           if (scheduler.tracing) scheduler.note(this.#life.name, "answers", `${key} ${describe(answer)}`);
           scheduler.soon(undefined, "answer", key, () => end(answer));
@@ -48,7 +50,7 @@ export class Replica {
 
   /** A client without a payment asks what it may pay with. */
   offers(subject: Subject): Promise<Answer> {
-    return this.#answer(subject, undefined);
+    return this.#answer(subject, undefined, {});
   }
 
   /** The process is killed: nothing is left of it, and its clients are cut off. */
@@ -67,9 +69,9 @@ export class Replica {
     this.crash();
   }
 
-  async #answer(subject: Subject, payload: PaymentPayload | undefined): Promise<Answer> {
+  async #answer(subject: Subject, payload: PaymentPayload | undefined, purchase: Purchase): Promise<Answer> {
     try {
-      return await this.#service.admit(subject, payload);
+      return await this.#service.admit(subject, payload, purchase);
     } catch (error) {
       return error instanceof Problem ? { kind: "problem", code: error.code } : { kind: "broken", error };
     }

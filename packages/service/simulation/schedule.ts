@@ -181,7 +181,7 @@ async function replayAll({ scheduler, database, authorizations, witness }: World
     const call = database.find(authorization.key);
     if (call?.state !== "done" && call?.state !== "loss") return;
     const sent = { authorization, signature: "good", wallet: false, accepted: call.requirement } as const;
-    const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent) });
+    const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent), wait: true });
     if (answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
   });
   let over = false;

@@ -49,6 +49,7 @@ export type Service = { admit: Admit; capacity: Capacity; runner: Runner; store:
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
+const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Opens the service in a process as src/service.ts does: its calls are the real ones, from admission to the journal, and
@@ -90,7 +91,9 @@ export async function openService(
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);
   const runner = new Runner({ store, perform: work.perform, clock, log });
-  const limits = { ledger, carried: () => runner.active, mostInFlight, reserve: 100_000n, fee: 1_000n };
+  const carried = () => runner.active;
+  const queue = { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS };
+  const limits = { ledger, carried, mostInFlight, queue, reserve: 100_000n, fee: 1_000n };
   const capacity = work.watch(createCapacity(limits), mostInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
