@@ -43,3 +43,9 @@ test("the stock client of docs/examples buys a bundle, which the verifier of doc
   await writeFile(join(folder.path, "bundle.json"), JSON.stringify(bundle));
   await expect(node(folder.path, ...verifier)).rejects.toMatchObject({ code: 1 });
 });
+
+test("the official A2A client of docs/examples buys a bundle", async () => {
+  const { stdout } = await node(folder.path, join(DOCS, "examples/buy-over-a2a.mjs"));
+  const notes = (await outsider(world.sandbox).attestations()).map(({ note }) => note);
+  expect(notes).toContain(JSON.parse(stdout).attest.note);
+});
