@@ -1,36 +1,31 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { JsonError } from "@attestd/proof";
+import { LARGEST_BUNDLE, LARGEST_FILE, readFileContents } from "@attestd/web/bundle-file";
 import { fileTrouble } from "./failure.ts";
-
-/** A bundle has at most 2 MiB (the service's own limit). */
-const LARGEST = 2 ** 21;
 
 /** Why something cannot be judged at all: a sentence for people. */
 export class Unreadable extends Error {}
 
 /**
- * Reads what may be a bundle.
+ * Reads what may be a bundle, or a certificate that carries one.
  *
  * @param name a path, or `-` for standard input
  * @returns UTF-8 of JSON that has at least one part of a bundle
- * @throws Unreadable
+ * @throws Unreadable; JsonError for what is no JSON
  */
 export async function readBundle(name: string): Promise<Uint8Array> {
   const bytes = await readBytes(name);
-  let value: unknown;
-  try {
-    value = JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return bytes; // The verifier's own parser names the line.
-  }
-  const parts = ["source", "block", "attest", "attestor", "signature"];
-  if (typeof value === "object" && value !== null && parts.some((part) => Object.hasOwn(value, part))) return bytes;
+  const contents = await readFileContents(bytes);
+  if (contents.kind === "bundle") return contents.bytes;
+  if (contents.kind === "empty_certificate") throw new Unreadable("This certificate carries no bundle.");
   throw new Unreadable("Not an attestd bundle.");
 }
 
 /** What `verify` throws for a text that it cannot read, as a sentence. */
 export function notJson(error: JsonError): Unreadable {
+  if (error.code === "too_large")
+    return new Unreadable(`More than ${LARGEST_BUNDLE / 2 ** 20} MiB; bundles are smaller.`);
   return new Unreadable(error.code === "syntax" ? `Not JSON (line ${error.line}).` : `Not JSON: ${error.message}.`);
 }
 
@@ -51,5 +46,5 @@ async function readBytes(name: string): Promise<Buffer> {
 }
 
 function tooLarge(size: number): void {
-  if (size > LARGEST) throw new Unreadable(`${(size / 1e6).toFixed(1)} MB or more; bundles are smaller.`);
+  if (size > LARGEST_FILE) throw new Unreadable(`${(size / 1e6).toFixed(1)} MB or more; bundles are smaller.`);
 }

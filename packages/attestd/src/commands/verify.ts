@@ -1,36 +1,11 @@
-import { existsSync } from "node:fs";
-import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
-import {
-  type Bundle,
-  JsonError,
-  mayAskChain,
-  parseBundle,
-  parseJson,
-  type VerifyReport,
-  verify as verifyBundle,
-} from "@attestd/proof";
-import { notJson, readBundle, Unreadable } from "../bundle-file.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { type Believed, pinnedKeys, readKeys } from "../keys-file.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
+import type { Believed } from "../keys-file.ts";
 import { evidence, signerUnknown, verdict } from "../report-text.ts";
-import { DEFAULT_FOLDER, sandboxFolder, standingSandbox } from "../sandbox-folder.ts";
 import { type Terminal, terminal } from "../terminal.ts";
 
-export type VerifyOptions = {
-  keys?: string;
-  kid?: string[];
-  ledger?: string;
-  chain?: boolean;
-  service?: string;
-  json?: boolean;
-};
-
-/** What came of one file. */
-type Result = { file: string } & (
-  | { kind: "judged"; report: VerifyReport; bundle: Bundle | undefined; ledgerTrouble?: string }
-  | { kind: "unreadable"; why: string }
-);
+export type VerifyOptions = Whom & { json?: boolean };
 
 /**
  * Checks bundles, one after another, and says what it found of each.
@@ -46,7 +21,7 @@ export async function verify(files: string[], options: VerifyOptions, environmen
   const err = terminal(process.stderr, environment.unicode);
   const results: Result[] = [];
   for (const file of files) {
-    const result = await check(file, believed, service);
+    const result = await judgeFile(file, believed, service);
     results.push(result);
     if (options.json) printJson(result, err);
     else if (files.length === 1) printWhole(result, believed, out);
@@ -54,47 +29,6 @@ export async function verify(files: string[], options: VerifyOptions, environmen
   }
   if (files.length > 1 && !options.json) out.line(summary(results));
   return exitCode(results);
-}
-
-async function whoIsBelieved({ keys, kid, ledger }: VerifyOptions): Promise<Believed | undefined> {
-  if (kid) return pinnedKeys(kid, ledger);
-  if (ledger) throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record; name them too");
-  if (keys !== undefined) return readKeys(keys);
-  const standing = sandboxFolder(DEFAULT_FOLDER).keys;
-  return existsSync(standing) ? readKeys(standing) : undefined;
-}
-
-async function serviceToAsk({ chain, service }: VerifyOptions): Promise<string | undefined> {
-  if (!chain) {
-    if (service !== undefined) throw new Failure(EXIT.usage, "--service is asked only with --chain");
-    return undefined;
-  }
-  const asked = service ?? (await standingSandbox())?.serviceUrl;
-  if (asked !== undefined && URL.canParse(asked)) return asked;
-  throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
-}
-
-async function check(file: string, believed: Believed | undefined, service: string | undefined): Promise<Result> {
-  try {
-    const bytes = await readBundle(file);
-    const report = verifyBundle(bytes, believed);
-    const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-    if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle };
-    return { kind: "judged", file, bundle, ...(await online(service, bytes, report)) };
-  } catch (error) {
-    const unreadable = error instanceof JsonError ? notJson(error) : error;
-    if (unreadable instanceof Unreadable) return { kind: "unreadable", file, why: unreadable.message };
-    throw error;
-  }
-}
-
-async function online(service: string, bytes: Uint8Array, report: VerifyReport) {
-  try {
-    return { report: await withChainOf(service, bytes, report) };
-  } catch (error) {
-    if (error instanceof LedgerNotAsked) return { report, ledgerTrouble: error.message };
-    throw error;
-  }
 }
 
 function printJson(result: Result, err: Terminal): void {

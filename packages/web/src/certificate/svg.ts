@@ -37,7 +37,7 @@ function element(mark: Mark): string {
     case "rule":
       return `<rect x="${round(mark.x)}" y="${round(mark.y)}" width="${round(mark.width)}" height="0.6"/>`;
     case "code":
-      return `<path d="${modules(mark)}" shape-rendering="crispEdges"/>`;
+      return `<path transform="translate(${round(mark.x)} ${round(mark.y)})" d="${codePath(mark)}" shape-rendering="crispEdges"/>`;
     case "stamp": {
       const { x, y, size, angle, text } = mark;
       return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES.sans}" font-size="${size}" fill="${STAMP}" textLength="${round(textWidth(text, "sans", size))}" lengthAdjust="spacingAndGlyphs" transform="rotate(${-angle} ${round(x)} ${round(y)})">${escapeXml(text)}</text>`;
@@ -45,18 +45,30 @@ function element(mark: Mark): string {
   }
 }
 
-function modules({ x, y, module, dark }: Extract<Mark, { kind: "code" }>): string {
+/**
+ * The dark modules of a code as a path that begins at the code's upper left corner: a rectangle for each run of them,
+ * so that no seam shows between two.
+ */
+export function codePath({ module, dark }: Extract<Mark, { kind: "code" }>): string {
   return dark
     .flatMap((row, line) =>
-      row.flatMap((isDark, column) =>
-        isDark
-          ? [
-              `M${round(x + column * module)} ${round(y + line * module)}h${round(module)}v${round(module)}h-${round(module)}z`,
-            ]
-          : [],
-      ),
+      runs(row).map(({ from, length }) => {
+        const [x, y, width, height] = [from * module, line * module, length * module, module].map(round);
+        return `M${x} ${y}h${width}v${height}h-${width}z`;
+      }),
     )
     .join("");
+}
+
+function runs(row: readonly boolean[]): { from: number; length: number }[] {
+  const found: { from: number; length: number }[] = [];
+  row.forEach((isDark, index) => {
+    const last = found.at(-1);
+    if (!isDark) return;
+    if (last && last.from + last.length === index) last.length++;
+    else found.push({ from: index, length: 1 });
+  });
+  return found;
 }
 
 function round(value: number): number {

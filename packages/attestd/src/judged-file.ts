@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
+import { type Bundle, JsonError, mayAskChain, parseBundle, parseJson, type VerifyReport, verify } from "@attestd/proof";
+import { notJson, readBundle, Unreadable } from "./bundle-file.ts";
+import { EXIT, Failure } from "./failure.ts";
+import { type Believed, pinnedKeys, readKeys } from "./keys-file.ts";
+import { DEFAULT_FOLDER, sandboxFolder, standingSandbox } from "./sandbox-folder.ts";
+
+/** Options by which every command that checks bundles is told whom to believe, and whom to ask. */
+export type Whom = {
+  keys?: string;
+  kid?: string[];
+  ledger?: string;
+  chain?: boolean;
+  service?: string;
+};
+
+/** What came of one file. */
+export type Result = { file: string } & (
+  | {
+      kind: "judged";
+      report: VerifyReport;
+      bundle: Bundle | undefined;
+      /** UTF-8 of the bundle: of the file, or of what a certificate carries. */
+      bytes: Uint8Array;
+      /** Why the ledger could not be asked. */
+      ledgerTrouble?: string;
+    }
+  | { kind: "unreadable"; why: string }
+);
+
+/** @returns undefined where nothing is named and no sandbox stands here. @throws Failure */
+export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believed | undefined> {
+  if (kid) return pinnedKeys(kid, ledger);
+  if (ledger) throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record; name them too");
+  if (keys !== undefined) return readKeys(keys);
+  const standing = sandboxFolder(DEFAULT_FOLDER).keys;
+  return existsSync(standing) ? readKeys(standing) : undefined;
+}
+
+/** @returns undefined where the chains are not to be asked. @throws Failure `usage` */
+export async function serviceToAsk({ chain, service }: Whom): Promise<string | undefined> {
+  if (!chain) {
+    if (service !== undefined) throw new Failure(EXIT.usage, "--service is asked only with --chain");
+    return undefined;
+  }
+  const asked = service ?? (await standingSandbox())?.serviceUrl;
+  if (asked !== undefined && URL.canParse(asked)) return asked;
+  throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
+}
+
+/**
+ * Reads and checks the bundle in a file.
+ *
+ * @param file a path, or `-` for standard input
+ * @param service to compare with the chains, where that is wanted
+ */
+export async function judgeFile(
+  file: string,
+  believed: Believed | undefined,
+  service: string | undefined,
+): Promise<Result> {
+  try {
+    const bytes = await readBundle(file);
+    const report = verify(bytes, believed);
+    const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+    if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle, bytes };
+    return { kind: "judged", file, bundle, bytes, ...(await online(service, bytes, report)) };
+  } catch (error) {
+    const unreadable = error instanceof JsonError ? notJson(error) : error;
+    if (unreadable instanceof Unreadable) return { kind: "unreadable", file, why: unreadable.message };
+    throw error;
+  }
+}
+
+async function online(service: string, bytes: Uint8Array, report: VerifyReport) {
+  try {
+    return { report: await withChainOf(service, bytes, report) };
+  } catch (error) {
+    if (error instanceof LedgerNotAsked) return { report, ledgerTrouble: error.message };
+    throw error;
+  }
+}

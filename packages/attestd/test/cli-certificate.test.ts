@@ -1,0 +1,106 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  testAttestor,
+  testBaseBlock,
+  testBlockBundle,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "@attestd/proof/testing";
+import { pointerUrl } from "@attestd/web";
+import { PDFDocument } from "pdf-lib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attestd, type CommandOptions, temporaryFolder } from "./command.ts";
+
+const SANDBOX = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const attestor = testAttestor();
+const bundle = testBundle({ round: 46_581_204 });
+
+describe("attestd certificate", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const files: Record<string, unknown> = {
+      "good.json": bundle,
+      "bad.json": { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } },
+      "stranger.json": testBundle({ attestor: testAttestor("stranger") }),
+      "sandbox.json": testBundle({ ledger: SANDBOX }),
+      "block.json": testBlockBundle({ block: testBaseBlock(1) }),
+      "inclusion.json": testInclusionBundle({ block: testBaseBlock(3) }),
+      "keys.json": testHistory(),
+      "sandbox-keys.json": testHistory(undefined, SANDBOX),
+      // The attestor's present address is that of its newest key.
+      "moved.json": testHistory([
+        { attestor, fromRound: 1 },
+        { attestor: testAttestor("next"), fromRound: 50_000_000 },
+      ]),
+    };
+    for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
+  });
+  afterAll(() => folder[Symbol.asyncDispose]());
+  const run = (args: string, options: CommandOptions = {}) =>
+    attestd(args.split(" "), { cwd: folder.path, ...options });
+  const read = (name: string) => readFile(join(folder.path, name), "utf8");
+
+  test("makes a PDF that carries its bundle and is verified like it", async () => {
+    const made = await run("certificate good.json --keys keys.json");
+    expect(made).toEqual({ code: 0, stderr: "", stdout: "✓ Saved good.pdf\n  ALGO payment on Algorand, 1.00 ALGO\n" });
+    expect(await run("verify good.pdf --keys keys.json")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^✓ Verified {2}good\.pdf\n/),
+    });
+    const pdf = await PDFDocument.load(await readFile(join(folder.path, "good.pdf")));
+    expect(pdf.getPageCount()).toBe(1);
+    expect(pdf.getPage(0).getSize()).toEqual({ width: 595.28, height: 841.89 });
+    expect(pdf.getTitle()).toBe("Certificate of attestation: ALGO payment on Algorand, 1.00 ALGO");
+  });
+
+  test.each(["good", "block", "inclusion"])("makes an SVG of %s that says all of it, whole", async (name) => {
+    const made = await run(`certificate ${name}.json --keys moved.json --out ${name}.svg --paper letter`);
+    expect(made.code, made.stderr).toBe(0);
+    const svg = await read(`${name}.svg`);
+    const original = JSON.parse(await read(`${name}.json`));
+    const text = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, line]) => line).join("");
+    for (const id of [original.attest.txnId, attestor.kid, attestor.keySha256, attestor.algorandAddress])
+      expect(text).toContain(id);
+    for (const id of [
+      original.source?.txnId,
+      original.block?.blockHash,
+      (original.block ?? original.source).hashSha256,
+    ])
+      if (id !== undefined) expect(text).toContain(id);
+    expect(text).toMatch(/Verified on \d{4}-\d\d-\d\d, offline/);
+    expect(text).toContain(pointerUrl("https://attestd.example", original));
+    expect(svg).toContain('width="612pt" height="792pt"');
+    expect((await run(`verify ${name}.svg --keys keys.json`)).code).toBe(0);
+  });
+
+  test("marks what is of a sandbox across the sheet", async () => {
+    const made = await run("certificate sandbox.json --keys sandbox-keys.json -o sandbox.svg");
+    expect(made.stdout).toContain("Marked as not real");
+    expect(await read("sandbox.svg")).toContain("SANDBOX - NOT REAL");
+    expect(await read("sandbox.svg")).toContain("Sandbox, not real.");
+  });
+
+  test("reads standard input", async () => {
+    const made = await run("certificate - --keys keys.json", { input: JSON.stringify(bundle) });
+    expect(made.stdout).toMatch(/^✓ Saved certificate\.pdf\n/);
+  });
+
+  test.each([
+    ["a changed bundle", "bad.json --keys keys.json", 1, /^attestd: no certificate: not verified\n {2}signature /],
+    ["a stranger's", "stranger.json --keys keys.json", 1, /^attestd: no certificate: signer unknown\n/],
+    ["no one's", "good.json", 1, /^attestd: no certificate: signer unknown\n/],
+    [
+      "what is no bundle",
+      "keys.json --keys keys.json",
+      3,
+      /^attestd: can't read keys\.json\n {2}Not an attestd bundle\.\n/,
+    ],
+    ["another format", "good.json --keys keys.json -o a.doc", 2, /\.pdf or an \.svg/],
+    ["its own source", "good.svg --keys keys.json -o good.svg", 2, /the file to be read/],
+  ])("makes none of %s", async (_, args, code, words) => {
+    expect(await run(`certificate ${args}`)).toEqual({ code, stdout: "", stderr: expect.stringMatching(words) });
+  });
+});
