@@ -261,4 +261,15 @@ describe("keys over time", () => {
     );
     expect((await keys("history", "--keys", "keys.json", ...onLedger)).code).toBe(0);
   });
+
+  test("a journal from before its latest changes gets them back from a saved history, as far as the ledger knows them", async () => {
+    await world.stopService();
+    const third = history.keys[2]?.kid;
+    edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
+    await expect(world.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
+    expect((await operate("third.seed", "restore", "bad3.json").ended).stderr).toContain("It does not fit the ledger");
+    expect((await operate("third.seed", "restore", "keys.json").ended).code).toBe(0);
+    await world.restart();
+    expect(await served()).toEqual(history);
+  });
 });

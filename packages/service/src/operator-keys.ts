@@ -1,19 +1,26 @@
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { fromBase64 } from "@attestd/proof/encoding";
+import type { FormatError } from "@attestd/proof/format";
+import { checkKeyNotes, type RecordedNote, requireContinuation } from "@attestd/proof/keys";
 import type { KeyHistory } from "@attestd/proof/trust";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { drawHistory } from "./attestor/history.ts";
+import type { KeyRecord } from "./attestor/key-journal.ts";
 import {
   type KeyChange,
   type KeyChangeOptions,
+  KeyChangeRefused,
   revokeKey as revoke,
   rotateKey as rotate,
 } from "./attestor/key-records.ts";
 import { seedSigner } from "./attestor/signer.ts";
+import { attestorNotes } from "./calls/audit/algorand.ts";
+import { readableChains } from "./calls/audit/chains.ts";
 import { openJournal } from "./calls/audit/journal.ts";
 import { Refused } from "./calls/audit/refused.ts";
 import { liveAttempt } from "./calls/call.ts";
 import { isFinal } from "./calls/machine.ts";
+import type { Store } from "./calls/store.ts";
 import { openStore } from "./calls/stores/open.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
@@ -73,6 +80,59 @@ export async function revokeKey(
   return withKeys(settings, options, what.onWait, (_config, changing) => revoke(what.kid, what.round, changing));
 }
 
+/**
+ * Puts what a saved history has, and the journal lacks, back into the journal, after a backup was restored that is older
+ * than a change of the keys. Nothing is believed that the ledger has no note of.
+ *
+ * @param saved as `parseKeyHistory` gave it
+ * @returns the history as it is from now on
+ * @throws as `rotateKey`; Refused also when the saved history does not continue the journal's, or not fit the ledger
+ */
+export async function restoreKeys(
+  settings: Settings,
+  saved: KeyHistory,
+  options: OperatorOptions,
+): Promise<KeyHistory> {
+  const config = readConfig(settings, options);
+  const known = await historyIn(config);
+  try {
+    requireContinuation(known, saved);
+  } catch (error) {
+    throw refusal("It does not continue the journal's", error as FormatError);
+  }
+  const { ledger, readers } = readableChains(config, logger(config), systemClock, options.signal);
+  const heads = await readers.get("algorand")?.heads();
+  const span = { from: known.keys[0]?.fromRound ?? 0, to: heads?.latest ?? 0 };
+  const notes: RecordedNote[] = [];
+  for (const address of new Set(saved.keys.map(({ algorandAddress }) => algorandAddress)))
+    for await (const { note, ...one } of attestorNotes(ledger, address, span))
+      if (note !== undefined) notes.push({ ...one, note });
+  const [finding] = checkKeyNotes(saved, notes);
+  if (finding) throw refusal("It does not fit the ledger", finding);
+
+  const journal = await openStore(config);
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => release(journal));
+  const others = await journal.others();
+  if (others > 0) throw new KeyChangeRefused("journal_in_use", "Another replica has this journal open.");
+  for (const { untilRound: _, revokedRound: __, ...entry } of saved.keys) await journal.appendKey(entry);
+  for (const { kid, revokedRound } of saved.keys)
+    if (revokedRound !== undefined) await journal.appendRevocation({ kid, revokedRound });
+  // The backup may be of the time between: what was announced then is in the history now.
+  const standing = await journal.announced();
+  if (standing && hasRecord(saved, standing.record)) await journal.conclude(standing.attempt.txid, "noted");
+  return drawHistory(saved.ledger, await journal.keys(), await journal.revocations());
+}
+
+function hasRecord({ keys }: KeyHistory, record: KeyRecord): boolean {
+  if (record.kind === "key") return keys.some(({ kid }) => kid === record.entry.kid);
+  return keys.some(({ kid, revokedRound }) => kid === record.kid && revokedRound === record.revokedRound);
+}
+
+function refusal(what: string, { pointer, message }: { pointer?: string; message?: string }): Refused {
+  return new Refused("not_allowed", `${what}: ${pointer}: ${message}.`);
+}
+
 /** Opens what changing the keys takes, the journal and the ledger, and gives it up again. */
 async function withKeys(
   settings: Settings,
@@ -85,11 +145,8 @@ async function withKeys(
   await historyIn(config);
   await using opened = new AsyncDisposableStack();
   const journal = await openStore(config);
-  opened.defer(async () => {
-    await journal.release();
-    await journal.close();
-  });
-  const { ledger, close } = openLedger(config, pino({ level: config.logLevel }, pino.destination(2)), systemClock);
+  opened.defer(() => release(journal));
+  const { ledger, close } = openLedger(config, logger(config), systemClock);
   opened.defer(close);
   await ledger.rounds.next(AbortSignal.any([options.signal, AbortSignal.timeout(DEADLINE_MS)]));
   const { txid } = await change(config, {
@@ -104,6 +161,16 @@ async function withKeys(
   });
   const history = drawHistory(ledger.caip2, await journal.keys(), await journal.revocations());
   return { ...(txid !== undefined && { txid }), history };
+}
+
+async function release(journal: Store): Promise<void> {
+  await journal.release();
+  await journal.close();
+}
+
+/** To stderr: stdout is the command's own. */
+function logger({ logLevel }: Config): Logger {
+  return pino({ level: logLevel }, pino.destination(2));
 }
 
 async function historyIn({ algorand, database }: Config): Promise<KeyHistory> {

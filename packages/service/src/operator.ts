@@ -29,7 +29,7 @@ import type { Subject } from "./subjects/subject.ts";
 export { type RefusalCode, Refused } from "./calls/audit/refused.ts";
 export { type AuditReport, type Finding, INVARIANTS, type Severity } from "./calls/audit/report.ts";
 export { ConfigError } from "./config.ts";
-export { type KeyChangeReport, readKeyHistory, revokeKey, rotateKey } from "./operator-keys.ts";
+export { type KeyChangeReport, readKeyHistory, restoreKeys, revokeKey, rotateKey } from "./operator-keys.ts";
 export { ProviderError } from "./providers/provider.ts";
 export { UnfitRequest } from "./subjects/request.ts";
 

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { KeyChangeReport } from "@attestd/service/operator";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { readKeys } from "../keys-file.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { seedIn } from "../secret-file.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
@@ -77,6 +78,29 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
   out.line("Next:");
   if (untilRound === undefined) out.line("  Replace it: until then the service does not start. attestd keys rotate");
   out.line(HAND_ON);
+  return EXIT.good;
+}
+
+/**
+ * Puts what a saved history has, and the journal lacks, back into the journal.
+ *
+ * @throws Failure
+ */
+export async function keysRestore(
+  file: string,
+  options: SettingsOptions & { json?: boolean },
+  environment: Environment,
+): Promise<ExitCode> {
+  const { trust: saved } = await readKeys(file);
+  const { signal, settings, operator } = await prepare(options, environment);
+  const { restoreKeys } = await import("@attestd/service/operator");
+  const history = await restoreKeys(settings, saved, operator).catch((error: unknown) => {
+    throw changeFailure(error, "not restored", signal);
+  });
+  if (options.json) return json(history);
+  const out = terminal(process.stdout, environment.unicode);
+  out.marked("ok", `The journal has the ${history.keys.length} keys of ${file}`);
+  out.line(`  current  ${history.keys.at(-1)?.kid}`);
   return EXIT.good;
 }
 

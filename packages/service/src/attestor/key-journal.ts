@@ -19,13 +19,16 @@ export interface KeyJournal {
   keys(): Promise<KeyEntry[]>;
 
   /**
-   * Begins the history. MUST add nothing when it has an entry of the key: of replicas that start at once, one begins it,
+   * Adds an entry. MUST add nothing when the history has one of the key: of replicas that start at once, one begins it,
    * so read it again afterwards.
    */
   appendKey(entry: KeyEntry): Promise<void>;
 
   /** Every revocation, oldest first. */
   revocations(): Promise<KeyRevocation[]>;
+
+  /** Adds a revocation, of a key of the history. MUST add nothing when the key is revoked already. */
+  appendRevocation(revocation: KeyRevocation): Promise<void>;
 
   /** The record that is on its way; one at most. */
   announced(): Promise<KeyAnnouncement | undefined>;

@@ -21,6 +21,10 @@ export class MemoryKeys implements KeyJournal {
     return [...this.#revocations];
   }
 
+  async appendRevocation(revocation: KeyRevocation): Promise<void> {
+    if (!this.#revocations.some(({ kid }) => kid === revocation.kid)) this.#revocations.push(revocation);
+  }
+
   async announced(): Promise<KeyAnnouncement | undefined> {
     return this.#announced;
   }
@@ -36,7 +40,7 @@ export class MemoryKeys implements KeyJournal {
     this.#announced = undefined;
     if (outcome === "dead") return;
     if (record.kind === "key") await this.appendKey(record.entry);
-    else this.#revocations.push({ kid: record.kid, revokedRound: record.revokedRound });
+    else await this.appendRevocation({ kid: record.kid, revokedRound: record.revokedRound });
   }
 
   async others(): Promise<number> {

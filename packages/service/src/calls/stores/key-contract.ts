@@ -60,12 +60,19 @@ export function keyContract(name: string, place: () => Promise<KeyedJournal>): v
         await store.announce(revocation(kid, round, `NOTE ${kid}`));
         await store.conclude(`NOTE ${kid}`, "noted");
       }
+      await store.appendRevocation({ kid: "first", revokedRound: 4 });
       await reopened();
       expect(await store.revocations()).toEqual([
         { kid: "second", revokedRound: 2 ** 40 },
         { kid: "first", revokedRound: 3 },
       ]);
       expect(await store.keys()).toEqual([entry("first", 1), entry("second", 5)]);
+    });
+
+    test("adds a revocation once, of a key that it has", async () => {
+      for (const revokedRound of [7, 8]) await store.appendRevocation({ kid: "first", revokedRound });
+      await expect(store.appendRevocation({ kid: "stranger", revokedRound: 7 })).rejects.toThrow();
+      expect(await store.revocations()).toEqual([{ kid: "first", revokedRound: 7 }]);
     });
 
     test("lets one of several announcements stand, until it is concluded", async () => {

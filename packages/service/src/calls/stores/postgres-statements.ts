@@ -65,6 +65,7 @@ export const SQL = {
   appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
   keys: "SELECT entry FROM keys ORDER BY place",
   revocations: "SELECT kid, revoked_round FROM key_revocations ORDER BY place",
+  appendRevocation: "INSERT INTO key_revocations (kid, revoked_round) VALUES ($1, $2) ON CONFLICT DO NOTHING",
   announced: "SELECT record, txid, raw, first_valid, last_valid FROM key_announcement",
   announce: `
     INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, $1, $2, $3, $4, $5)

@@ -202,6 +202,9 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
       const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
       return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
     },
+    async appendRevocation({ kid, revokedRound }) {
+      await ask("appendRevocation", kid, revokedRound);
+    },
     announced,
     async announce(announcement) {
       const { record, attempt } = announcement;

@@ -174,6 +174,7 @@ function commands(db: DatabaseSync) {
     revocations(): KeyRevocation[] {
       return allRevocations.all().map((row) => ({ ...row }) as KeyRevocation);
     },
+    appendRevocation,
     announced,
     announce({ record, attempt }: KeyAnnouncement): KeyAnnouncement {
       const { txid, raw, firstValid, lastValid } = attempt;
@@ -185,9 +186,13 @@ function commands(db: DatabaseSync) {
       if (!row || outcome === "dead") return;
       const record: KeyAnnouncement["record"] = JSON.parse(row.record as string);
       if (record.kind === "key") appendKey(record.entry);
-      else insertRevocation.run(record.kid, record.revokedRound);
+      else appendRevocation(record);
     },
   };
+
+  function appendRevocation({ kid, revokedRound }: KeyRevocation): void {
+    insertRevocation.run(kid, revokedRound);
+  }
 
   function appendKey(entry: KeyEntry): void {
     insertKey.run(entry.kid, JSON.stringify(entry));

@@ -91,6 +91,7 @@ export async function openSqliteStore(path: string): Promise<Store & KeyJournal>
     keys: () => ask("keys"),
     appendKey: (entry) => ask("appendKey", entry),
     revocations: () => ask("revocations"),
+    appendRevocation: (revocation) => ask("appendRevocation", revocation),
     announced: () => ask("announced"),
     announce: (announcement) => ask("announce", announcement),
     conclude: (txid, outcome) => ask("conclude", txid, outcome),
