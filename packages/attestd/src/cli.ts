@@ -267,6 +267,27 @@ function commandLine(environment: Environment, finish: (exitCode: number) => voi
       finish(await keysRevoke(kid, options, environment));
     });
 
+  keys
+    .command("restore")
+    .summary("put back into the journal what a restored backup has lost")
+    .description(
+      lines(
+        "Put the keys of a saved history back into a journal whose backup is older, while no service runs.",
+        "  attestd keys restore keys.json --env /etc/attestd.env",
+      ),
+    )
+    .argument(
+      "<file>",
+      "the history, as `keys history --save` keeps it; the ledger must have a note of all that is new",
+    )
+    .option("--env <file>", "the service's settings, NAME=value a line")
+    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .option("--json", "print the history as JSON")
+    .action(async (file, options) => {
+      const { keysRestore } = await import("./commands/keys-change.ts");
+      finish(await keysRestore(file, options, environment));
+    });
+
   program
     .command("audit")
     .summary("hold the journal against the ledger and the rails")
