@@ -17,6 +17,9 @@ export interface Backing {
   promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void>;
 }
 
+/** What a payer promises in requests of this process that are not in the journal yet, each payment once. */
+type Promises = { total: bigint; requests: Map<string, number> };
+
 /**
  * Many authorizations can rest on one small balance: each passes alone, and most would only wait for their expiry.
  *
@@ -24,25 +27,48 @@ export interface Backing {
  * see them only there.
  */
 export function createBacking(store: Pick<Store, "exposure">): Backing {
-  /** What payers promise in requests of this process that are not in the journal yet. */
-  const promising = new Map<string, bigint>();
+  const promising = new Map<string, Promises>();
+
+  function count(name: string, { key, amount }: Payment): Promises {
+    const promises = promising.get(name) ?? { total: 0n, requests: new Map<string, number>() };
+    promising.set(name, promises);
+    const requests = promises.requests.get(key) ?? 0;
+    promises.requests.set(key, requests + 1);
+    if (requests === 0) promises.total += amount;
+    return promises;
+  }
+
+  function forget(name: string, { key, amount }: Payment, promises: Promises): void {
+    const requests = (promises.requests.get(key) ?? 0) - 1;
+    if (requests > 0) {
+      promises.requests.set(key, requests);
+      return;
+    }
+    promises.requests.delete(key);
+    promises.total -= amount;
+    if (promises.requests.size === 0) promising.delete(name);
+  }
 
   return {
     async promise(rail, payment, signal) {
       const { payer, amount } = payment;
-      const [open, held] = await Promise.all([store.exposure(rail.name, payer), rail.balance(payment, signal)]);
       const name = `${rail.name} ${payer}`;
-      const others = promising.get(name) ?? 0n;
-      if (open + others + amount > held) {
-        const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
-        throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
+      // Before the journal is read: a promise that is committed in between is counted here, or there, or twice.
+      const promises = count(name, payment);
+      const others = promises.total - amount;
+      try {
+        const open = await store.exposure(rail.name, payer);
+        // Afterwards: what is paid in between is out of the balance.
+        const held = await rail.balance(payment, signal);
+        if (open + others + amount > held) {
+          const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
+          throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });
+        }
+      } catch (error) {
+        forget(name, payment, promises);
+        throw error;
       }
-      promising.set(name, others + amount);
-      return () => {
-        const left = (promising.get(name) ?? 0n) - amount;
-        if (left > 0n) promising.set(name, left);
-        else promising.delete(name);
-      };
+      return () => forget(name, payment, promises);
     },
   };
 }
