@@ -56,38 +56,39 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     if (operation.kind !== "paid") return tell(endpoint, operation, args, asked.contextId);
     encodeWithin(args, endpoint);
     const task = { skill, subject: operation.subject(args) };
-    return unpaid(ids.issue(task), task);
+    return askFor(ids.issue(task), task);
   }
 
   /** Pays for a task, and tells what that comes to. Where the task has a call, that is the answer whatever was sent. */
   async function pay(id: string, sent: JsonValue, wait = true): Promise<object> {
     const task = ids.read(id);
+    // Not ours, or issued under a key that has been replaced: then the journal alone may know it.
     if (!task) return get(id);
     const { endpoint, resource } = skillNamed(task.skill);
     encodeWithin(sent, endpoint);
     const payment = toPaymentPayload(sent);
-    const outcome = await admit(task.subject, payment, { name: nameOf(id), wait }).catch(problem);
+    const outcome = await admit(task.subject, payment, { name: nameOf(id), wait }).catch(asProblem);
     if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
-    const known = await paid(id);
+    const known = await paidTask(id);
     if (known) return known;
     if (outcome instanceof Problem) throw outcome;
     return refusedTask(id, x402PaymentRequired(outcome, resource), payment.accepted.network);
   }
 
   async function get(id: string): Promise<object> {
-    return (await paid(id)) ?? unpaid(id, read(id));
+    return (await paidTask(id)) ?? askFor(id, read(id));
   }
 
   /** Nothing is kept of an unpaid task, so that nothing is left to cancel. */
   async function cancel(id: string): Promise<object> {
-    if (await paid(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
+    if (await paidTask(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
     read(id);
     return canceledTask(id);
   }
 
   /** The task as the journal has it; undefined when it has not. */
-  async function paid(id: string): Promise<object | undefined> {
-    const outcome = await recall(nameOf(id)).catch(problem);
+  async function paidTask(id: string): Promise<object | undefined> {
+    const outcome = await recall(nameOf(id)).catch(asProblem);
     if (outcome instanceof Problem) {
       if (outcome.code === "payment_refunded") return failedTask(id, outcome.message);
       if (isPending(outcome)) return workingTask(id, outcome);
@@ -98,7 +99,7 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     return outcome && completedTask(id, outcome);
   }
 
-  function unpaid(id: string, { skill, subject }: UnpaidTask): object {
+  function askFor(id: string, { skill, subject }: UnpaidTask): object {
     return unpaidTask(id, x402PaymentRequired(paymentRequired(offers, subject.chain), skillNamed(skill).resource));
   }
 
@@ -158,7 +159,7 @@ function isPending({ code }: Problem): boolean {
 }
 
 /** @throws whatever is not a problem */
-function problem(error: unknown): Problem {
+function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
 }

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import { z } from "zod";
 import { invalid, parseInput } from "../input.ts";
+import { Json } from "./rpc.ts";
 
 /** Longer than any id that we issue. */
 const TaskId = z.string().max(512);
-const Parameters = z.record(z.string(), z.json());
+const Members = z.record(z.string(), Json);
 
 /** Members of a message that are not named here (A2A 0.3.0, Message) say nothing to us. */
 const Message = z.object({
@@ -13,17 +14,14 @@ const Message = z.object({
     .array(
       z.discriminatedUnion(
         "kind",
-        [
-          z.object({ kind: z.literal("text"), text: z.string() }),
-          z.object({ kind: z.literal("data"), data: Parameters }),
-        ],
+        [z.object({ kind: z.literal("text"), text: z.string() }), z.object({ kind: z.literal("data"), data: Members })],
         "must be a text or a data part",
       ),
     )
     .max(16),
   taskId: TaskId.optional(),
   contextId: z.string().optional(),
-  metadata: Parameters.optional(),
+  metadata: Members.optional(),
 });
 export type Message = z.infer<typeof Message>;
 

@@ -41,9 +41,11 @@ export type RpcOptions = {
   log: Logger;
 };
 
+/** What `parseJson` has read, as it is. */
+export const Json = z.custom<JsonValue>();
 const Id = z.union([z.string(), z.int(), z.null()]);
 /** Every method has an answer, so every request has an id. Members that are not named here are ignored. */
-const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: z.json().optional() });
+const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: Json.optional() });
 
 /**
  * Answers one request of JSON-RPC 2.0, whatever its body is. A problem is an error with the problem document (RFC 9457)
@@ -58,9 +60,10 @@ export async function answer(body: Uint8Array, methods: Methods, { limits, origi
     id = idOf(json);
     const request = Envelope.safeParse(json);
     if (!request.success) throw new RpcError(RPC.invalidRequest, "Not a request of JSON-RPC 2.0 with an id.");
-    const { method, params } = request.data;
-    if (!Object.hasOwn(methods, method)) throw new RpcError(RPC.methodNotFound, `There is no method ${method}.`);
-    return { jsonrpc: "2.0", id, result: await methods[method]?.(params as JsonValue | undefined) };
+    const { method: name, params } = request.data;
+    const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+    if (!method) throw new RpcError(RPC.methodNotFound, `There is no method ${name}.`);
+    return { jsonrpc: "2.0", id, result: await method(params) };
   } catch (error) {
     return { jsonrpc: "2.0", id, error: worded(error) };
   }

@@ -245,6 +245,40 @@ describe("admission", () => {
     });
   });
 
+  describe("of a purchase that a door has named", () => {
+    const name = "task";
+
+    test("finds it under that name, and answers another payment, whoever's, with what the first came to", async () => {
+      const first = await admit(BLOCK, paying({ id: "1", by: "A" }), { name });
+      expect(await store.find(name)).toMatchObject({ key: "key/1" });
+      verdict = () => ({ valid: false, reason: "insufficient_funds" });
+      expect(await admit(BLOCK, paying({ id: "2", by: "B" }), { name })).toEqual(first);
+      expect(await store.find("key/2")).toBeUndefined();
+    });
+
+    test("leaves one of two payments that come at once unsettled", async () => {
+      const both = ["1", "2"].map((id) => admit(BLOCK, paying({ id, by: "A" }), { name }));
+      expect(new Set((await Promise.all(both)).map(({ kind }) => kind))).toEqual(new Set(["delivered"]));
+      const calls = await Promise.all(["key/1", "key/2"].map((key) => store.find(key)));
+      expect(calls.filter((call) => call !== undefined)).toHaveLength(1);
+    });
+
+    test("stays what it came to when that was nothing", async () => {
+      perform = unpaid;
+      const first = await admit(BLOCK, paying({ id: "1", by: "A" }), { name });
+      perform = goodCourse;
+      expect(await admit(BLOCK, paying({ id: "2", by: "A" }), { name })).toEqual(first);
+      expect(first).toMatchObject({ kind: "payment_required", receipt: "failed" });
+    });
+  });
+
+  test("does not wait for the bundle of a door that does not", async () => {
+    perform = stuck;
+    const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }));
+    expect(problem.code).toBe("settlement_pending");
+    expect(await store.find("key/1")).toBeDefined();
+  });
+
   describe("of a payment that is not taken", () => {
     test.each([
       ["our own checks", () => ({ refusal: "expires too soon" })],
