@@ -30,8 +30,18 @@ export type World = {
   close(): Promise<void>;
 };
 
-/** Starts a world. @param over settings that replace the sandbox's own */
-export async function startWorld(options: Partial<SandboxOptions> = {}, over: Settings = {}): Promise<World> {
+/**
+ * Starts a world.
+ *
+ * @param over settings that replace the sandbox's own
+ * @param watch.contract whether every answer is held to the OpenAPI document from inside; without, the service runs as
+ * it does for an operator, shortcuts and all
+ */
+export async function startWorld(
+  options: Partial<SandboxOptions> = {},
+  over: Settings = {},
+  watch = { contract: true },
+): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-world-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
   const folder = sandboxFolder(dir);
@@ -44,7 +54,8 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
   const page = await readPage();
   const faults = new Set<string>();
   const fetch = (answer: Answering) => heldToContract(answer, (fault) => faults.add(fault));
-  let service: RunningService = await startService(settings, { sandbox: true, page, fetch });
+  const start = () => startService(settings, { sandbox: true, page, ...(watch.contract && { fetch }) });
+  let service: RunningService = await start();
   return {
     sandbox,
     get url() {
@@ -53,7 +64,7 @@ export async function startWorld(options: Partial<SandboxOptions> = {}, over: Se
     async restart(changes = {}) {
       await service.close();
       settings = { ...settings, ...changes };
-      service = await startService(settings, { sandbox: true, page, fetch });
+      service = await start();
     },
     stopService: () => service.close(),
     async close() {

@@ -36,7 +36,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     ...site.sources.map(
       ({ chain, options }) =>
-        `- A source on ${chain} can be paid on ${options.map(({ network }) => network).join(", or ")}.`,
+        `- A source on ${chain} can be paid on ${options.map(({ network }) => network).join(" or ")}.`,
     ),
     "",
     "## Free",
