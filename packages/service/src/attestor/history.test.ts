@@ -34,3 +34,12 @@ test("a seed or an account that is not the current entry's stops the start", asy
   const other = { ...options, algorandAddress: testAttestor("other").algorandAddress };
   await expect(openHistory({ ...other, journal, signer: signer(1), round: 101 })).rejects.toThrow("ATTESTOR_MNEMONIC");
 });
+
+test("a history that was tampered with in the journal stops the start", async () => {
+  const journal = new MemoryKeys();
+  await openHistory({ ...options, journal, signer: signer(1), round: 100 });
+  const [first] = journal.entries;
+  if (first) journal.entries[0] = { ...first, keySha256: signer(2).keySha256 };
+  const opened = openHistory({ ...options, journal, signer: signer(1), round: 101 });
+  await expect(opened).rejects.toThrow("does not hold: /keys/0/keySha256");
+});

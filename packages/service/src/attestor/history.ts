@@ -1,5 +1,7 @@
-import type { KeyEntry, KeyHistory } from "@attestd/proof/trust";
+import { FormatError } from "@attestd/proof/format";
+import { type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof/trust";
 import { ConfigError } from "../config.ts";
+import { nativeCrypto } from "../crypto.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
@@ -67,7 +69,8 @@ export type HistoryOptions = {
  * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
  * round and needs no endorsement (format.md, "Keys").
  *
- * @throws ConfigError when the key that we were given may not sign, or the current entry is of another account
+ * @throws ConfigError when the key that we were given may not sign, or the current entry is of another account; Error
+ *   when the journal's history is none that a verifier would take
  */
 export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const { journal, signer, ledger, algorandAddress, origin, round } = options;
@@ -86,10 +89,20 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   }
   // Read again: of replicas that start at once, one has begun it.
   const view = await readHistory(journal, ledger);
+  requireSound(view.history);
   const obstacle = obstacleTo(kid, view);
   if (obstacle) throw new ConfigError(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
     throw new ConfigError(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
   return view;
+}
+
+function requireSound(history: KeyHistory): void {
+  try {
+    parseKeyHistory(history, nativeCrypto);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    throw new Error(`the journal's key history does not hold: ${error.pointer}: ${error.message}`, { cause: error });
+  }
 }
