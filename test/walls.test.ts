@@ -58,7 +58,7 @@ describe("the walls", () => {
     const reaching = SOURCES.flatMap((file) => {
       const home = file.path.split("/").slice(0, 2).join("/");
       return imports(file)
-        .filter((specifier) => specifier.startsWith(".") && !target(file.path, specifier).startsWith(`${home}/`))
+        .filter((specifier) => specifier.startsWith(".") && !`${target(file.path, specifier)}/`.startsWith(`${home}/`))
         .map((specifier) => `${file.path}: ${specifier}`);
     });
     expect(reaching).toEqual([]);
@@ -96,6 +96,23 @@ describe("the walls", () => {
     });
     expect(upward).toEqual([]);
     expect(inPackage("service").filter(({ path }) => floorOf(path) === -1)).toEqual([]);
+  });
+
+  test("no door knows another one", () => {
+    const DOORS = ["http", "mcp", "a2a"];
+    const doorOf = (path: string) => {
+      const folder = path.match(/^packages\/service\/src\/([^/]+)\//)?.[1] ?? "";
+      return DOORS.includes(folder) ? folder : undefined;
+    };
+    const sideways = inPackage("service").flatMap((file) => {
+      const from = doorOf(file.path);
+      if (from === undefined) return [];
+      return imports(file)
+        .filter((specifier) => specifier.startsWith("."))
+        .filter((specifier) => (doorOf(target(file.path, specifier)) ?? from) !== from)
+        .map((specifier) => `${file.path}: ${specifier}`);
+    });
+    expect(sideways).toEqual([]);
   });
 
   test("a route touches no store, chain, ledger or provider", () => {
