@@ -229,6 +229,21 @@ describe("admission", () => {
       expect((await problemOf(admit(OTHER, named("3")))).code).toBe("payment_bound_to_other_request");
     });
 
+    test("asks for no other payment than one that was made, though the first one came to nothing", async () => {
+      perform = async (call, ...rest) => {
+        if (call.state === "settling") await clock.sleep(1_000, AbortSignal.timeout(10_000));
+        return unpaid(call, ...rest);
+      };
+      const first = admit(BLOCK, named("1"));
+      await clock.advance(0);
+      const [second, third] = [admit(BLOCK, named("2")), problemOf(admit(BLOCK, named("3")))];
+      rail.made.add("3");
+      await clock.advance(1_000);
+      expect(await first).toMatchObject({ kind: "payment_required", error: "expired unspent" });
+      expect(await second).toEqual(await first);
+      expect((await third).code).toBe("payment_unaccounted");
+    });
+
     test("keeps the names of payers apart", async () => {
       await admit(BLOCK, named("1"));
       expect(await admit(OTHER, named("2", "B"))).toMatchObject({ kind: "delivered" });
@@ -335,6 +350,13 @@ describe("admission", () => {
       await move("key/1", ...GOOD_COURSE.slice(0, 2));
       perform = goodCourse;
       expect(await second()).toMatchObject({ kind: "delivered" });
+    });
+
+    test("takes the same payment from many requests at once, with no more money than it needs", async () => {
+      rail.held.set("A", 1_000n);
+      const answers = await Promise.all(Array.from({ length: 20 }, () => admit(BLOCK, paying({ id: "1", by: "A" }))));
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+      expect(answers[0]).toMatchObject({ kind: "delivered" });
     });
 
     test("lets no more in at once than the balance bears, and honest payers beside them", async () => {

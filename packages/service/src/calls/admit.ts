@@ -65,20 +65,31 @@ export function createAdmission(options: AdmissionOptions): Admit {
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
     const read = refusable(() => readPayment(payload));
-    const call =
-      read instanceof PaymentRefused
-        ? read
-        : await callFor({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
+    if (read instanceof PaymentRefused) return paymentRequired(offers, subject.chain, read.message);
+    const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
+
+    let call = await callFor(request());
+    if (wait && !(call instanceof PaymentRefused) && !isFinal(call.state))
+      call = await runner.wait(call, clock.timeout(options.waitMs));
     if (call instanceof PaymentRefused) return paymentRequired(offers, subject.chain, call.message);
-    if (!wait || isFinal(call.state)) return outcomeOf(call, offers);
-    return outcomeOf(await runner.wait(call, clock.timeout(options.waitMs)), offers);
+    if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
+    // The payment that it was named like has come to nothing, which says nothing of this one: it may be spent.
+    const own = await refuse(request(), new PaymentRefused("the earlier payment of that name is void"));
+    return outcomeOf(own instanceof PaymentRefused ? call : own, offers);
   };
 
   async function callFor(request: Request): Promise<Call | PaymentRefused> {
     const known = await store.find(request.payment.key);
     if (known) return answerKnown(known, request);
-    const admitted = await admitNew(request);
-    return admitted instanceof PaymentRefused ? refuse(request, admitted) : admitted;
+    try {
+      const admitted = await admitNew(request);
+      return admitted instanceof PaymentRefused ? refuse(request, admitted) : admitted;
+    } catch (error) {
+      // It may have come by another request meanwhile, be what that one's promise is counted for, or fill the last place.
+      const known = await store.find(request.payment.key);
+      if (!known) throw error;
+      return answerKnown(known, request);
+    }
   }
 
   /** Finds the rail that the payment names, on or off, and the payment's key. @throws PaymentRefused */
