@@ -95,14 +95,22 @@ const MAX_DEPTH = 30;
 
 function treeLevels(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array[][] {
   const { node, length, vectorCommitment } = TREES[tree];
+  // Only a plain tree has a missing right child; go-algorand hashes it as zeros.
+  const missing = new Uint8Array(length);
+  // One buffer for every node, of which a large tree has many.
+  const preimage = new Uint8Array(NODE.length + 2 * length);
+  preimage.set(NODE);
+  const parent = (left: Uint8Array, right: Uint8Array) => {
+    preimage.set(left, NODE.length);
+    preimage.set(right, NODE.length + length);
+    return node(preimage);
+  };
   const levels = [vectorCommitment ? arrangeVector(leaves, node(BOTTOM)) : leaves];
   for (let level = levels[0] ?? []; level.length > 1; levels.push(level)) {
     const below = level;
-    level = Array.from({ length: Math.ceil(below.length / 2) }, (_, pair) => {
-      const left = below[2 * pair] as Uint8Array;
-      // Only a plain tree has a missing right child; go-algorand hashes it as zeros.
-      return node(concatBytes(NODE, left, below[2 * pair + 1] ?? new Uint8Array(length)));
-    });
+    level = [];
+    for (let place = 0; place < below.length; place += 2)
+      level.push(parent(below[place] as Uint8Array, below[place + 1] ?? missing));
   }
   return levels;
 }

@@ -1,4 +1,4 @@
-import { concatBytes, DecodeError, fromHex, toHex } from "../encoding.ts";
+import { DecodeError, fromHex, toHex } from "../encoding.ts";
 
 /** Recursive Length Prefix (Ethereum yellow paper, appendix B): byte strings and lists of items. */
 export type RlpItem = Uint8Array | RlpItem[];
@@ -8,23 +8,60 @@ const MAX_DEPTH = 32;
 
 /** The one RLP encoding of an item. */
 export function encodeRlp(item: RlpItem): Uint8Array<ArrayBuffer> {
-  if (!Array.isArray(item)) {
-    const [first = 0x80] = item;
-    return item.length === 1 && first < 0x80 ? item.slice() : concatBytes(lengthPrefix(0x80, item.length), item);
+  const bytes = new Uint8Array(encodedLength(item));
+  write(item, bytes, 0);
+  return bytes;
+}
+
+function encodedLength(item: RlpItem): number {
+  if (!Array.isArray(item) && isOwnEncoding(item)) return 1;
+  const length = payloadLength(item);
+  return prefixLength(length) + length;
+}
+
+function payloadLength(item: RlpItem): number {
+  if (!Array.isArray(item)) return item.length;
+  let length = 0;
+  for (const member of item) length += encodedLength(member);
+  return length;
+}
+
+/** A single byte below 0x80 has no prefix. */
+function isOwnEncoding(bytes: Uint8Array): boolean {
+  return bytes.length === 1 && (bytes[0] as number) < 0x80;
+}
+
+/** @returns offset of what comes after the item */
+function write(item: RlpItem, target: Uint8Array, offset: number): number {
+  if (Array.isArray(item)) {
+    let end = writePrefix(0xc0, payloadLength(item), target, offset);
+    for (const member of item) end = write(member, target, end);
+    return end;
   }
-  return joinRlpList(item.map(encodeRlp));
+  const start = isOwnEncoding(item) ? offset : writePrefix(0x80, item.length, target, offset);
+  target.set(item, start);
+  return start + item.length;
 }
 
-/** The list of items that are RLP already. */
-export function joinRlpList(encodedItems: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const length = encodedItems.reduce((sum, item) => sum + item.length, 0);
-  return concatBytes(lengthPrefix(0xc0, length), ...encodedItems);
+/** Length of the prefix of a payload. */
+function prefixLength(length: number): number {
+  return length <= 55 ? 1 : 1 + quantityLength(length);
 }
 
-function lengthPrefix(offset: number, length: number): Uint8Array {
-  if (length <= 55) return Uint8Array.of(offset + length);
-  const digits = encodeQuantity(length);
-  return concatBytes(Uint8Array.of(offset + 55 + digits.length), digits);
+/** @param kind 0x80 for a byte string, 0xc0 for a list @returns offset of the payload */
+function writePrefix(kind: number, length: number, target: Uint8Array, offset: number): number {
+  const digits = prefixLength(length) - 1;
+  target[offset] = digits === 0 ? kind + length : kind + 55 + digits;
+  for (let digit = digits, rest = length; digit > 0; digit--, rest = Math.floor(rest / 256))
+    target[offset + digit] = rest;
+  return offset + 1 + digits;
+}
+
+/** Bytes of a non-negative safe integer, big-endian and shortest. */
+function quantityLength(value: number): number {
+  let length = 0;
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) length++;
+  return length;
 }
 
 /**
@@ -81,8 +118,8 @@ function within(from: number, length: number, limit: number): { from: number; en
 
 /** A non-negative integer as RLP carries it: big-endian, shortest, zero being no bytes. */
 export function encodeQuantity(value: bigint | number): Uint8Array<ArrayBuffer> {
-  const hex = BigInt(value).toString(16);
-  return hex === "0" ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
+  const hex = value.toString(16);
+  return value === 0 || value === 0n ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
 }
 
 /** The integer of a quantity. @throws DecodeError when it begins with a zero byte. */

@@ -1,7 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { DecodeError, equalBytes } from "../encoding.ts";
 import type { Keccak256 } from "../signature.ts";
-import { decodeRlpList, encodeQuantity, encodeRlp, joinRlpList, type RlpItem } from "./rlp.ts";
+import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 
 /**
  * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D): item i stands
@@ -32,7 +32,7 @@ export function proveIndex(items: readonly Uint8Array[], index: number, keccak25
 }
 
 const HASH_LENGTH = 32;
-const EMPTY_STRING = Uint8Array.of(0x80);
+const EMPTY = new Uint8Array();
 const BRANCH_WIDTH = 16;
 
 type Entry = { nibbles: Uint8Array; item: Uint8Array };
@@ -43,44 +43,42 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
   const place = order.indexOf(proven);
   const leafToRoot: Uint8Array[] = [];
 
-  /** RLP of the node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
-  function node(start: number, end: number, depth: number): Uint8Array {
+  /** The node over the entries from `start` to before `end`, which share their first `depth` nibbles. */
+  function node(start: number, end: number, depth: number): RlpItem[] {
     const { nibbles, item } = entries[start] as Entry;
-    const shared =
-      end - start === 1 ? nibbles.length : sharedDepth(nibbles, (entries[end - 1] as Entry).nibbles, depth);
-    let rlp: Uint8Array;
-    if (end - start === 1) rlp = pair(nibbles.subarray(depth), true, encodeRlp(item));
-    else if (shared > depth) rlp = pair(nibbles.subarray(depth, shared), false, reference(node(start, end, shared)));
-    else rlp = branch(start, end, depth);
+    if (end - start === 1) return [encodePath(nibbles.subarray(depth), true), item];
+    const shared = sharedDepth(nibbles, (entries[end - 1] as Entry).nibbles, depth);
+    if (shared > depth) return [encodePath(nibbles.subarray(depth, shared), false), reference(start, end, shared)];
+    return branch(start, end, depth);
+  }
+
+  function branch(start: number, end: number, depth: number): RlpItem[] {
+    // The slot for a value stays empty: no rlp(i) is the beginning of another.
+    const slots: RlpItem[] = Array(BRANCH_WIDTH + 1).fill(EMPTY);
+    for (let from = start, to = start; from < end; from = to) {
+      const nibble = entries[from]?.nibbles[depth] as number;
+      while (to < end && entries[to]?.nibbles[depth] === nibble) to++;
+      slots[nibble] = reference(from, to, depth + 1);
+    }
+    return slots;
+  }
+
+  /** How a parent names a node: by its hash, or by itself where that is shorter. */
+  function reference(start: number, end: number, depth: number): RlpItem {
+    const named = node(start, end, depth);
+    const rlp = encode(named, start, end);
+    return rlp.length < HASH_LENGTH ? named : keccak256(rlp);
+  }
+
+  function encode(node: RlpItem[], start: number, end: number): Uint8Array {
+    const rlp = encodeRlp(node);
     if (start <= place && place < end) leafToRoot.push(rlp);
     return rlp;
   }
 
-  function branch(start: number, end: number, depth: number): Uint8Array {
-    const slots: Uint8Array[] = [];
-    let from = start;
-    for (let nibble = 0; nibble < BRANCH_WIDTH; nibble++) {
-      let to = from;
-      while (to < end && entries[to]?.nibbles[depth] === nibble) to++;
-      slots.push(to === from ? EMPTY_STRING : reference(node(from, to, depth + 1)));
-      from = to;
-    }
-    // The slot for a value stays empty: no rlp(i) is the beginning of another.
-    return joinRlpList([...slots, EMPTY_STRING]);
-  }
-
-  /** How a parent names a node: by its hash, or by itself where that is shorter. */
-  function reference(rlp: Uint8Array): Uint8Array {
-    return rlp.length < HASH_LENGTH ? rlp : encodeRlp(keccak256(rlp));
-  }
-
-  const root = keccak256(entries.length === 0 ? EMPTY_STRING : node(0, entries.length, 0));
+  const { length } = entries;
+  const root = keccak256(length === 0 ? encodeRlp(EMPTY) : encode(node(0, length, 0), 0, length));
   return { root, nodes: leafToRoot.reverse() };
-}
-
-/** A leaf or an extension: a path and what it leads to. */
-function pair(path: Uint8Array, isLeaf: boolean, target: Uint8Array): Uint8Array {
-  return joinRlpList([encodeRlp(encodePath(path, isLeaf)), target]);
 }
 
 /** 0 … n-1 in the order of their keys: rlp(0) is 0x80, which stands between rlp(127) and rlp(128). */
@@ -95,11 +93,18 @@ function keyNibbles(index: number): Uint8Array {
 
 function toNibbles(bytes: Uint8Array): Uint8Array {
   const nibbles = new Uint8Array(bytes.length * 2);
-  bytes.forEach((byte, index) => {
+  for (const [index, byte] of bytes.entries()) {
     nibbles[2 * index] = byte >> 4;
     nibbles[2 * index + 1] = byte & 0x0f;
-  });
+  }
   return nibbles;
+}
+
+function fromNibbles(nibbles: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(nibbles.length / 2);
+  for (let index = 0; index < bytes.length; index++)
+    bytes[index] = ((nibbles[2 * index] as number) << 4) | (nibbles[2 * index + 1] as number);
+  return bytes;
 }
 
 /** How many nibbles two different keys share, the first `depth` being known to be the same. */
@@ -111,11 +116,11 @@ function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
 
 /** Hex-prefix encoding (yellow paper, appendix C). */
 function encodePath(nibbles: Uint8Array, isLeaf: boolean): Uint8Array {
-  const flag = isLeaf ? 2 : 0;
-  const padded = nibbles.length % 2 === 1 ? [flag + 1, ...nibbles] : [flag, 0, ...nibbles];
-  return Uint8Array.from({ length: padded.length / 2 }, (_, index) => {
-    return ((padded[2 * index] as number) << 4) | (padded[2 * index + 1] as number);
-  });
+  const isOdd = nibbles.length % 2 === 1;
+  const padded = new Uint8Array(nibbles.length + (isOdd ? 1 : 2));
+  padded[0] = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0);
+  padded.set(nibbles, isOdd ? 1 : 2);
+  return fromNibbles(padded);
 }
 
 function decodePath(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
