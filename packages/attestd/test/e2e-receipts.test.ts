@@ -1,9 +1,15 @@
+import { join } from "node:path";
 import { attestBlock, memoryVault } from "@attestd/client";
 import { type PaymentReceipt, parseJson, parseKeyHistory, verifyPaymentReceipt } from "@attestd/proof";
+import { startService } from "@attestd/service";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import { validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar";
 import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Store } from "../../service/src/calls/store.ts";
+import { sandboxFolder } from "../src/sandbox-folder.ts";
+import { newServiceSettings } from "../src/sandbox-settings.ts";
+import { temporaryFolder } from "./command.ts";
 import { type Answer, algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -21,6 +27,17 @@ async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
     receipt?.signature ?? "",
     keys.map(({ pqPublicKey }) => pqPublicKey),
   );
+}
+
+/** A journal of which one method is ours. */
+function watched(store: Store, update: Store["update"]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "update") return update;
+      const member = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
 }
 
 /** Half of what Node takes for the headers of a message, and the most that some clients take for one. */
@@ -65,6 +82,32 @@ describe("the receipt of a paid call", () => {
     const restarted = await pay(`${world.url}/attest`, body, payment);
     expect(restarted).toMatchObject({ status: 200, text: bought.text });
     expect(restarted.headers.get("payment-response")).toBe(settlement);
+  });
+
+  test("whose commit was lost is signed anew, and only what was committed is ever given", async () => {
+    await using folder = await temporaryFolder();
+    const database = { DATABASE_URL: `sqlite:${join(folder.path, "journal.sqlite")}`, LOG_LEVEL: "silent" };
+    const address = { host: "127.0.0.1", port: 0 };
+    const settings = { ...newServiceSettings(world.sandbox, sandboxFolder(folder.path), address), ...database };
+    const lost: (string | undefined)[] = [];
+    const losing = (store: Store) =>
+      watched(store, async (after) => {
+        if (after.state !== "done" || lost.length > 0) return store.update(after);
+        lost.push(after.receipt);
+        throw new Error("the disk is full");
+      });
+
+    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const first = await startService(settings, { sandbox: true, store: losing });
+    const payment = await sign(`${first.url}/attest`, body, algorandClient(world.sandbox));
+    const bought = await pay(`${first.url}/attest`, body, payment).finally(() => first.close());
+    const settlement = bought.headers.get("payment-response");
+    expect([bought.status, lost.length]).toEqual([200, 1]);
+    expect(settlement).not.toBe(lost[0]);
+
+    const second = await startService(settings, { sandbox: true });
+    const again = await pay(`${second.url}/attest`, body, payment).finally(() => second.close());
+    expect([again.text, again.headers.get("payment-response")]).toEqual([bought.text, settlement]);
   });
 
   test("names what was bought, and reaches the client's caller checked", async () => {
