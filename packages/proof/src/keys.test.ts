@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
-import { toHex, utf8 } from "./encoding.ts";
+import { toBase64, toHex, utf8 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
 import { encodeNote } from "./note.ts";
@@ -71,6 +71,73 @@ describe("requireContinuation", () => {
   it("finds what a history by itself does not show", () => {
     for (const history of [one, two, withEntry(one, 0, { fromRound: 1 })])
       expect(parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto)).toEqual(history);
+  });
+});
+
+describe("a history by itself", () => {
+  const other = nativeAttestor("other");
+  const altered: { [K in keyof KeyEntry]-?: NonNullable<KeyEntry[K]> } = {
+    type: "attestor-key",
+    version: 1,
+    kid: other.kid,
+    keySha256: other.keySha256,
+    pqPublicKey: toBase64(other.publicKey),
+    algorandAddress: other.algorandAddress,
+    origin: "https://other.example",
+    fromRound: 7,
+    untilRound: 250,
+    revokedRound: 251,
+    endorsement: toBase64(other.sign(utf8("anything"))),
+  };
+  const isTaken = (history: unknown) => {
+    try {
+      return parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto) !== undefined;
+    } catch (error) {
+      if (error instanceof FormatError) return false;
+      throw error;
+    }
+  };
+
+  it("shows every alteration but of what nobody endorses, which format.md names", () => {
+    const silent = three.keys.flatMap((entry, index) =>
+      (Object.keys(altered) as (keyof KeyEntry)[])
+        .filter((member) => entry[member] !== altered[member])
+        .filter((member) => isTaken(withEntry(three, index, { [member]: altered[member] })))
+        .map((member) => `${index} ${member}`),
+    );
+    expect(silent).toEqual([
+      "0 algorandAddress",
+      "0 origin",
+      "0 fromRound",
+      "0 revokedRound",
+      "1 revokedRound",
+      "2 revokedRound",
+    ]);
+  });
+
+  it("shows every order but its own, and every gap but at an end that was mended", () => {
+    const { keys } = three;
+    const orders = [
+      [0, 2, 1],
+      [1, 0, 2],
+      [1, 2, 0],
+      [2, 0, 1],
+      [2, 1, 0],
+      [0, 1],
+      [0, 2],
+      [1, 2],
+      [0],
+      [1],
+      [2],
+      [0, 1, 2, 2],
+      [0, 0, 1, 2],
+    ];
+    const taken = orders.filter((order) => isTaken({ ...three, keys: order.map((index) => keys[index]) }));
+    expect(taken).toEqual([]);
+    const { untilRound: _untilRound, ...last } = keys[1] as KeyEntry;
+    const { endorsement: _endorsement, ...begun } = keys[1] as KeyEntry;
+    expect(isTaken({ ...three, keys: [keys[0], last] })).toBe(true);
+    expect(isTaken({ ...three, keys: [begun, keys[2]] })).toBe(true);
   });
 });
 
