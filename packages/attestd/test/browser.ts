@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 
@@ -11,11 +13,18 @@ export function buildPage(): void {
   execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("../../web/build.ts"))], { stdio: "inherit" });
 }
 
+/** The letters of Chromium's package, and for ids those that a system has: a picture should show ids as readers see them. */
+const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir>/usr/share/fonts</dir>
+<match target="pattern"><test name="family"><string>system-ui</string></test><edit name="family" mode="assign" binding="strong"><string>Open Sans</string></edit></match>
+<match target="pattern"><test name="family"><string>monospace</string></test><edit name="family" mode="assign" binding="strong"><string>DejaVu Sans Mono</string></edit></match>
+</fontconfig>`;
+
 /**
  * Starts Chromium, which npm brings.
+ * @param forPictures with the system's own fonts for what is written in them
  * @returns undefined, saying why, where it cannot run
  */
-export async function startBrowser(): Promise<Browser | undefined> {
+export async function startBrowser(forPictures = false): Promise<Browser | undefined> {
   try {
     // By this its package brings the libraries that a bare machine lacks.
     process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs22.x";
@@ -24,10 +33,13 @@ export async function startBrowser(): Promise<Browser | undefined> {
       import("playwright-core"),
     ]);
     const executablePath = await chromium.executablePath();
-    // Its own arguments switch web security off.
+    const fonts = join(tmpdir(), "attestd-pictures-fonts.conf");
+    if (forPictures) writeFileSync(fonts, FONTS);
     return await playwright.chromium.launch({
       executablePath,
+      // Its own arguments switch web security off.
       args: ["--headless=shell", "--no-sandbox", "--no-zygote"],
+      ...(forPictures && { env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string> }),
     });
   } catch (error) {
     console.log(`Chromium does not start here, the page is not tested: ${(error as Error).message.split("\n")[0]}`);
@@ -71,6 +83,29 @@ export async function paste(page: Page, text: string): Promise<void> {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", ${JSON.stringify(text)});
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  })()`);
+}
+
+/** Pastes texts one after the other, and tells what the page shows of each: its state, and the checks that failed. */
+export function judgeAll(page: Page, texts: readonly string[]): Promise<{ state: string; failed: string[] }[]> {
+  return page.evaluate(`(async () => {
+    const main = document.querySelector("main");
+    const shown = () => main.querySelector("[data-state]");
+    const results = [];
+    for (const text of ${JSON.stringify(texts)}) {
+      main.replaceChildren();
+      const { promise, resolve } = Promise.withResolvers();
+      const watch = new MutationObserver(() => shown() && resolve());
+      watch.observe(main, { childList: true });
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+      await promise;
+      watch.disconnect();
+      const failed = [...main.querySelectorAll("[data-result=fail]")].map((row) => row.dataset.check);
+      results.push({ state: shown().dataset.state, failed });
+    }
+    return results;
   })()`);
 }
 

@@ -13,12 +13,14 @@ import type { KeyHistory } from "@attestd/proof/trust";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CASES, HISTORIES } from "../../../docs/verify/bundles.ts";
 import { usdcTransfer } from "../../web/example.ts";
 import {
   buildPage,
   choose,
   drop,
   type GivenFile,
+  judgeAll,
   openPage,
   pageWidth,
   paste,
@@ -36,7 +38,7 @@ import { algorandClient, pay, post, sign, startWorld, type World } from "./world
 /** Pictures of the page are written only where they are asked for, so that a test leaves no trace. */
 const PICTURES = process.env.ATTESTD_PICTURES;
 
-const browser: Browser | undefined = await startBrowser();
+const browser: Browser | undefined = await startBrowser(PICTURES !== undefined);
 afterAll(() => browser?.close());
 
 const attestor = testAttestor();
@@ -294,6 +296,25 @@ describe.skipIf(!browser)("the page", () => {
     await page.waitForSelector("[data-state=verified]");
   });
 
+  test.each(Object.entries(HISTORIES))(
+    "says of every bundle of the table, by the history %s, what is right",
+    async (keys, history) => {
+      const page = await visit(history);
+      const cases = CASES.filter((one) => one.keys === keys);
+      const judgements = await judgeAll(
+        page,
+        cases.map(({ text }) => text),
+      );
+      const verdicts = judgements.map(({ state, failed }, index) => ({
+        name: cases[index]?.name,
+        isVerified: state === "verified" || state === "warning",
+        // What is no bundle at all has no checks to show.
+        failed: state === "unreadable" ? ["schema"] : failed,
+      }));
+      expect(verdicts).toEqual(cases.map(({ name, failed }) => ({ name, isVerified: failed.length === 0, failed })));
+    },
+  );
+
   const STATES: [string, GivenFile, KeyHistory?][] = [
     ["verified", file(bundle)],
     ["inclusion", file(testInclusionBundle({ block: testBaseBlock(3), round: ROUND }))],
@@ -535,21 +556,37 @@ describe.skipIf(!browser)("the page", () => {
 
   test.skipIf(PICTURES === undefined)("has its picture taken", async () => {
     await mkdir(PICTURES as string, { recursive: true });
-    const shots: [string, GivenFile | undefined, KeyHistory, "light" | "dark", number][] = [
-      ["verified", file(bundle), current, "light", 800],
-      ["verified-dark", file(bundle), current, "dark", 800],
-      ["not-verified", file(tampered), current, "light", 800],
-      ["phone", file(bundle), current, "light", 390],
-    ];
-    for (const [name, given, history, colorScheme, width] of shots) {
-      const context = await visitor(history);
-      const page = await openPage(context, world.url);
+    const folder = PICTURES as string;
+    const take = async (page: Page, name: string) => writeFile(join(folder, `${name}.png`), await page.screenshot());
+    const look = async (page: Page, width: number, height: number, colorScheme: "light" | "dark" = "light") => {
       await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 760 });
-      if (given) await choose(page, given);
-      await page.waitForSelector("[data-state]");
-      await writeFile(join(PICTURES as string, `${name}.png`), await page.screenshot());
+      await page.setViewportSize({ width, height });
+    };
+    // As it looks at an address of its own: no address of this machine is in a picture.
+    const hideAddress = (page: Page) =>
+      page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint"))
+        hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
+    for (const [name, given, history, width, scheme] of [
+      ["verified", bundle, current, 800, "light"],
+      ["verified-dark", bundle, current, 800, "dark"],
+      ["not-verified", tampered, current, 800, "light"],
+      ["phone", bundle, current, 390, "light"],
+    ] as const) {
+      const page = await judged(file(given), history);
+      await hideAddress(page);
+      await look(page, width, width === 390 ? 844 : 700, scheme);
+      await take(page, name);
     }
+    const page = await judged(file(bundle));
+    const [saving] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save certificate" }).click(),
+    ]);
+    const svg = await read(await saving.createReadStream());
+    const sheet = await page.context().newPage();
+    await look(sheet, 794, 1123);
+    await sheet.setContent(`<body style="margin:0">${svg}</body>`);
+    await take(sheet, "certificate");
   });
 });
 

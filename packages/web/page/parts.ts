@@ -58,10 +58,10 @@ export function checkList(rows: readonly CheckRow[]): HTMLElement {
   return h(
     "ol",
     { class: "checks" },
-    ...rows.map(({ label, result, sentence, differences }) =>
+    ...rows.map(({ check, label, result, sentence, differences }) =>
       h(
         "li",
-        { "data-result": result },
+        { "data-check": check, "data-result": result },
         icon(RESULTS[result].icon),
         h("span", { class: "label" }, label),
         h("span", { class: "word" }, RESULTS[result].word),

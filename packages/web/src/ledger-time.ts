@@ -12,8 +12,8 @@ const ROUND_MS = 2_800;
  */
 export function estimatedMonth(round: number, ledger: string): string | undefined {
   const time = KNOWN_TIME_MS + (round - KNOWN_ROUND) * ROUND_MS;
-  // MainNet began in June 2019; before, and far ahead, the estimate would only mislead.
-  if (ledger !== ALGORAND_MAINNET || time < Date.UTC(2019, 5) || time > Date.UTC(2100, 0)) return undefined;
+  // Rounds were slower before, when there was nothing to attest here; far ahead the estimate would only mislead.
+  if (ledger !== ALGORAND_MAINNET || round < KNOWN_ROUND || time > Date.UTC(2100, 0)) return undefined;
   const month = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(time);
   return `about ${month}`;
 }

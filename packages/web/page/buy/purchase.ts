@@ -23,6 +23,16 @@ const MAX_PRICE = "0.01";
 const TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
+// The client reads answers chunk by chunk, for which some browsers have no iterator yet (Streams standard, 4.2.5).
+if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
+  Object.assign(ReadableStream.prototype, {
+    async *[Symbol.asyncIterator](this: ReadableStream) {
+      const reader = this.getReader();
+      for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    },
+  });
+}
+
 /** What the service asks for an attestation, on Base. */
 export type Quote = { txid: string; required: PaymentRequired; offer: PaymentRequirements };
 
@@ -45,7 +55,6 @@ export async function askPrice(txid: string): Promise<Quote> {
 
 /**
  * Has the wallet sign the payment, and keeps it with its request before anything is sent.
- * @param validBeforeMs shown to the reader before the wallet opens
  * @returns what is kept now: this payment, or one that another tab was first with
  * @throws WalletRefusal
  */

@@ -1,0 +1,131 @@
+import { deflateSync } from "node:zlib";
+import { utf8, verify } from "@attestd/proof";
+import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { escapeXml, readFileContents } from "./bundle-file.ts";
+import { certificateContents } from "./certificate/contents.ts";
+import { layOut, PAPERS, type Paper } from "./certificate/layout.ts";
+import { toSvg } from "./certificate/svg.ts";
+import { textWidth, wrap } from "./certificate/text-width.ts";
+import { subjectOf } from "./description.ts";
+import { isBundleOf, parsePointer, pointerUrl } from "./pointer.ts";
+
+const bundle = testBundle();
+const bytes = utf8(JSON.stringify(bundle, null, 2));
+
+/** A PDF as any program might write it: one embedded file. */
+function pdf(content: Uint8Array, { filter = "", length = String(content.length), eol = "\n" } = {}): Uint8Array {
+  const head = `%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile ${filter} /Length ${length} >>\nstream${eol}`;
+  return Uint8Array.from([...utf8(head), ...content, ...utf8("\nendstream\nendobj\n%%EOF")]);
+}
+
+describe("a bundle is found", () => {
+  test.each<[string, Uint8Array]>([
+    ["in a PDF, as it is", pdf(bytes)],
+    ["in a PDF, compressed", pdf(deflateSync(bytes), { filter: "/Filter /FlateDecode" })],
+    ["in a PDF with lines of Windows", pdf(bytes, { eol: "\r\n" })],
+    ["in a PDF whose length stands elsewhere", pdf(bytes, { length: "9 0 R" })],
+    ["behind another attachment", Uint8Array.from([...pdf(utf8("{}")), ...pdf(bytes)])],
+  ])("%s", async (_, file) => {
+    const contents = await readFileContents(file);
+    expect(contents).toMatchObject({ kind: "bundle", from: "pdf" });
+    expect(verify("bytes" in contents ? contents.bytes : "", { trust: testHistory() }).verified).toBe(true);
+  });
+
+  test.each<[string, Uint8Array]>([
+    ["that is empty", utf8("%PDF-1.7\n%%EOF")],
+    ["that ends too soon", pdf(bytes).subarray(0, 500)],
+    [
+      "whose attachment would fill the memory",
+      pdf(deflateSync(new Uint8Array(50_000_000)), { filter: "/Filter /FlateDecode" }),
+    ],
+    ["of broken compression", pdf(bytes, { filter: "/Filter /FlateDecode" })],
+  ])("not in a PDF %s", async (_, file) => {
+    expect(await readFileContents(file)).toEqual({ kind: "empty_certificate" });
+  });
+
+  test("in an SVG byte for byte, whatever it says", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
+        fc.pre(text.isWellFormed());
+        const original = utf8(JSON.stringify({ source: text }));
+        const svg = utf8(toSvg({ width: 1, height: 1, marks: [] }, original, text));
+        const contents = await readFileContents(svg);
+        expect(contents).toEqual({ kind: "bundle", bytes: original, from: "svg" });
+      }),
+    );
+  });
+
+  test("as JSON, and told from a key list and from other JSON", async () => {
+    expect(await readFileContents(bytes)).toEqual({ kind: "bundle", bytes, from: "json" });
+    expect(await readFileContents(utf8(JSON.stringify(testHistory())))).toMatchObject({ kind: "keys" });
+    expect(await readFileContents(utf8("[1]"))).toEqual({ kind: "other" });
+    await expect(readFileContents(utf8("no"))).rejects.toThrow(/line 1/);
+    // The verifier names what is wrong with these.
+    const twice = utf8(JSON.stringify(bundle).replace('"version":1', '"version":1,"version":1'));
+    expect(await readFileContents(twice)).toMatchObject({ kind: "bundle" });
+  });
+});
+
+test("escaped text has no markup left", () => {
+  expect(escapeXml(`<a b="c" d='e'>&</a>`)).toBe("&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;&lt;/a&gt;");
+});
+
+describe("a certificate", () => {
+  const sandbox = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+  // The longest: a block and a transaction, both warnings, a stamp, a long name.
+  const longest = testInclusionBundle({ block: testBaseBlock(3), ledger: sandbox, level: "included" });
+  const history = testHistory(undefined, sandbox);
+  const judged = {
+    report: verify(longest, { trust: history, historyAge: 1e9 }),
+    bundle: longest,
+    subject: subjectOf(longest),
+    keys: { history, since: 0, from: "file" as const },
+  };
+
+  test.each(Object.keys(PAPERS) as Paper[])("stays within the margins of %s", (paper) => {
+    const { width, height, marks } = layOut(certificateContents(judged, new Date(0)), paper);
+    const margin = (18 / 25.4) * 72 - 0.01;
+    for (const mark of marks) {
+      if (mark.kind === "stamp") continue;
+      const right =
+        mark.kind === "text"
+          ? textWidth(mark.text, mark.font, mark.size)
+          : mark.kind === "rule"
+            ? mark.width
+            : mark.module * mark.dark.length;
+      const below = mark.kind === "code" ? mark.module * mark.dark.length : 2;
+      expect(mark.x).toBeGreaterThan(margin);
+      expect(mark.x + right).toBeLessThan(width - margin);
+      expect(mark.y + below).toBeLessThan(height - margin);
+    }
+    const code = marks.find((mark) => mark.kind === "code");
+    expect(((code?.module ?? 0) * ((code?.dark.length ?? 0) + 8) * 25.4) / 72).toBeCloseTo(34);
+  });
+
+  test("is not made of what is not verified", () => {
+    const report = verify(longest, { trust: testHistory() });
+    expect(() => certificateContents({ ...judged, report }, new Date(0))).toThrow(/Only a verified bundle/);
+  });
+
+  test("points to its bundle and to no other", () => {
+    const url = pointerUrl("https://attestd.example/", bundle);
+    expect(url.length).toBeLessThanOrEqual(128);
+    const pointer = parsePointer(new URL(url).hash);
+    expect(pointer && isBundleOf(pointer, bundle)).toBe(true);
+    expect(pointer && isBundleOf(pointer, longest)).toBe(false);
+    for (const other of ["", "#", "#buy", "#c1.x.y", `${new URL(url).hash}x`])
+      expect(parsePointer(other)).toBeUndefined();
+  });
+
+  test("breaks lines at spaces, none too wide", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[!-~]{1,12}$/), { minLength: 1, maxLength: 40 }), (words) => {
+        const lines = wrap(words.join(" "), "sans", 10, 120);
+        expect(lines.join(" ")).toBe(words.join(" "));
+        for (const line of lines) if (line.includes(" ")) expect(textWidth(line, "sans", 10)).toBeLessThanOrEqual(120);
+      }),
+    );
+  });
+});

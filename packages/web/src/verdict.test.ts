@@ -1,0 +1,142 @@
+import { type Bundle, type KeyHistory, type VerifyReport, verify, withChain } from "@attestd/proof";
+import {
+  testAttestor,
+  testBaseBlock,
+  testBlockBundle,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "@attestd/proof/testing";
+import { describe, expect, test } from "vitest";
+import { checkRows, difference } from "./checks.ts";
+import { subjectOf } from "./description.ts";
+import { factsOf } from "./facts.ts";
+import { type Judged, verdictOf } from "./verdict.ts";
+
+const attestor = testAttestor();
+const OTHER_LEDGER = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const since = Date.UTC(2026, 0, 2);
+
+type Given = { history?: KeyHistory; historyAge?: number; chain?: Parameters<typeof withChain>[1] };
+
+function judge(bundle: Bundle, { history = testHistory(), historyAge = 0, chain }: Given = {}): Judged {
+  const offline = verify(bundle, { trust: history, historyAge });
+  const report: VerifyReport = chain ? withChain(offline, chain) : offline;
+  const keys = { history, since, from: "service" as const };
+  return { report, bundle, subject: subjectOf(bundle), keys, ...(chain && { comparedBy: "attestd.example" }) };
+}
+
+const bundle = testBundle({ round: 1000 });
+const successor = testAttestor("next");
+const retired = testHistory([
+  { attestor, fromRound: 1 },
+  { attestor: successor, fromRound: 2000 },
+]);
+const revoked = testHistory([{ attestor, fromRound: 1, revokedRound: 2000 }]);
+const elsewhere = { ...bundle, attest: { ...bundle.attest, round: 1001 } };
+
+const VERDICTS: [string, Judged, string, RegExp][] = [
+  [
+    "verified",
+    judge(bundle),
+    "verified",
+    /attestd\.example signed it\. It states that this Algorand transaction was recorded/,
+  ],
+  ["of a block", judge(testBlockBundle()), "verified", /this Algorand block was recorded/],
+  [
+    "of an inclusion",
+    judge(testInclusionBundle({ block: testBaseBlock(3) })),
+    "verified",
+    /It proves that this Base transaction is in block 46000000 of Base, and states that the block was recorded/,
+  ],
+  [
+    "by a replaced key",
+    judge(bundle, { history: retired }),
+    "verified",
+    /with a key current in round 1000, replaced since/,
+  ],
+  [
+    "by a withdrawn key",
+    judge(bundle, { history: revoked }),
+    "revoked",
+    /withdrawn in round 2000; .* The ledger check can/,
+  ],
+  [
+    "by a key withdrawn after the ledger had it",
+    judge(bundle, { history: revoked, chain: { chainSource: "pass", chainAttest: "pass" } }),
+    "verified",
+    /withdrawn in round 2000, after the ledger had recorded it\. .* is recorded on Algorand in round 1000/,
+  ],
+  [
+    "by a withdrawn key, and not on the ledger",
+    judge(bundle, { history: revoked, chain: { chainAttest: [{ message: "not found" }] } }),
+    "failed",
+    /Don't rely on it/,
+  ],
+  ["by a stranger", judge(testBundle({ attestor: successor })), "unknown", /Anyone could have made it/],
+  ["changed", judge(elsewhere), "failed", /^Changed after signing/],
+  ["of another ledger", judge(testBundle({ ledger: OTHER_LEDGER })), "failed", /^Made for another ledger/],
+  [
+    "before its key's time",
+    judge(bundle, { history: testHistory([{ attestor, fromRound: 1001 }]) }),
+    "failed",
+    /^Its key was not/,
+  ],
+  [
+    "contradicted by the ledger",
+    judge(bundle, { chain: { chainSource: "pass", chainAttest: [{ pointer: "/attest/round" }] } }),
+    "failed",
+    /^The chains show something else/,
+  ],
+  [
+    "seen only as included",
+    judge(testBundle({ chain: "base", txnBytes: testBaseBlock(1).transactions[0] as Uint8Array, level: "included" })),
+    "warning",
+    /could be undone/,
+  ],
+  ["by an old key list", judge(bundle, { historyAge: 31 * 86_400 }), "warning", /Key list is from 2026-01-02/],
+  [
+    "of a sandbox",
+    judge(testBundle({ ledger: OTHER_LEDGER }), { history: testHistory(undefined, OTHER_LEDGER) }),
+    "warning",
+    /^Sandbox, not real\. .* recorded on the sandbox's ledger/,
+  ],
+];
+
+describe("the verdict", () => {
+  test.each(VERDICTS)("on a bundle %s", (_, judged, state, sentence) => {
+    const verdict = verdictOf(judged);
+    expect(verdict.state).toBe(state);
+    expect(verdict.sentences.join(" ")).toMatch(sentence);
+    // The word follows the report.
+    expect(verdict.tone === "passed" || verdict.state === "warning").toBe(judged.report.verified);
+  });
+
+  test.each(VERDICTS)("claims of a bundle %s only what was checked", (_, judged) => {
+    const { report } = judged;
+    const said = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
+    if (report.checks.chainAttest !== "pass") expect(said).not.toMatch(/is recorded on|Found on \S+ in round/);
+    const facts = factsOf(judged);
+    if (!report.verified || report.warnings.includes("sandbox"))
+      expect(facts.filter(({ link }) => link !== undefined)).toEqual([]);
+    if (!report.verified) expect(facts.map(({ label }) => label)).not.toContain("Signed by");
+    if (report.checks.signature === "fail") expect(said).not.toMatch(/(current|A) key of attestd\.example[.,] /);
+  });
+
+  test("tells states apart by more than colour", () => {
+    const signs = new Map(VERDICTS.map(([, judged]) => [verdictOf(judged).tone, verdictOf(judged)]));
+    const looks = [...signs.values()].map(({ icon, heading }) => `${icon} ${heading}`);
+    expect(new Set(looks).size).toBe(looks.length);
+  });
+
+  test("names a key as unconfirmed where the signature is not its own", () => {
+    const row = checkRows(judge(elsewhere)).find(({ check }) => check === "keyTrust");
+    expect(row?.sentence).toBe("The file names a key of attestd.example; unconfirmed.");
+  });
+});
+
+test("the difference of two values is where they differ, and no more", () => {
+  expect(difference("abcdef", "abXdef")).toEqual({ start: 2, fromEnd: 3 });
+  expect(difference("aa", "aaa")).toEqual({ start: 2, fromEnd: 0 });
+  expect(difference("", "x")).toEqual({ start: 0, fromEnd: 0 });
+});
