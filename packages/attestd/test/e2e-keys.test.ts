@@ -149,7 +149,9 @@ describe("keys over time", () => {
   });
 
   test("the service starts with the new seed alone, and serves a history that any verifier takes", async () => {
-    await expect(world.restart()).rejects.toThrow(/ATTESTOR_PQ_SEED is of the key .* It was replaced in round \d+\./);
+    await expect(world.restart()).rejects.toThrow(
+      /ATTESTOR_PQ_SEED is of the key .*, which was replaced in round \d+:/,
+    );
     await world.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
     await bought();
     history = parseKeyHistory(await served());

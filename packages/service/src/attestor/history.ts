@@ -42,8 +42,8 @@ export function obstacleTo(kid: string, { history: { keys }, announced }: KeyVie
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
   if (!own || own !== current) {
-    const replaced = own?.untilRound === undefined ? "" : ` It was replaced in round ${own.untilRound}.`;
-    return `ATTESTOR_PQ_SEED is of the key ${kid}, but the history's current key is ${current?.kid}.${replaced}`;
+    const but = own?.untilRound === undefined ? "but" : `which was replaced in round ${own.untilRound}:`;
+    return `ATTESTOR_PQ_SEED is of the key ${kid}, ${but} the history's current key is ${current?.kid}.`;
   }
   if (own.revokedRound !== undefined)
     return `The current key ${kid} is revoked from round ${own.revokedRound} on: replace it with "attestd keys rotate".`;

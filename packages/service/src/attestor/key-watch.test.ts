@@ -43,7 +43,7 @@ test("a replica that slept through a rotation finds out before it signs anything
   for (let i = 0; i < 2; i++)
     await expect(keys.confirm()).rejects.toThrow(`the history's current key is ${second.kid}`);
   await keys.refresh();
-  expect(told).toEqual([expect.stringContaining("It was replaced in round 111.")]);
+  expect(told).toEqual([expect.stringContaining("which was replaced in round 111:")]);
   expect(keys.obstacle).toBe(told[0]);
   expect(keys.history.keys).toHaveLength(2);
 });
