@@ -62,7 +62,7 @@ export async function answer(body: Uint8Array, methods: Methods, { limits, origi
     if (!request.success) throw new RpcError(RPC.invalidRequest, "Not a request of JSON-RPC 2.0 with an id.");
     const { method: name, params } = request.data;
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-    if (!method) throw new RpcError(RPC.methodNotFound, `There is no method ${name}.`);
+    if (!method) throw new RpcError(RPC.methodNotFound, "There is no such method.");
     return { jsonrpc: "2.0", id, result: await method(params) };
   } catch (error) {
     return { jsonrpc: "2.0", id, error: worded(error) };

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { decodePaymentResponseHeader } from "@x402/core/http";
 import type { Outcome } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import { settlementOf } from "../payment/receipt.ts";
 import type { Problem } from "../problems.ts";
 
 /** @param text JSON of an object; it is sent as it is, and parsed beside that */
@@ -27,5 +27,5 @@ function failed(value: object): CallToolResult {
 
 /** @param receipt the value of PAYMENT-RESPONSE */
 function withReceipt(receipt: string | undefined): Pick<CallToolResult, "_meta"> {
-  return receipt === undefined ? {} : { _meta: { "x402/payment-response": decodePaymentResponseHeader(receipt) } };
+  return receipt === undefined ? {} : { _meta: { "x402/payment-response": settlementOf(receipt) } };
 }
