@@ -4,7 +4,10 @@ import {
   type BaseInclusion,
   type BlockBundle,
   type Bundle,
+  blockHash,
   canonicalize,
+  concatBytes,
+  decodeMsgpackMap,
   decodeTransaction,
   encodeMsgpack,
   encodeRlp,
@@ -89,6 +92,14 @@ export const ofBytes = (bytes: Uint8Array) =>
     Object.assign(source, { txnId, hashSha256, txnBytesBase64: toBase64(bytes) });
   });
 
+/** The block's bundle with another header, and all that is said of it right. */
+export const ofHeader = (bytes: Uint8Array) =>
+  altered(block, (copy) => {
+    const [hash, hashSha256] = [blockHash(bytes), toHex(sha256(bytes))];
+    copy.attest.note = copy.attest.note.replace(copy.block.blockHash, hash).replace(copy.block.hashSha256, hashSha256);
+    Object.assign(copy.block, { blockHash: hash, hashSha256, headerBase64: toBase64(bytes) });
+  });
+
 /** A Base transaction of a type and fields (EIP-2718); a legacy one has no type. */
 const enveloped = (type: number[], fields: Parameters<typeof encodeRlp>[0]) =>
   Uint8Array.of(...type, ...encodeRlp(fields));
@@ -123,6 +134,16 @@ const { gen: _gen, gh: _gh, ...rest } = Object.fromEntries(decodeTransaction(tes
 export const nameless = encodeMsgpack(structMap(rest));
 /** `{type: "pay", fee: 1}`, whose members no node would write in this order. */
 export const reversed = Uint8Array.of(0x82, 0xa4, ...utf8("type"), 0xa3, ...utf8("pay"), 0xa3, ...utf8("fee"), 1);
+
+/** The block's header, its last member first. */
+export const reversedHeader = lastFirst(blocks.algorand.header);
+
+function lastFirst(header: Uint8Array): Uint8Array {
+  const members = [...decodeMsgpackMap(header)];
+  // A map of fewer than 16 members is one byte, and then its members one after the other.
+  const last = encodeMsgpack(new Map(members.slice(-1))).subarray(1);
+  return concatBytes(header.subarray(0, 1), last, header.subarray(1, -last.length));
+}
 
 /** The parts of a proof, which tests take apart. */
 export const proofOf = ({ inclusion: proof }: InclusionBundle) =>

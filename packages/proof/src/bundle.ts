@@ -16,6 +16,7 @@ import { canonicalBytes } from "./canonical.ts";
 import { CHAINS, inferChain, type SourceChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { FormatError, HEX_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./format.ts";
+import { jsonValue } from "./json.ts";
 import { MAX_NOTE_LENGTH } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
@@ -30,10 +31,17 @@ export function bundleType(value: unknown): BundleType {
 /**
  * Reads a bundle of any kind: every member present, none other, each in its one spelling. Whether what it says is true
  * is for `verify`.
- * @param value as `parseJson` gives it
- * @throws FormatError
+ * @param input text or UTF-8, or a value as `parseJson` gives it
+ * @param type the type that it must have; the one that it claims, unless given
+ * @throws FormatError; JsonError for a text
  */
-export function parseBundle(value: unknown, type = bundleType(value)): Bundle {
+export function parseBundle(input: unknown, type?: BundleType): Bundle {
+  const value = jsonValue(input);
+  return readBundle(value, type ?? bundleType(value));
+}
+
+/** A bundle of this type. @param value as `parseJson` gives it @throws FormatError */
+export function readBundle(value: unknown, type: BundleType): Bundle {
   switch (type) {
     case "transaction-attestation":
       return parseProofBundle(value);

@@ -61,6 +61,11 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** The value of a text or of its UTF-8, by `parseJson`; what is neither is a value already. @throws JsonError */
+export function jsonValue(input: unknown): unknown {
+  return typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
+}
+
 /** A JSON pointer one step deeper (RFC 6901). */
 export function childPointer(pointer: string, member: string | number): string {
   return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;

@@ -12,7 +12,7 @@ import {
   readMembers,
   readString,
 } from "./format.ts";
-import { childPointer } from "./json.ts";
+import { childPointer, jsonValue } from "./json.ts";
 import type { Finding } from "./report.ts";
 import {
   type Crypto,
@@ -168,11 +168,11 @@ export function keyEntryHash(entry: KeyEntry): string {
  * or put in between is found. An entry cut off at the end is found by the open span that a history must end with. What
  * no one endorses, as the first entry's account and every revocation, is held against an earlier copy
  * (`requireContinuation`) or against the ledger (`checkKeyNotes`).
- * @param value as `parseJson` gives it
- * @throws FormatError
+ * @param input text or UTF-8, or a value as `parseJson` gives it
+ * @throws FormatError; JsonError for a text
  */
-export function parseKeyHistory(value: unknown, crypto: Pick<Crypto, "mldsa65"> = nobleCrypto): KeyHistory {
-  const { version, ledger, keys } = readMembers(value, "", ["version", "ledger", "keys"]);
+export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> = nobleCrypto): KeyHistory {
+  const { version, ledger, keys } = readMembers(jsonValue(input), "", ["version", "ledger", "keys"]);
   if (!Array.isArray(keys) || keys.length === 0) throw new FormatError("/keys", "must be an array of keys");
   const history: KeyHistory = {
     version: readConstant(version, "/version", 1),

@@ -541,6 +541,11 @@ describe("verify", () => {
     expect(() => check(" ".repeat(2 ** 21 + 1))).toThrow(JsonError);
   });
 
+  it("throws where there is no such option, which would otherwise be trust in no one", () => {
+    const misspelt = { trusted: trust } as VerifyOptions;
+    expect(() => verify(bundleOf(), misspelt)).toThrow(new TypeError('verify has no option "trusted"'));
+  });
+
   it.each([null, 5, "[]", [], {}, '"text"', { type: "attestor-key" }, "[".repeat(17)])(
     "reports %j as no bundle",
     (value) => {

@@ -1,15 +1,18 @@
-import { bundleType, parseBundle } from "./bundle.ts";
+import { bundleType, readBundle } from "./bundle.ts";
 import type { Bundle, BundleType, LightHeaderProof } from "./bundle-types.ts";
 import { ALGORAND_MAINNET } from "./caip2.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
 import { FormatError } from "./format.ts";
-import { JsonError, parseJson } from "./json.ts";
+import { JsonError, jsonValue } from "./json.ts";
 import type { CheckName, Finding, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
 import { failsByRevocationAlone, type Trust } from "./trust.ts";
 
 export type VerifyOptions = {
-  /** Whom the verifier believes. Without, the signer stays unknown and nothing is verified. */
+  /**
+   * Whom the verifier believes: a key history as `parseKeyHistory` gives it, or the kids of keys known from elsewhere.
+   * Without, the signer stays unknown and nothing is verified.
+   */
   trust?: Trust | undefined;
   /** The only type of bundle that is taken; any, unless given. */
   type?: BundleType;
@@ -37,15 +40,31 @@ const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
 };
 const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
 
+/** A misspelt `trust` would otherwise be no trust, and a misspelt `type` any type. */
+const OPTIONS: readonly string[] = [
+  "trust",
+  "type",
+  "historyAge",
+  "commitments",
+  "crypto",
+] satisfies (keyof VerifyOptions)[];
+
 /**
  * Verifies a bundle without asking anyone. Every check is made even where an earlier one failed, `schema` aside.
  * @param input a bundle as text or UTF-8, or as `parseJson` gave it
+ * @returns look at `verified`, and never at the checks alone: a bundle brings its own key
  * @throws JsonError when a text is no JSON at all, or larger than 2 MiB. What is JSON but can be read in two ways, as
  *   with duplicate members, fails `schema` instead.
+ * @throws TypeError when there is no such option
+ * @example
+ * const trust = parseKeyHistory(await readFile("keys.json"));
+ * const { verified, failures } = verify(await readFile("bundle.json"), { trust });
  */
 export function verify(input: unknown, options: VerifyOptions = {}): VerifyReport {
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) throw new TypeError(`verify has no option ${JSON.stringify(unknown)}`);
   const { trust, crypto = nobleCrypto, historyAge = 0, commitments = [] } = options;
-  const read = readBundle(input, options.type);
+  const read = readInput(input, options.type);
   const report = emptyReport(read.type);
   record(report, "schema", read.bundle ? [] : [read.finding]);
   if (read.bundle === undefined) return report;
@@ -97,18 +116,18 @@ const TYPE_MEMBER: Record<BundleType, string> = {
   "tx-inclusion": '"tx-inclusion"',
 };
 
-type ReadBundle = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
+type ReadInput = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
 /** Step `schema`. */
-function readBundle(input: unknown, only: BundleType | undefined): ReadBundle {
+function readInput(input: unknown, only: BundleType | undefined): ReadInput {
   let type = only ?? "transaction-attestation";
   try {
-    const value = typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
+    const value = jsonValue(input);
     type = only ?? bundleType(value);
     // Says so, rather than which of its members the other type does not have.
     if (typeof value === "object" && value !== null && bundleType(value) !== type)
       throw new FormatError("/type", `must be ${TYPE_MEMBER[type]}`);
-    return { type, bundle: parseBundle(value, type) };
+    return { type, bundle: readBundle(value, type) };
   } catch (error) {
     if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
     return { type, finding: { pointer: error.pointer, message: error.message } };

@@ -4,16 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { bundleId } from "../src/bundle.ts";
 import { testBundle, testHistory } from "../src/testing.ts";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
 const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
+const [verifying = "", failing = "", reading = "", native = ""] = examples;
+const bundle = testBundle();
 let folder: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "attestd-readme-"));
-  writeFileSync(join(folder, "bundle.json"), JSON.stringify(testBundle()));
+  writeFileSync(join(folder, "bundle.json"), JSON.stringify(bundle));
   writeFileSync(join(folder, "keys.json"), JSON.stringify(testHistory()));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,12 +29,19 @@ function run(code: string): string {
 }
 
 it("the first example verifies a bundle", () => {
-  expect(examples).toHaveLength(2);
-  expect(run(examples[0] ?? "")).toMatch(/^Verified/);
+  expect(examples).toHaveLength(4);
+  expect(run(verifying)).toMatch(/^Verified/);
 });
 
-it("the second example does so with Node's own cryptography", () => {
-  const [first = "", second = ""] = examples;
-  const both = `${second}\n${first.replace("{ trust }", "{ trust, crypto }").replace('import { readFileSync } from "node:fs";', "")}`;
-  expect(run(`import { readFileSync } from "node:fs";\n${both}`)).toMatch(/^Verified/);
+it("the second example prints what it says that it prints", () => {
+  const said = [...failing.matchAll(/\/\/ (.*)/g)].map(([, line]) => line);
+  expect(run(failing).trim().split("\n")).toEqual(said);
+});
+
+it("the third example reads a bundle", () => {
+  expect(run(reading)).toBe(`${bundleId(bundle)} ${bundle.attest.round} ${bundle.source.txnId}\n`);
+});
+
+it("the fourth example verifies with Node's own cryptography", () => {
+  expect(run(`${native}\n${verifying.replace("{ trust }", "{ trust, crypto }")}`)).toMatch(/^Verified/);
 });

@@ -1,12 +1,12 @@
 import type { AlgorandInclusion, LightHeaderProof } from "../bundle-types.ts";
 import { algorandCaip2 } from "../caip2.ts";
 import type { ChainFormat } from "../chains.ts";
-import { fromBase64 } from "../encoding.ts";
+import { DecodeError, fromBase64 } from "../encoding.ts";
 import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../format.ts";
 import type { Finding } from "../report.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
-import { decodeMsgpackMap, getBytes, type MsgpackMap } from "./msgpack.ts";
+import { decodeMsgpackMap, getBytes, isCanonicalMsgpack, type MsgpackMap } from "./msgpack.ts";
 import { decodeTransaction, isAlgorandTxId, txid } from "./transaction.ts";
 
 const DIGEST_LENGTH = 32;
@@ -25,6 +25,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
 
   header(bytes, ledger) {
     const header = decodeMsgpackMap(bytes);
+    if (!isCanonicalMsgpack(bytes)) throw new DecodeError("header is not canonical msgpack");
     return { blockHash: blockHash(bytes), height: headerRound(header), caip2: network(header, ledger) };
   },
 
