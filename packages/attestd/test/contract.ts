@@ -64,14 +64,22 @@ export function contractOf(document: OpenApiDocument): Contract {
   function bodyFaults({ content = {} }: Response, at: string, headers: Headers, text: string): string[] {
     const type = headers.get("content-type")?.split(";")[0] ?? "none";
     if (!content[type]) return [`media type ${type} is not among ${Object.keys(content)}`];
-    const body = type.endsWith("json") ? JSON.parse(text) : text;
-    return fits(`${at}/content/${inPointer(type)}/schema`, body, "body");
+    const pointer = `${at}/content/${inPointer(type)}/schema`;
+    return type.endsWith("json") ? jsonFaults(pointer, text) : fits(pointer, text, "body");
   }
 
   /** Where there is no operation, there may be a page for people; else the answer is a problem. */
   function unrouted(method: string, status: number, text: string): string[] {
     if (status < 400 || method === "HEAD") return [];
-    return fits("/components/schemas/Problem", JSON.parse(text), "problem");
+    return jsonFaults("/components/schemas/Problem", text);
+  }
+
+  function jsonFaults(pointer: string, text: string): string[] {
+    try {
+      return fits(pointer, JSON.parse(text), "body");
+    } catch {
+      return [`body is not JSON: ${JSON.stringify(text)}`];
+    }
   }
 }
 
