@@ -6,9 +6,10 @@ import { EXIT, Failure, fileTrouble } from "./failure.ts";
 /**
  * Writes a secret to a new file that only its owner can read; it survives the loss of power once this resolves.
  *
+ * @param option by which the place was chosen
  * @throws Failure `usage` when it cannot be made, or something is there already
  */
-export async function writeSecret(path: string, secret: string): Promise<void> {
+export async function writeSecret(path: string, secret: string, option: string): Promise<void> {
   const folder = dirname(path);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -16,17 +17,23 @@ export async function writeSecret(path: string, secret: string): Promise<void> {
     await using directory = await open(folder);
     await directory.sync();
   } catch (error) {
-    throw new Failure(EXIT.usage, `can't make ${path}`, [fileTrouble(error), "Choose another place for it."], error);
+    throw new Failure(
+      EXIT.usage,
+      `can't make ${path}`,
+      [fileTrouble(error), `Choose another place: ${option}.`],
+      error,
+    );
   }
 }
 
 /**
  * The ML-DSA-65 seed in a file; one is drawn and kept there where no such file is.
  *
+ * @param option by which the file was chosen
  * @returns 32 bytes
  * @throws Failure `usage` when the file holds none, or cannot be read or made
  */
-export async function seedIn(path: string): Promise<Uint8Array> {
+export async function seedIn(path: string, option: string): Promise<Uint8Array> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw new Failure(EXIT.usage, `can't read ${path}`, [fileTrouble(error)], error);
@@ -38,6 +45,6 @@ export async function seedIn(path: string): Promise<Uint8Array> {
     ]);
   }
   const seed = randomBytes(32);
-  await writeSecret(path, seed.toString("hex"));
+  await writeSecret(path, seed.toString("hex"), option);
   return seed;
 }

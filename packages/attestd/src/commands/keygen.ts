@@ -24,8 +24,8 @@ export async function keygen(options: KeygenOptions, environment: Environment): 
 
   const mnemonicFile = join(resolve(options.dir), "attestor.mnemonic");
   const seedFile = join(resolve(options.dir), "attestor.pq-seed");
-  await writeSecret(mnemonicFile, algosdk.secretKeyToMnemonic(account.sk));
-  await writeSecret(seedFile, seed.toString("hex")).catch(async (error: unknown) => {
+  await writeSecret(mnemonicFile, algosdk.secretKeyToMnemonic(account.sk), "--dir");
+  await writeSecret(seedFile, seed.toString("hex"), "--dir").catch(async (error: unknown) => {
     await unlink(mnemonicFile); // One without the other is no attestor.
     throw error;
   });

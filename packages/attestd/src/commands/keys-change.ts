@@ -21,7 +21,7 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   const seedFile = resolve(options.seedFile);
   const { signal, settings, operator, onWait } = await prepare(options, environment);
   const { rotateKey } = await import("@attestd/service/operator");
-  const change = await rotateKey(settings, { seed: () => seedIn(seedFile), onWait }, operator).catch(
+  const change = await rotateKey(settings, { seed: () => seedIn(seedFile, "--seed-file"), onWait }, operator).catch(
     (error: unknown) => {
       throw changeFailure(error, "not rotated", signal);
     },
