@@ -1,4 +1,5 @@
 import { Agent, request } from "node:http";
+import { bundleId } from "@attestd/proof/bundle";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -74,7 +75,7 @@ test(`of ${AT_ONCE * TIMES} requests none breaks the service or gets an answer t
   const requests = requestsOf(document, {
     bodies: [body, bundle, { txid: base, chain: "base" }],
     payments: [payment, unsigned],
-    ids: ["body_invalid", "A".repeat(43)],
+    ids: ["body_invalid", bundleId(bundle as never)],
   });
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (together) => {
