@@ -4,14 +4,13 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"crypto/sha512"
 	"encoding/base32"
 	"encoding/base64"
-	"math/bits"
 )
 
 type algorand struct{}
+
+var noPadding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 func (algorand) levels() []string { return []string{"finalized"} }
 
@@ -72,31 +71,19 @@ func isCommitted(light object, fields map[string][]byte, header []byte) bool {
 	return light["interval"] == interval && leads(sha2_256, true, leaf, light, decode(light["commitment"]))
 }
 
-// leads says whether siblings lead from a leaf to a root. A vector commitment has a leaf at its index, bits reversed.
-func leads(digest func(...[]byte) []byte, isVector bool, leaf []byte, path object, root []byte) bool {
-	siblings, place := path["siblings"].([]any), uint64(path["index"].(float64))
-	if place >= 1<<len(siblings) {
-		return false
-	}
-	if isVector {
-		place = bits.Reverse64(place) >> (64 - len(siblings))
-	}
-	for _, sibling := range siblings {
-		if place&1 == 1 {
-			leaf = digest([]byte("MA"), decode(sibling), leaf)
-		} else {
-			leaf = digest([]byte("MA"), leaf, decode(sibling))
-		}
-		place >>= 1
-	}
-	return bytes.Equal(leaf, root)
-}
-
 func network(fields map[string][]byte, ledger string) string {
 	if fields["gh"] == nil {
 		return ledger
 	}
 	return "algorand:" + base64.RawURLEncoding.EncodeToString(readDigest(fields["gh"]))[:32]
+}
+
+// isAddress says whether a value is an address: a public key of 32 bytes and the last 4 of its hash.
+func isAddress(value any) bool {
+	text, ok := value.(string)
+	data, err := noPadding.DecodeString(text)
+	isSpelled := err == nil && noPadding.EncodeToString(data) == text
+	return ok && isSpelled && len(data) == 36 && bytes.Equal(sha512_256(data[:32])[28:], data[32:])
 }
 
 func readDigest(value []byte) []byte {
@@ -105,15 +92,5 @@ func readDigest(value []byte) []byte {
 }
 
 func id(domain string, data []byte) string {
-	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sha512_256([]byte(domain), data))
-}
-
-func sha512_256(parts ...[]byte) []byte {
-	digest := sha512.Sum512_256(bytes.Join(parts, nil))
-	return digest[:]
-}
-
-func sha2_256(parts ...[]byte) []byte {
-	digest := sha256.Sum256(bytes.Join(parts, nil))
-	return digest[:]
+	return noPadding.EncodeToString(sha512_256([]byte(domain), data))
 }

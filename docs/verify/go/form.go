@@ -40,7 +40,6 @@ func text(value any) bool {
 var (
 	hash     = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	sha256id = regexp.MustCompile(`^[\w-]{42}[AEIMQUYcgkosw048]$`)
-	address  = regexp.MustCompile(`^[A-Z2-7]{57}[AEIMQUY4]$`)
 	chainIDs = map[string]*regexp.Regexp{
 		"algorand": regexp.MustCompile(`^[A-Z2-7]{51}[AQ]$`),
 		"base":     regexp.MustCompile(`^0x[0-9a-f]{64}$`),
@@ -55,12 +54,12 @@ var (
 	attestation = object{
 		"version": 1.0, "network": "algorand-mainnet",
 		"attest":    object{"txnId": chainIDs["algorand"], "round": integer(1), "note": test(text)},
-		"attestor":  object{"algorandAddress": address, "pqPublicKey": b64(1952)},
+		"attestor":  object{"algorandAddress": test(isAddress), "pqPublicKey": b64(1952)},
 		"signature": object{"alg": "ML-DSA-65", "sigBase64": b64(3309)},
 	}
 	entry = object{
 		"type": "attestor-key", "version": 1.0, "kid": sha256id, "keySha256": sha256id, "pqPublicKey": b64(1952),
-		"algorandAddress": address, "origin": regexp.MustCompile(`^https?://[^\s/?#]+$`), "fromRound": integer(0),
+		"algorandAddress": test(isAddress), "origin": regexp.MustCompile(`^https?://[^\s/?#]+$`), "fromRound": integer(0),
 		"untilRound?": integer(1), "revokedRound?": integer(0), "endorsement?": b64(3309),
 	}
 	ledger = regexp.MustCompile(`^algorand:[\w-]{32}$`)

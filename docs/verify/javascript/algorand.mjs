@@ -58,9 +58,18 @@ function network(fields, ledger) {
   return fields.has("gh") ? `algorand:${readDigest(fields.get("gh")).toString("base64url", 0, 24)}` : ledger;
 }
 
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 function base32(digest) {
   const digits = (BigInt(`0x${digest.toString("hex")}`) << 4n).toString(32).padStart(52, "0");
-  return digits.replace(/./g, (digit) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(digit, 32)]);
+  return digits.replace(/./g, (digit) => BASE32[Number.parseInt(digit, 32)]);
+}
+
+/** Whether a text is an address: a public key of 32 bytes and the last 4 of its hash, 2 bits unused. */
+export function isAddress(text) {
+  if (!/^[A-Z2-7]{57}[AEIMQUY4]$/.test(text)) return false;
+  const bits = [...text].reduce((number, letter) => number * 32n + BigInt(BASE32.indexOf(letter)), 0n);
+  const bytes = Buffer.from((bits >> 2n).toString(16).padStart(72, "0"), "hex");
+  return hash("sha512-256", bytes.subarray(0, 32)).subarray(28).equals(bytes.subarray(32));
 }
 
 function readDigest(value) {

@@ -1,4 +1,5 @@
 // The form of bundles and key histories: strict JSON, its canonical bytes, and the members that there must be.
+import { isAddress } from "./algorand.mjs";
 
 /** JSON in which no member is there twice, which JSON.parse would hide. */
 export function parse(text) {
@@ -22,13 +23,12 @@ const base64 = (length) => (value) => {
 const HEX = /^[0-9a-f]{64}$/;
 const SHA256 = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
 const ID = { algorand: /^[A-Z2-7]{51}[AQ]$/, base: /^0x[0-9a-f]{64}$/ };
-const ADDRESS = /^[A-Z2-7]{57}[AEIMQUY4]$/;
 
 const attestation = {
   version: 1,
   network: "algorand-mainnet",
   attest: { txnId: ID.algorand, round: integer(1), note: text },
-  attestor: { algorandAddress: ADDRESS, pqPublicKey: base64(1952) },
+  attestor: { algorandAddress: isAddress, pqPublicKey: base64(1952) },
   signature: { alg: "ML-DSA-65", sigBase64: base64(3309) },
 };
 const source = (chain) => ({ "chain?": chain, txnId: ID[chain], hashSha256: HEX, txnBytesBase64: base64() });
@@ -69,7 +69,7 @@ const ENTRY = {
   kid: SHA256,
   keySha256: SHA256,
   pqPublicKey: base64(1952),
-  algorandAddress: ADDRESS,
+  algorandAddress: isAddress,
   origin: /^https?:\/\/[^\s/?#]+$/,
   fromRound: integer(0),
   "untilRound?": integer(1),

@@ -1,7 +1,8 @@
 """What a verifier must know of Algorand: the ids of transactions and blocks, and the way from the one to the other."""
 
 import hashlib
-from base64 import b32encode, b64decode, urlsafe_b64encode
+import re
+from base64 import b32decode, b32encode, b64decode, urlsafe_b64encode
 
 from msgpack import read_map
 
@@ -70,6 +71,14 @@ def network(fields: dict, ledger: str) -> str:
 
 def base32(data: bytes) -> str:
     return b32encode(data).decode().rstrip("=")
+
+
+def is_address(text) -> bool:
+    """Whether a text is an address: a public key of 32 bytes and the last 4 of its hash, 2 bits unused."""
+    if not isinstance(text, str) or not re.fullmatch("[A-Z2-7]{57}[AEIMQUY4]", text):
+        return False
+    data = b32decode(text + "======")
+    return digest("sha512_256", data[:32])[28:] == data[32:]
 
 
 def read_digest(value: bytes) -> bytes:

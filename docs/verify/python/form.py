@@ -4,6 +4,7 @@ import base64
 import json
 import re
 
+from algorand import is_address
 
 def parse(text: str):
     """JSON in which no member is there twice."""
@@ -54,13 +55,12 @@ def text(value):
 HEX = re.compile("[0-9a-f]{64}")
 SHA256 = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 ID = {"algorand": re.compile("[A-Z2-7]{51}[AQ]"), "base": re.compile("0x[0-9a-f]{64}")}
-ADDRESS = re.compile("[A-Z2-7]{57}[AEIMQUY4]")
 
 ATTESTATION = {
     "version": 1,
     "network": "algorand-mainnet",
     "attest": {"txnId": ID["algorand"], "round": integer(1), "note": text},
-    "attestor": {"algorandAddress": ADDRESS, "pqPublicKey": b64(1952)},
+    "attestor": {"algorandAddress": is_address, "pqPublicKey": b64(1952)},
     "signature": {"alg": "ML-DSA-65", "sigBase64": b64(3309)},
 }
 LIGHT_HEADER = {"index": integer(0), "interval": integer(1), "commitment": b64(32), "siblings": [b64(32)]}
@@ -83,7 +83,7 @@ INCLUSION = {
 ENTRY = {
     "type": "attestor-key",
     "version": 1,
-    **{"kid": SHA256, "keySha256": SHA256, "pqPublicKey": b64(1952), "algorandAddress": ADDRESS},
+    **{"kid": SHA256, "keySha256": SHA256, "pqPublicKey": b64(1952), "algorandAddress": is_address},
     **{"origin": re.compile(r"https?://[^\s/?#]+"), "fromRound": integer(0)},
     **{"untilRound?": integer(1), "revokedRound?": integer(0), "endorsement?": b64(3309)},
 }

@@ -1,0 +1,204 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Bundle,
+  encodeMsgpack,
+  fromBase64,
+  fromHex,
+  proveIndex,
+  proveLeaf,
+  restoreTransaction,
+  splitBlock,
+  toBase64,
+  transactionLeaf,
+  verify,
+} from "@attestd/proof";
+import {
+  signBundle,
+  type TestBlock,
+  testAlgorandBlock,
+  testBaseBlock,
+  testBaseTransaction,
+  testBlockBundle,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "@attestd/proof/testing";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
+import { PROGRAMS, type Program, printed, run, type Verdict } from "./programs.ts";
+
+/* Beyond the table: what the library says of bundles altered by chance, and of real ones, the programs say too. */
+
+const attestor = nativeAttestor();
+const history = testHistory([{ attestor, fromRound: 1 }]);
+
+/** The library's verdict. */
+function ours(text: string): Verdict {
+  const { checks, attestor: by, warnings } = verify(text, { trust: history, crypto: nativeCrypto });
+  const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
+  return { failed, status: by.status, warnings };
+}
+
+const VALUES = [
+  null,
+  true,
+  0,
+  1,
+  -1,
+  2 ** 53,
+  1.5,
+  1e300,
+  "",
+  "a",
+  'a"b',
+  "é",
+  "0x",
+  "AAAA",
+  "gA==",
+  "A===",
+  [],
+  {},
+  [""],
+  { a: 1 },
+];
+
+/** One member of a bundle, by steps from the outside in, and what becomes of it; `touch` changes one place of its value. */
+const alteration = fc.record({
+  bundle: fc.constantFrom<Bundle>(
+    testBundle({ attestor }),
+    testBundle({ attestor, chain: "base", txnBytes: testBaseTransaction(1) }),
+    testBlockBundle({ attestor }),
+    testInclusionBundle({ attestor, block: testAlgorandBlock(5), index: 3 }),
+    testInclusionBundle({ attestor, block: testBaseBlock(40), index: 30 }),
+  ),
+  steps: fc.array(fc.nat(20), { minLength: 1, maxLength: 4 }),
+  become: fc.oneof(
+    fc.constant({ kind: "nothing" as const }),
+    fc.record({ kind: fc.constant("value" as const), value: fc.constantFrom(...VALUES) }),
+    fc.record({ kind: fc.constant("touch" as const), place: fc.nat(10_000), to: fc.nat(255) }),
+  ),
+});
+type Alteration = typeof alteration extends fc.Arbitrary<infer A> ? A : never;
+
+/** The bundle, altered and signed again, so that the signature finds nothing. */
+function altered({ bundle, steps, become }: Alteration): string {
+  const { signature: _, ...unsigned } = structuredClone(bundle) as Bundle & Record<string, unknown>;
+  let at: Record<string, unknown> = unsigned;
+  let name = "";
+  for (const step of steps) {
+    const names = Object.keys(at);
+    name = names[step % names.length] ?? "";
+    const next = at[name];
+    if (step === steps.at(-1) || typeof next !== "object" || next === null) break;
+    at = next as Record<string, unknown>;
+  }
+  if (become.kind === "nothing") delete at[name];
+  else if (become.kind === "value") at[name] = become.value;
+  else at[name] = touched(at[name], become.place, become.to);
+  return JSON.stringify(signBundle(attestor, unsigned));
+}
+
+function touched(value: unknown, place: number, to: number): unknown {
+  if (typeof value === "number") return value + (to % 3) - 1;
+  if (typeof value !== "string" || value === "") return value;
+  const at = place % value.length;
+  try {
+    const bytes = fromBase64(value);
+    return toBase64(bytes.with(place % bytes.length, to));
+  } catch {
+    return `${value.slice(0, at)}${String.fromCharCode(33 + (to % 90))}${value.slice(at + 1)}`;
+  }
+}
+
+/** Real transactions, headers and blocks, from the folders of recorded data, as far as they are named. */
+function* realBundles(): Generator<Bundle> {
+  const { ATTESTD_VECTORS: vectors, ATTESTD_REPLAY: replay } = process.env;
+  if (!vectors || !replay) {
+    console.warn("skipped: real transactions and blocks (ATTESTD_VECTORS or ATTESTD_REPLAY names no folder)");
+    return;
+  }
+  const read = (path: string) => JSON.parse(readFileSync(join(vectors, path), "utf8"));
+  for (const { txnMsgpackBase64 } of read("algorand/mainnet/signed-transactions.json"))
+    yield testBundle({ attestor, txnBytes: fromBase64(txnMsgpackBase64) });
+  const bare: TestBlock = { chain: "algorand", header: new Uint8Array(), transactions: [], prove: () => fail() };
+  for (const { headerMsgpackBase64 } of read("algorand/mainnet/headers-41000000.json"))
+    yield testBlockBundle({ attestor, block: { ...bare, header: fromBase64(headerMsgpackBase64) } });
+  const recorded = [
+    ...readdirSync(join(replay, "algorand/blocks")).map((name) =>
+      algorandBlock(readFileSync(join(replay, "algorand/blocks", name))),
+    ),
+    ...readdirSync(join(replay, "base/blocks")).map((name) =>
+      opStackBlock(readFileSync(join(replay, "base/blocks", name), "utf8")),
+    ),
+  ];
+  for (const of of recorded) {
+    yield testBlockBundle({ attestor, block: of });
+    for (const index of of.transactions.keys()) yield testInclusionBundle({ attestor, block: of, index });
+  }
+}
+
+function fail(): never {
+  throw new Error("a header alone proves no inclusion");
+}
+
+function algorandBlock(bytes: Uint8Array): TestBlock {
+  const { header, headerBytes, transactions: entries } = splitBlock(bytes);
+  const tree = header.has("txn256") ? "txn256" : "txn";
+  const stibs = entries.map(encodeMsgpack);
+  const transactions = entries.map((entry) => encodeMsgpack(restoreTransaction(entry, header)));
+  const leaves = transactions.map((transaction, index) =>
+    transactionLeaf(tree, transaction, stibs[index] as Uint8Array),
+  );
+  const prove = (index: number) => {
+    const siblings = proveLeaf(tree, leaves, index).map(toBase64);
+    return {
+      kind: "algorand-merkle",
+      tree,
+      index,
+      stibBase64: toBase64(stibs[index] as Uint8Array),
+      siblings,
+    } as const;
+  };
+  return { chain: "algorand", header: headerBytes, transactions, prove };
+}
+
+function opStackBlock(text: string): TestBlock {
+  const { headerRlp, transactions: listed } = JSON.parse(text);
+  const transactions: Uint8Array[] = listed.map(({ raw }: { raw: string }) => fromHex(raw.slice(2)));
+  const nodes = (index: number) => proveIndex(transactions, index).nodes.map(toBase64);
+  const prove = (index: number) => ({ kind: "mpt", index, nodes: nodes(index) }) as const;
+  return { chain: "base", header: fromHex(headerRlp.slice(2)), transactions, prove };
+}
+
+let folder: string;
+let keys: string;
+const files = new Map<string, string>();
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "attestd-alterations-"));
+  keys = join(folder, "keys.json");
+  writeFileSync(keys, JSON.stringify(history));
+  const real = [...realBundles()].map((bundle) => JSON.stringify(bundle));
+  const texts = [...real, ...fc.sample(alteration, { numRuns: 150, seed: 8 }).map(altered)];
+  expect(real.filter((text) => ours(text).failed.length > 0)).toEqual([]);
+  for (const [index, text] of texts.entries()) {
+    const file = join(folder, `${index}.json`);
+    writeFileSync(file, text);
+    files.set(file, text);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) => {
+  it("says of real bundles, and of bundles altered by chance, what the library says", async ({ skip }) => {
+    const program: Program = await find(folder);
+    if ("missing" in program) {
+      console.warn(`skipped: the verifier in ${language}: ${program.missing}`);
+      return skip();
+    }
+    const { stdout } = await run(program.command, [...program.args, ...files.keys(), keys]);
+    expect(stdout.trim().split("\n")).toEqual([...files].flatMap(([file, text]) => printed(file, text, ours(text))));
+  });
+});

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type CheckName, type KeyStatus, verify, type Warning } from "@attestd/proof";
+
+/* The independent verifiers of this folder, as programs that tests run. */
+
+export type Ended = { code: number; stdout: string; stderr: string };
+
+/** Runs a command to its end, whatever that is. */
+export async function run(command: string, args: string[], cwd = import.meta.dirname, timeout = 0): Promise<Ended> {
+  // Python would write compiled modules into this folder, and an older Go would fetch another one.
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", GOTOOLCHAIN: "local" };
+  try {
+    return { code: 0, ...(await promisify(execFile)(command, args, { cwd, env, timeout, maxBuffer: 2 ** 24 })) };
+  } catch (error) {
+    const { code, stdout = "", stderr = "" } = error as { code?: number | string; stdout?: string; stderr?: string };
+    return { code: typeof code === "number" ? code : 127, stdout, stderr: stderr || String(error) };
+  }
+}
+
+/** A verifier that can be run here, or why it cannot. */
+export type Program = { command: string; args: string[] } | { missing: string };
+
+async function python(): Promise<Program> {
+  const { code, stderr } = await run("python3", ["-c", "from cryptography.hazmat.primitives.asymmetric import mldsa"]);
+  if (code !== 0) return { missing: `python3 has no ML-DSA; pip install 'cryptography>=48' (${lastLine(stderr)})` };
+  return { command: "python3", args: ["python/verify.py"] };
+}
+
+/** Built into a folder: what a reader does by `go run`, without its start each time. */
+async function go(folder: string): Promise<Program> {
+  const home = join(import.meta.dirname, "go");
+  const modules = await run("go", ["mod", "download"], home, 30_000);
+  if (modules.code !== 0) return { missing: `go, or its modules, cannot be had (${lastLine(modules.stderr)})` };
+  const command = join(folder, "verify-go");
+  const built = await run("go", ["build", "-o", command, "."], home);
+  if (built.code !== 0) throw new Error(built.stderr);
+  return { command, args: [] };
+}
+
+const lastLine = (text: string) => text.trim().split("\n").at(-1);
+
+/** By their languages. Each is given a folder for what it builds. */
+export const PROGRAMS: Record<string, (folder: string) => Promise<Program>> = {
+  JavaScript: async () => ({ command: process.execPath, args: ["javascript/verify.mjs"] }),
+  Python: python,
+  Go: go,
+};
+
+export type Verdict = { failed: CheckName[]; status: KeyStatus | undefined; warnings: Warning[] };
+
+/** What a verifier prints of a bundle. */
+export function printed(file: string, text: string, { failed, status, warnings }: Verdict): string[] {
+  if (failed.includes("schema")) return [file, "FAIL schema", "not verified"];
+  const { attestor, checks } = verify(text);
+  const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
+  const results = offline.map((check) => `${failed.includes(check) ? "FAIL" : "pass"} ${check}`);
+  const record = `verified, stated as recorded on Algorand in round ${JSON.parse(text).attest.round}`;
+  const verdict = failed.length > 0 ? ["not verified"] : [...warnings.map((warning) => `warning ${warning}`), record];
+  return [file, ...results, `key ${attestor.kid} ${status}`, ...verdict];
+}
