@@ -58,6 +58,12 @@ const WAITING = /Waiting for round (\d+)/;
 const seedIn = async (name: string) => (await readFile(path(name), "utf8")).trim();
 const served = async () => (await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
 
+/** Kids of the JWK Set. */
+async function keySet(): Promise<string[]> {
+  const { keys } = (await (await fetch(`${world.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+}
+
 async function buy(): Promise<ProofBundle> {
   const body = { txid: world.sandbox.sampleTransactions.algorand };
   const answer = await pay(
@@ -117,7 +123,7 @@ async function keyNotes(): Promise<string[]> {
   return notes.flatMap((note) => ("k" in note ? [note.k] : []));
 }
 
-describe("keys over time", () => {
+describe("keys over time", { timeout: 120_000 }, () => {
   test("a key is not replaced while the service runs, nor while a call is bound to it", async () => {
     await bought();
     expect(await operate(undefined, "rotate", "--seed-file", "second.seed").ended).toMatchObject({
@@ -158,6 +164,7 @@ describe("keys over time", () => {
     const [first, second] = history.keys;
     expect(await keyNotes()).toEqual([second && keyEntryHash(second)]);
     expect(first?.untilRound).toBe(second?.fromRound);
+    expect(await keySet()).toEqual([first?.kid, second?.kid]);
 
     const { code, stdout } = await keys("history", "--service", world.url, "--save", "keys.json");
     expect(code).toBe(0);
@@ -203,6 +210,7 @@ describe("keys over time", () => {
       history.keys[0] && keyRevocationHash({ ...history.keys[0], revokedRound: round }),
     );
 
+    expect(await keySet()).toEqual([history.keys[1]?.kid]);
     expect(await verdicts()).toEqual(["refused revoked keyTrust", "verified current"]);
     expect(await verdicts({ chain: true })).toEqual(["verified revoked", "verified current"]);
     const { stdout: refusal } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });

@@ -1,13 +1,17 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { jwk, type KeyHistory } from "@attestd/proof/trust";
-import { DESCRIPTION, NAME } from "../catalogue/about.ts";
+import { NAME } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { PROBLEMS } from "../problems.ts";
-import { links, type Site } from "./site.ts";
+import { description, links, type Site } from "./site.ts";
 
-/** `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. */
+/**
+ * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Without those that were revoked:
+ * a key set cannot say that only the ledger's word makes their signatures good.
+ */
 export function jwks({ keys }: KeyHistory) {
-  return { keys: keys.map(({ pqPublicKey }) => ({ ...jwk(fromBase64(pqPublicKey)), use: "sig" })) };
+  const believed = keys.filter(({ revokedRound }) => revokedRound === undefined);
+  return { keys: believed.map(({ pqPublicKey }) => ({ ...jwk(fromBase64(pqPublicKey)), use: "sig" })) };
 }
 
 /** `/.well-known/ai-plugin.json`, version 1 of the manifest. */
@@ -18,7 +22,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
     name_for_human: NAME,
     name_for_model: NAME,
     description_for_human: "Post-quantum attestations of Algorand and Base transactions, paid by x402.",
-    description_for_model: `${DESCRIPTION} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
+    description_for_model: `${description(site)} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
     auth: { type: "none" },
     api: { type: "openapi", url: openapi },
     logo_url: `${site.origin}/logo.svg`,
