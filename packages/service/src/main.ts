@@ -6,10 +6,10 @@ import { a2aDoor } from "./a2a/door.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
-import { readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { documentShortcut } from "./http/document.ts";
 import { type PageFile, pageDoors } from "./http/page.ts";
-import { createRateLimit } from "./http/rate-limit.ts";
+import type { RateLimit } from "./http/rate-limit.ts";
 import { mcpDoor } from "./mcp/door.ts";
 import { openService, type Seams } from "./service.ts";
 
@@ -56,8 +56,7 @@ export async function startService(
   const origin = config.publicUrl ?? url;
   try {
     const service = await openService(config, origin, log, seams);
-    const { rateLimit: perMinute, trustProxy } = config;
-    const rateLimit = perMinute === undefined ? undefined : createRateLimit({ perMinute, trustProxy });
+    const rateLimit = await rateLimitOf(config);
     const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(config.attestor.pqSeed);
     const doors = [
@@ -95,6 +94,13 @@ export async function startService(
     server.closeAllConnections();
     throw error;
   }
+}
+
+/** The limiter is loaded only where there is a limit. */
+async function rateLimitOf({ rateLimit: perMinute, trustProxy }: Config): Promise<RateLimit | undefined> {
+  if (perMinute === undefined) return undefined;
+  const { createRateLimit } = await import("./http/rate-limit.ts");
+  return createRateLimit({ perMinute, trustProxy });
 }
 
 async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<string> {

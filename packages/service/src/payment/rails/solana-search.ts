@@ -1,7 +1,7 @@
 import { DecodeError, equalBytes } from "@attestd/proof/encoding";
-import { getTransactionDecoder } from "@solana/kit";
 import { unavailable } from "../../providers/provider.ts";
 import type { LandedTransaction, ListedTransaction, SolanaRpc } from "../../providers/solana.ts";
+import { solanaKit } from "./solana-kit.ts";
 import { memoOf, type TransferTransaction } from "./solana-transaction.ts";
 
 /** What one node shows of a transaction. */
@@ -82,7 +82,7 @@ async function compare(
   const landed = await rpc.transaction(signature, signal);
   if (!landed) throw unavailable(`${rpc.name} lists transaction ${signature} and does not have it`);
   return rpc.decode(() => {
-    const { messageBytes } = getTransactionDecoder().decode(landed.transaction);
+    const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
     if (!equalBytes(new Uint8Array(messageBytes), wanted.messageBytes)) return undefined;
     const kind = landed.meta.err === null ? "moved" : "failed";
     if (kind === "moved" && received(wanted, landed) !== wanted.transfer.amount)

@@ -1,19 +1,8 @@
 import { createHash } from "node:crypto";
 import { DecodeError, equalBytes, fromBase64 } from "@attestd/proof/encoding";
-import {
-  type Address,
-  type CompiledTransactionMessage,
-  type CompiledTransactionMessageWithLifetime,
-  getAddressDecoder,
-  getAddressEncoder,
-  getCompiledTransactionMessageDecoder,
-  getCompiledTransactionMessageEncoder,
-  getTransactionDecoder,
-  getTransactionEncoder,
-  isAddress,
-  isOffCurveAddress,
-} from "@solana/kit";
+import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
 import { PaymentRefused } from "./rail.ts";
+import { solanaKit } from "./solana-kit.ts";
 
 /** USDC on MainNet; the sandbox's has the same address. */
 export const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -87,14 +76,15 @@ export function readTransaction(payload: Record<string, unknown>): TransferTrans
 }
 
 function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "message" | "signatures"> {
+  const kit = solanaKit();
   try {
     const wire = fromBase64(text as string);
     if (wire.length > MOST_BYTES) throw new DecodeError("too long");
-    const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
-    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    const { messageBytes, signatures } = kit.getTransactionDecoder().decode(wire);
+    const message = kit.getCompiledTransactionMessageDecoder().decode(messageBytes);
     // The decoders pass over trailing bytes, and numbers in more bytes than they need.
-    const encoded = getTransactionEncoder().encode({ messageBytes, signatures });
-    const encodedMessage = getCompiledTransactionMessageEncoder().encode(message);
+    const encoded = kit.getTransactionEncoder().encode({ messageBytes, signatures });
+    const encodedMessage = kit.getCompiledTransactionMessageEncoder().encode(message);
     if (
       !equalBytes(new Uint8Array(encoded), wire) ||
       !equalBytes(new Uint8Array(encodedMessage), new Uint8Array(messageBytes))
@@ -195,6 +185,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
  * @returns undefined when the owner is no address
  */
 export function usdcAccountOf(owner: string): Address | undefined {
+  const { getAddressDecoder, isAddress, isOffCurveAddress } = solanaKit();
   if (!isAddress(owner)) return undefined;
   const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map(bytesOf);
   for (let bump = 255; bump >= 0; bump--) {
@@ -212,5 +203,9 @@ export function usdcAccountOf(owner: string): Address | undefined {
 
 /** The 32 bytes of an address. */
 export function bytesOf(address: string): Uint8Array {
-  return new Uint8Array(getAddressEncoder().encode(address as Address));
+  return new Uint8Array(
+    solanaKit()
+      .getAddressEncoder()
+      .encode(address as Address),
+  );
 }
