@@ -7,7 +7,10 @@ import {
   encodeNote,
   fromBase64,
   isCanonicalTransaction,
+  type KeyEntry,
+  keyEntryHash,
   keyIdentity,
+  keyRevocationHash,
   type ProofBundle,
   paymentCommitment,
   signingBytes,
@@ -51,6 +54,28 @@ it("the worked example of docs/format.md is what the code computes", () => {
   const bundle: ProofBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64: toBase64(signature) } };
   expect(bundleId(bundle)).toBe(example.S);
   expect(verify(bundle, { trust: { kids: [example.kid] } }).verified).toBe(true);
+});
+
+it("the key notes of the worked example are what the code computes", () => {
+  const seed = Uint8Array.from({ length: 32 }, (_, index) => index);
+  const { kid, keySha256, algorandAddress, fromRound, revokedRound } = example;
+  const entry: KeyEntry = {
+    type: "attestor-key",
+    version: 1,
+    kid,
+    keySha256,
+    pqPublicKey: toBase64(ml_dsa65.keygen(seed).publicKey),
+    algorandAddress,
+    origin: "https://attestd.example",
+    fromRound,
+  };
+  const g = ALGORAND_MAINNET;
+  const later = { endorsement: "of the key before", untilRound: fromRound + 1 };
+  expect(encodeNote({ g, k: keyEntryHash({ ...entry, ...later }) })).toBe(example.keyNote);
+  expect(encodeNote({ g, k: keyRevocationHash({ ...entry, ...later, revokedRound }) })).toBe(example.revocationNote);
+  // As any JSON writer makes the bytes that sorts.
+  const sorted = Object.fromEntries(Object.entries({ ...entry, revokedRound }).sort(([a], [b]) => (a < b ? -1 : 1)));
+  expect(example.revocationNote).toContain(`"k":"${sha256(JSON.stringify(sorted))}"`);
 });
 
 it("docs/format.md lists the checks of a report in their order", () => {
