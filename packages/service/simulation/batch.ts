@@ -1,12 +1,20 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { textOf } from "./answers.ts";
 import { DEFECTS, type DefectName } from "./defects.ts";
-import type { Violation } from "./invariants.ts";
+import type { Invariant, Violation } from "./invariants.ts";
 import type { Report } from "./schedule.ts";
 import { installPlainSignals } from "./signals.ts";
 
 /** Seeds `from`, `from + step`, … below `to`. */
-export type BatchTask = { from: number; to: number; step: number; defect?: DefectName; mostViolations: number };
+export type BatchTask = {
+  from: number;
+  to: number;
+  step: number;
+  defect?: DefectName;
+  /** It stops after so many violations, or one of this kind. */
+  mostViolations: number;
+  until?: Invariant;
+};
 
 /** A violation with the course of things that led to it. */
 export type Found = { seed: number; violation: Violation; trace: string[] };
@@ -17,7 +25,8 @@ export type BatchNews = { runs: number; counts: Map<string, number>; found: Foun
 const RUNS_A_MESSAGE = 100;
 
 /** Runs schedules in this thread, whose signals, stack traces and unheard rejections are the simulation's own. */
-async function runBatch({ from, to, step, defect: name, mostViolations }: BatchTask, tell: (news: BatchNews) => void) {
+async function runBatch(task: BatchTask, tell: (news: BatchNews) => void) {
+  const { from, to, step, defect: name, mostViolations, until } = task;
   installPlainSignals();
   const { runSchedule } = await import("./schedule.ts");
   const defect = name === undefined ? {} : DEFECTS[name].defect;
@@ -37,7 +46,8 @@ async function runBatch({ from, to, step, defect: name, mostViolations }: BatchT
 
   let news: BatchNews = { runs: 0, counts: new Map(), found: [], over: false };
   let violations = 0;
-  for (let seed = from; seed < to && violations < mostViolations; seed += step) {
+  let enough = false;
+  for (let seed = from; seed < to && !enough; seed += step) {
     // Errors are thrown by the thousand, and nobody reads where.
     Error.stackTraceLimit = 0;
     const { violation, counts } = await run(seed);
@@ -45,6 +55,7 @@ async function runBatch({ from, to, step, defect: name, mostViolations }: BatchT
     for (const [kind, count] of counts) news.counts.set(kind, (news.counts.get(kind) ?? 0) + count);
     if (violation) {
       violations += 1;
+      enough = violations >= mostViolations || violation.invariant === until;
       const trace: string[] = [];
       Error.stackTraceLimit = 20;
       const again = await run(seed, (line) => trace.push(line));

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { BatchNews, BatchTask, Found } from "./batch.ts";
 import type { DefectName } from "./defects.ts";
+import type { Invariant } from "./invariants.ts";
 
 export type SimulateOptions = {
   /** Of the first schedule; the others follow one by one. */
@@ -10,8 +11,10 @@ export type SimulateOptions = {
   workers: number;
   /** A mistake to plant. */
   defect?: DefectName;
-  /** A thread stops after so many violations. */
+  /** A thread stops after so many violations; one, unless given. */
   mostViolations?: number;
+  /** A thread stops at a violation of this. */
+  until?: Invariant;
   /** Told how many schedules are done. */
   onProgress?: (runs: number, found: readonly Found[]) => void;
 };
@@ -27,7 +30,7 @@ export type Summary = {
 
 /** Runs many schedules in threads of their own. The same seeds find the same, whatever the number of threads. */
 export async function simulate(options: SimulateOptions): Promise<Summary> {
-  const { seed, runs, workers, defect, mostViolations = 1, onProgress } = options;
+  const { seed, runs, workers, defect, mostViolations = 1, until, onProgress } = options;
   const begun = performance.now();
   const counts = new Map<string, number>();
   const found: Found[] = [];
@@ -38,11 +41,9 @@ export async function simulate(options: SimulateOptions): Promise<Summary> {
     for (const [kind, count] of news.counts) counts.set(kind, (counts.get(kind) ?? 0) + count);
     onProgress?.(done, found);
   };
+  const shared = { to: seed + runs, step: workers, mostViolations, ...(defect && { defect }), ...(until && { until }) };
   const threads = Array.from({ length: Math.min(workers, runs) }, (_, thread) =>
-    runThread(
-      { from: seed + thread, to: seed + runs, step: workers, mostViolations, ...(defect !== undefined && { defect }) },
-      take,
-    ),
+    runThread({ from: seed + thread, ...shared }, take),
   );
   await Promise.all(threads);
   found.sort((a, b) => a.seed - b.seed);

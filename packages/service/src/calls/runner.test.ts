@@ -78,6 +78,17 @@ describe("a runner", () => {
     expect(await store.find(KEY)).toEqual(DONE);
   });
 
+  test("takes up all that an earlier run left, however many", async () => {
+    const earlier = journal.connect();
+    const keys = Array.from({ length: 250 }, (_, i) => `key ${i}`);
+    for (const key of keys) await earlier.insert(aCall({ key }));
+    await clock.advance(LEASE_MS);
+    const { runner, store } = replica();
+    await runner.resume();
+    await clock.advance(0);
+    expect(await store.open()).toEqual([]);
+  });
+
   test("takes over from a replica that died, once its lease has run out", async () => {
     const dead = replica(stuck);
     void dead.runner.start(await dead.store.insert(aCall()));
