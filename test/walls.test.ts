@@ -42,6 +42,9 @@ describe("the walls", () => {
     ["sandbox", "service"],
     ["client", "service"],
     ["client", "sandbox"],
+    ["service", "web"],
+    ["web", "service"],
+    ["web", "sandbox"],
   ])("%s never imports %s, in tests neither", (from, to) => {
     const crossing = inPackage(from, FILES).flatMap((file) =>
       imports(file)

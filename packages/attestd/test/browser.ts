@@ -133,10 +133,9 @@ const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 /** What axe finds wrong with the page as it stands, a line for each rule and place. @param rules all, unless given */
 export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const options = rules ? { runOnly: rules } : {};
-  const found = await page.evaluate<AxeViolation[]>(
-    `${AXE}; axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  );
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  const options = JSON.stringify({ ...(rules && { runOnly: rules }), resultTypes: ["violations"] });
+  const found = await page.evaluate<AxeViolation[]>(`axe.run(${options}).then(({ violations }) => violations)`);
   return found.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
 }
 type AxeViolation = { id: string; help: string; nodes: { html: string }[] };

@@ -369,6 +369,29 @@ describe.skipIf(!browser)("the page", () => {
 
     await drop(led, { name: "certificate.svg", contents: svg });
     await led.waitForSelector("[data-state=warning]");
+
+    // In the place of the browser's dialog: what would be on paper.
+    await led.emulateMedia({ media: "print" });
+    await led.evaluate(`globalThis.print = () => {
+      globalThis.onPaper = [...document.body.children].filter((one) => one.checkVisibility()).map((one) => one.className);
+      dispatchEvent(new Event("afterprint"));
+    }`);
+    await led.evaluate(
+      "[...document.querySelectorAll('button')].find((one) => one.textContent === 'Print certificate').click()",
+    );
+    expect(await led.evaluate("onPaper")).toEqual(["certificate"]);
+    expect(await led.locator(".certificate").count()).toBe(0);
+  });
+
+  test("on paper is without buttons, and with all that was folded away", async () => {
+    const page = await judged(file(bundle));
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    expect(await page.locator("button:visible, nav:visible").count()).toBe(0);
+    expect(await page.locator("details:not([open])").count()).toBe(0);
+    expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe(
+      "rgb(255, 255, 255)",
+    );
   });
 
   test("asks for the file that a certificate names where it cannot be fetched, and takes no other", async () => {
@@ -593,9 +616,9 @@ describe.skipIf(!browser)("the page", () => {
 /** What the code on a certificate says. */
 async function codeOf(svg: string, context: BrowserContext): Promise<string | undefined> {
   const page = await context.newPage();
-  await page.setViewportSize({ width: 1000, height: 1400 });
+  await page.setViewportSize({ width: 800, height: 400 });
   await page.setContent(`<body style="margin:0">${svg}</body>`);
-  return readCode(await page.screenshot({ fullPage: true }));
+  return readCode(await page.screenshot());
 }
 
 async function read(stream: AsyncIterable<Buffer>): Promise<string> {

@@ -28,7 +28,8 @@ export interface VerifyPage {
 
 /** What the view shows; every state of it is one of these. */
 type State =
-  | { name: "empty"; pointer?: Pointer }
+  /** @param isLooking whether what the pointer names is being fetched */
+  | { name: "empty"; pointer?: Pointer; isLooking?: boolean }
   | { name: "reading" }
   | { name: "unreadable"; why: string }
   | { name: "judged"; result: Result };
@@ -57,7 +58,11 @@ export function createVerifyPage(site: Site): VerifyPage {
   function viewOf(shown: State): { view: Node[]; title: string; isResult: boolean } {
     switch (shown.name) {
       case "empty":
-        return { view: emptyView(shown.pointer), title: STATES.empty.heading, isResult: true };
+        return {
+          view: emptyView(shown.pointer, shown.isLooking ?? false),
+          title: STATES.empty.heading,
+          isResult: true,
+        };
       case "reading":
         return { view: readingView(), title: STATES.reading.heading, isResult: false };
       case "unreadable":
@@ -106,13 +111,14 @@ export function createVerifyPage(site: Site): VerifyPage {
   }
 
   async function follow(pointer: Pointer): Promise<void> {
-    state = { name: "empty", pointer };
+    state = { name: "empty", pointer, isLooking: true };
     render(false);
     const mine = ++turn;
-    site.say("Looking for the attestation that the certificate names…");
+    site.say(SENTENCES.looking);
     const found = await fetchBytes(`/bundles/${pointer.id}`);
     if (mine !== turn) return;
     site.say("");
+    state = { name: "empty", pointer };
     if (found) await check(new Blob([found]), undefined);
     else render(true);
   }
@@ -158,7 +164,7 @@ export function createVerifyPage(site: Site): VerifyPage {
     enter({ name: "judged", result: asked });
   }
 
-  function emptyView(pointer: Pointer | undefined): Node[] {
+  function emptyView(pointer: Pointer | undefined, isLooking: boolean): Node[] {
     const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true" });
     input.addEventListener("change", () => {
       const [file] = input.files ?? [];
@@ -169,7 +175,7 @@ export function createVerifyPage(site: Site): VerifyPage {
         "div",
         { class: "drop" },
         heading(STATES.empty.heading),
-        pointer === undefined ? h("p", {}, SENTENCES.empty) : h("p", {}, SENTENCES.giveNamed),
+        h("p", {}, pointer === undefined ? SENTENCES.empty : isLooking ? SENTENCES.looking : SENTENCES.giveNamed),
         h(
           "div",
           { class: "actions" },

@@ -47,8 +47,7 @@ describe("a bundle is found", () => {
 
   test("in an SVG byte for byte, whatever it says", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
-        fc.pre(text.isWellFormed());
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom(..."<>&'\"]-; \u202eé𝄞\n\u0001") }), async (text) => {
         const original = utf8(JSON.stringify({ source: text }));
         const svg = utf8(toSvg({ width: 1, height: 1, marks: [] }, original, text));
         const contents = await readFileContents(svg);

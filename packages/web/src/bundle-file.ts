@@ -64,11 +64,10 @@ function svgMetadata(text: string): Uint8Array[] {
 /** The five entities of XML 1.0, section 4.6, and nothing else: the writer uses no others. */
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
+const NAMES = new Map(Object.entries(ENTITIES).map(([name, character]) => [character, name]));
+
 export function escapeXml(text: string): string {
-  return text.replace(/[<>&"']/g, (character) => {
-    const [name] = Object.entries(ENTITIES).find(([, value]) => value === character) ?? [];
-    return `&${name};`;
-  });
+  return text.replace(/[<>&"']/g, (character) => `&${NAMES.get(character)};`);
 }
 
 function unescapeXml(text: string): string {

@@ -5,12 +5,18 @@ export type StepName = (typeof STEPS)[number];
 /** What is known of a purchase that is under way or done. */
 export type PurchaseFacts = { transaction?: string; round?: number; verified?: boolean };
 
-export type Step = { name: StepName; label: string; state: "done" | "now" | "todo" };
+export type Step = {
+  name: StepName;
+  label: string;
+  /** Id of a transaction that belongs to it. */
+  id?: string;
+  state: "done" | "now" | "todo";
+};
 
 const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFacts) => string>> = {
   wallet: (state) => (state === "done" ? "Signed" : "Waiting for wallet"),
   paying: () => "Paying",
-  paid: (_, { transaction }) => (transaction === undefined ? "Paid" : `Paid (${transaction})`),
+  paid: () => "Paid",
   recording: () => "Recording",
   recorded: (_, { round }) => (round === undefined ? "Recorded" : `Recorded in round ${round}`),
   checked: (_, { verified }) => (verified === false ? "Checked here: not verified" : "Checked here"),
@@ -22,7 +28,9 @@ export function purchaseSteps(now: StepName | undefined, facts: PurchaseFacts = 
   const reached = now === undefined ? STEPS.length : STEPS.indexOf(now);
   return STEPS.map((name, index) => {
     const state = index < reached ? "done" : index === reached ? "now" : "todo";
-    return { name, label: LABELS[name](state, facts), state };
+    const { transaction } = facts;
+    const id = name === "paid" && transaction !== undefined ? { id: transaction } : {};
+    return { name, label: LABELS[name](state, facts), state, ...id };
   });
 }
 

@@ -79,7 +79,7 @@ function sentences(state: StateName, judged: Judged): string[] {
 }
 
 function verified(judged: Judged): string[] {
-  const { report, bundle, subject, comparedBy } = judged;
+  const { report, bundle, subject, keys, comparedBy } = judged;
   if (bundle === undefined || subject === undefined) return [];
   const { round } = bundle.attest;
   const [what, ledger] = [whatOf(subject), ledgerName(report)];
@@ -91,6 +91,8 @@ function verified(judged: Judged): string[] {
       : SENTENCES.stated(what, ledger, round);
   return [
     signature(judged, round),
+    // Whoever made the file could have made the list as well.
+    ...(keys?.from === "file" ? [SENTENCES.byGivenKeys] : []),
     isRecorded ? SENTENCES.recorded(what, ledger, round) : statement,
     comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
   ];

@@ -25,6 +25,8 @@ export const SENTENCES = {
     `This file is unchanged, and ${signer} signed it with a key current in round ${round}, replaced since.`,
   signedByRevoked: (signer: string, round: number) =>
     `This file is unchanged, and ${signer} signed it with a key withdrawn in round ${round}, after the ledger had recorded it.`,
+  byGivenKeys: "The signer is known from the key list that you gave, not from this site.",
+  looking: "Looking for the attestation that the certificate names…",
   stated: (what: string, ledger: string, round: number) =>
     `It states that this ${what} was recorded on ${ledger} in round ${round}.`,
   statedInclusion: (what: string, block: string, ledger: string, round: number) =>

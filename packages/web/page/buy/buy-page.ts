@@ -71,10 +71,13 @@ export function createBuyPage(site: Site): BuyPage {
       case "ask": {
         const saved = site.storage ? await site.storage.all<SavedBundle>("bundles").catch(() => []) : [];
         if (shown !== state || !isOpen) return;
-        return site.show(askView({ ...shown, saved, open: site.openBundle, submit: quote }), {
-          title: BUY.title,
-          focus,
-        });
+        return site.show(
+          askView({ ...shown, saved, open: site.openBundle, submit: (text, pressed) => void quote(text, pressed) }),
+          {
+            title: BUY.title,
+            focus,
+          },
+        );
       }
       case "review":
         return site.show(reviewView(shown.review, reviewActions(shown.review)), { title: BUY.reviewTitle, focus });
@@ -87,7 +90,7 @@ export function createBuyPage(site: Site): BuyPage {
         });
       case "stopped": {
         const { kept, txid } = shown;
-        const again = kept ? () => void carryOn(kept, false) : () => void quote(txid);
+        const again = (pressed: HTMLButtonElement) => void (kept ? carryOn(kept, false) : quote(txid, pressed));
         return site.show(stoppedView({ ...shown, isKept: kept !== undefined }, { again, startOver }), {
           title: shown.title,
           focus,
@@ -105,7 +108,7 @@ export function createBuyPage(site: Site): BuyPage {
     void enter({ name: "ask", txid: "" });
   }
 
-  async function quote(text: string): Promise<void> {
+  async function quote(text: string, pressed: HTMLButtonElement): Promise<void> {
     const txid = text.trim().startsWith("0x") ? text.trim().toLowerCase() : text.trim();
     const chain = inferChain(txid);
     if (chain === undefined) return enter({ name: "ask", txid: text, trouble: BUY.notAnId });
@@ -114,6 +117,7 @@ export function createBuyPage(site: Site): BuyPage {
     const kept = (await keptPayments(site.storage)).find((payment) => txidOf(payment) === txid);
     if (kept) return carryOn(kept, true);
     site.say(BUY.asking);
+    busy(pressed, BUY.asking);
     try {
       const quoted = await askPrice(txid);
       await review({ quote: quoted });

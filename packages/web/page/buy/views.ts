@@ -17,7 +17,7 @@ export type Ask = {
   command?: boolean;
   saved: readonly SavedBundle[];
   open(bytes: Uint8Array): void;
-  submit(txid: string): void;
+  submit(txid: string, pressed: HTMLButtonElement): void;
 };
 
 /** Asks what is to be attested. */
@@ -32,6 +32,7 @@ export function askView({ txid, trouble, command, saved, open, submit }: Ask): N
     "aria-describedby": trouble === undefined ? "txid-hint" : "trouble",
     "aria-invalid": trouble === BUY.notAnId ? "true" : undefined,
   });
+  const ask = h("button", { type: "submit", class: "primary" }, "See the price");
   const form = h(
     "form",
     {},
@@ -40,11 +41,11 @@ export function askView({ txid, trouble, command, saved, open, submit }: Ask): N
     h("p", { class: "hint", id: "txid-hint" }, BUY.fieldHint),
     trouble !== undefined && h("p", { class: "notice", "data-tone": "caution", id: "trouble" }, trouble),
     command === true && commandLine(txid),
-    h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "See the price")),
+    h("div", { class: "actions" }, ask),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit(input.value);
+    if (ask.getAttribute("aria-disabled") !== "true") submit(input.value, ask);
   });
   return [
     heading(BUY.title),
@@ -193,12 +194,12 @@ function stepList(steps: readonly Step[]): HTMLElement {
   return h(
     "ol",
     { class: "steps" },
-    ...steps.map(({ label, state }) =>
+    ...steps.map(({ label, id, state }) =>
       h(
         "li",
         { "data-step": state, "aria-current": state === "now" ? "step" : undefined },
         icon(icons[state]),
-        h("span", {}, printable(label)),
+        h("span", {}, printable(label), id !== undefined && h("br"), id !== undefined && idValue(id)),
         h("span", { class: "hint" }, words[state]),
       ),
     ),
@@ -231,7 +232,10 @@ export function doneView(
 export type Stopped = { title: string; why: string; isKept: boolean };
 
 /** A purchase that does not go on by itself. One whose payment is kept can only be asked about again. */
-export function stoppedView({ title, why, isKept }: Stopped, actions: { again(): void; startOver(): void }): Node[] {
+export function stoppedView(
+  { title, why, isKept }: Stopped,
+  actions: { again(pressed: HTMLButtonElement): void; startOver(): void },
+): Node[] {
   return [
     h(
       "section",

@@ -1,0 +1,56 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { type PageFile, pageDoors } from "./page.ts";
+
+const body = new TextEncoder().encode("<h1>a page, a page, a page</h1>");
+const files: PageFile[] = [
+  { path: "/", type: "text/html; charset=utf-8", body, isImmutable: false },
+  { path: "/assets/page-AB12.js", type: "text/javascript; charset=utf-8", body, isImmutable: true },
+];
+const get = async (path: string, headers: Record<string, string> = {}) => {
+  const door = pageDoors(files).find((one) => one.path === path);
+  if (!door) throw new Error(`there is nothing at ${path}`);
+  return door.handle(new Request(`http://localhost${path}`, { headers }));
+};
+
+describe("the page", () => {
+  test("may ask nobody but this origin, and stands in no one's frame", async () => {
+    const { headers } = await get("/");
+    const policy = headers.get("content-security-policy");
+    for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+      expect(policy).toContain(rule);
+    expect(policy).not.toContain("unsafe");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+  });
+
+  test("is asked for again by its tag, and is kept for ever where its name tells its contents", async () => {
+    const { headers } = await get("/");
+    expect(headers.get("cache-control")).toBe("no-cache");
+    const tag = headers.get("etag") as string;
+    for (const known of [tag, tag.slice(2), `"other", ${tag}`, "*"])
+      expect((await get("/", { "if-none-match": known })).status).toBe(304);
+    expect((await get("/", { "if-none-match": '"other"' })).status).toBe(200);
+    const asset = await get("/assets/page-AB12.js");
+    expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+  });
+
+  test("is compressed for those who take it so", async () => {
+    const compressed = await get("/", { "accept-encoding": "br, gzip" });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    expect(gunzipSync(await compressed.arrayBuffer())).toEqual(Buffer.from(body));
+    for (const encodings of ["", "br", "gzip;q=0"]) {
+      const plain = await get("/", { "accept-encoding": encodings });
+      expect(plain.headers.get("content-encoding")).toBeNull();
+      expect(plain.headers.get("vary")).toBe("accept-encoding");
+      expect(new Uint8Array(await plain.arrayBuffer())).toEqual(body);
+    }
+  });
+
+  test("says that it is missing where it was not built", () => {
+    const [door, ...others] = pageDoors(undefined);
+    expect(others).toEqual([]);
+    expect(door?.path).toBe("/");
+    expect(() => door?.handle(new Request("http://localhost/"))).toThrow(/The page is not built here/);
+  });
+});
