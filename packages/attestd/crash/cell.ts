@@ -95,7 +95,7 @@ class Course implements AsyncDisposable {
     const scenario: Scenario = SCENARIOS[point.scenario];
     const deployment = await newDeployment(sandbox, await databases.create(store));
     this.#opened.defer(() => deployment.close());
-    stage(deployment, point.scenario);
+    await stage(deployment, point.scenario);
 
     const victim = await this.#start(deployment, point);
     this.#victim = victim;

@@ -171,7 +171,9 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     const { method, path, body } = request;
     const headers = { ...passing(request.headers), host: new URL(upstream).host, "content-length": body.length };
     return new Promise((resolve, reject) => {
-      const onward = open(upstream + path, { method, headers, agent }, (response) => {
+      // A kept connection may just be closed from the other side: what is posted must not be lost with it.
+      const connection = method === "GET" ? agent : false;
+      const onward = open(upstream + path, { method, headers, agent: connection }, (response) => {
         buffer(response).then(
           (whole) => resolve({ status: response.statusCode ?? 502, headers: passing(response.headers), body: whole }),
           reject,

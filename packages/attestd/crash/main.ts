@@ -7,6 +7,7 @@ import { startSandbox } from "@attestd/sandbox";
 import { runCell, type Stand } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
 import { coursesOf, FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults } from "./faults.ts";
+import { runFlood } from "./flood.ts";
 import { CELLS, drawn, inParallel, inWords, runTitle, titleOf } from "./matrix.ts";
 import { createStarter } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
@@ -14,13 +15,13 @@ import { documentOf, failuresOf, tableOf } from "./report.ts";
 import { Results } from "./results.ts";
 
 /*
- * npm run test:crash -- [matrix | faults | replicas | report]
+ * npm run test:crash -- [matrix | faults | replicas | flood | report]
  *
  * Runs what `npm test` runs a sample of, whole; each result is kept in a file as soon as it is known. `report` writes
  * docs/crash-matrix.md from that file, and so does each of the others when nothing of it was left out.
  */
 
-const USAGE = `npm run test:crash -- [matrix | faults | replicas | report] [options]
+const USAGE = `npm run test:crash -- [matrix | faults | replicas | flood | report] [options]
 
   --results FILE   where results are kept (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         go on with the results that are there; else those of the same command are begun anew
@@ -29,6 +30,7 @@ const USAGE = `npm run test:crash -- [matrix | faults | replicas | report] [opti
   --jobs N         matrix: cells at one time (default 6)
   --seed N         matrix, replicas: of what is drawn
   --purchases N    replicas: purchases during the kills (default 500)
+  --payments N     flood: authorizations that rest on one small balance (default 5000)
   --dry            matrix: only list the cells`;
 
 /** Slow enough that a dozen services that follow every round leave time for the work. */
@@ -36,6 +38,7 @@ const ROUND_MS = 1_000;
 const PATIENCE_MS = 300_000;
 const COURSES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
+const FLOOD = { backed: 3, atOnce: 250, honest: 30 };
 const DOCUMENT = new URL("../../../docs/crash-matrix.md", import.meta.url);
 
 const { values, positionals } = parseArgs({
@@ -48,19 +51,16 @@ const { values, positionals } = parseArgs({
     jobs: { type: "string", default: "6" },
     seed: { type: "string", default: "1" },
     purchases: { type: "string", default: "500" },
+    payments: { type: "string", default: "5000" },
     dry: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
-const [times, jobs, seed, purchases] = [values.times, values.jobs, values.seed, values.purchases].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const [times, jobs, seed] = [Number(values.times), Number(values.jobs), Number(values.seed)];
+const [purchases, payments] = [Number(values.purchases), Number(values.payments)];
 const results = new Results(values.results);
 const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, report };
+const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, flood, report };
 
 const command = COMMANDS[positionals[0] ?? "matrix"];
 if (values.help || !command) console.log(USAGE);
@@ -119,13 +119,22 @@ async function replicas(): Promise<boolean> {
   return outcome.wrong.length === 0 && outcome.storm.delivered === purchases;
 }
 
+async function flood(): Promise<boolean> {
+  begin("flood");
+  const outcome = await onStand((stand) => runFlood(stand, { ...FLOOD, payments }));
+  results.add({ ...stamp(), flood: outcome });
+  console.log(outcome);
+  await report();
+  return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed;
+}
+
 async function report(): Promise<boolean> {
   writeFileSync(DOCUMENT, documentOf(results.all()));
   return true;
 }
 
 /** Forgets earlier results of a kind, unless they are gone on with. */
-function begin(kind: "matrix" | "fault" | "replicas"): void {
+function begin(kind: "matrix" | "fault" | "replicas" | "flood"): void {
   if (values.resume) return;
   const others = results.all().filter((result) => !(kind in result));
   rmSync(values.results, { force: true });

@@ -36,14 +36,12 @@ export function runTitle(run: CellRun): string {
 
 /** A few cells that together have every rail, journal, subject and effect, and both sides of a commit. */
 const SAMPLE: readonly (readonly [string, SubjectName])[] = [
-  ["verify after · base · sqlite · restart", "block"],
-  ["call_prepared before · algorand · postgres · restart", "inclusion"],
-  ["settle before · solana · postgres · other replica", "transaction"],
-  ["settle after · algorand · sqlite · restart", "block"],
   ["attestation_signed after · base · postgres · other replica", "inclusion"],
-  ["submit before · base · sqlite · restart", "transaction"],
-  ["submit after · solana · sqlite · restart", "inclusion"],
-  ["answer after · algorand · postgres · other replica", "block"],
+  ["settle after · solana · postgres · other replica", "transaction"],
+  ["call_prepared before · algorand · postgres · restart", "inclusion"],
+  ["verify after · base · sqlite · restart", "block"],
+  ["submit after · algorand · sqlite · restart", "block"],
+  ["answer after · solana · sqlite · restart", "transaction"],
 ];
 
 export function sampleOf(cells: readonly Cell[]): CellRun[] {

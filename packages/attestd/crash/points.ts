@@ -15,6 +15,8 @@ export type Scenario = {
   life?: Life;
   /** What is committed last, where that is after the purchase has ended. */
   last?: CommitName;
+  /** Asked through a proxy beforehand, so that it knows an older answer. */
+  seen?: { upstream: Upstream; rpc: { method: string; params: unknown[] } };
   rules(): { upstream: Upstream; rule: Rule }[];
 };
 
@@ -106,7 +108,15 @@ export const SCENARIOS = {
     rails: ["base", "solana"],
     elsewhere: "a round of Algorand's is final at once",
     last: "payment_seen_again",
-    rules: () => [],
+    // On a slow machine it would be final when it is first seen, and not be looked at again. As often as it takes: by
+    // the evidence, by the proof of the payment, and by whoever looks again.
+    seen: { upstream: "base", rpc: { method: "eth_getBlockByNumber", params: ["finalized", false] } },
+    rules: () => [
+      {
+        upstream: "base",
+        rule: { match: { rpc: "eth_getBlockByNumber", body: '"finalized"' }, to: 4, fault: { kind: "stale" } },
+      },
+    ],
   },
 } as const satisfies Record<string, Scenario>;
 
@@ -148,7 +158,12 @@ export function nameOf(point: Point): string {
 }
 
 /** Puts what a scenario is about in the way of a deployment. */
-export function stage({ proxies }: Deployment, name: ScenarioName): void {
-  const { rules }: Scenario = SCENARIOS[name];
+export async function stage({ proxies }: Deployment, name: ScenarioName): Promise<void> {
+  const { rules, seen }: Scenario = SCENARIOS[name];
+  if (seen) {
+    const headers = { "content-type": "application/json" };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...seen.rpc });
+    await (await fetch(proxies[seen.upstream].url, { method: "POST", headers, body })).text();
+  }
   for (const { upstream, rule } of rules()) proxies[upstream].add(rule);
 }

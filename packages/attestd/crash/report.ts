@@ -1,5 +1,6 @@
 import type { Outcome } from "./cell.ts";
 import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, QUESTION_NAMES, questionTitle } from "./faults.ts";
+import type { FloodOutcome } from "./flood.ts";
 import { CELLS, COLUMNS, type Column, inWords, runTitle } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
@@ -58,10 +59,11 @@ export function documentOf(results: readonly Result[]): string {
   const runs = results.filter((result) => "matrix" in result);
   const broken = results.filter((result) => "fault" in result);
   const trials = results.filter((result) => "replicas" in result);
+  const floods = results.filter((result) => "flood" in result);
   return `# What a purchase comes to when things break
 
-Written by \`npm run test:crash\`, whose commands \`matrix\`, \`faults\` and \`replicas\` fill the three parts. A fixed sample of
-each runs in \`npm test\` (\`packages/attestd/crash/sample.test.ts\`).
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`faults\`, \`replicas\` and \`flood\` fill the parts. A fixed sample
+of each runs in \`npm test\` (\`packages/attestd/crash/sample.test.ts\`).
 
 In all of them the service is real processes or a real server with a journal, an attestor and payees of its own, on the
 sandbox's networks, behind fault proxies. The buyer asks for the price, signs once, and sends that one payment until there
@@ -78,6 +80,7 @@ ${[
     when(broken),
   ),
   ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
+  ...floods.flatMap((result) => floodPart(result.flood, when([result]))),
 ].join("\n")}
 `;
 }
@@ -188,5 +191,24 @@ ${date}, seed ${trial.seed}.
 - ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while a replica was killed every ${trial.killEveryMs / 1_000} s and
   another started: ${storm.killed} killed in ${storm.seconds.toFixed(0)} s, **${storm.delivered} of ${trial.purchases} delivered**.
 - Chains and journal of all of these: ${wrong.length === 0 ? "each paid once and attested once, the audit clean" : wrong.join("; ")}.
+`.split("\n");
+}
+
+function floodPart(outcome: FloodOutcome, date: string): string[] {
+  const { flood, answers, settlements, prepared, told, longestSeconds, seconds, wrong } = outcome;
+  const given = Object.entries(answers).map(([answer, count]) => `${count} × \`${answer}\``);
+  const delivered = told.filter((one) => one.at(-1) === "200").length;
+  const unhindered = told.filter((one) => one.length === 1).length;
+  return `## Many authorizations on one small balance
+
+${date}.
+
+One account on Algorand, which can pay for ${flood.backed} calls, signs ${flood.payments} authorizations, each valid by itself, and sends them
+${flood.atOnce} at a time. Others buy meanwhile, on all rails, one after the other.
+
+- Answers to the flood, in ${seconds.toFixed(0)} s: ${given.join(", ")}. ${prepared} of it were taken up.
+- Settlements asked of the facilitator: ${settlements}, for ${prepared} and ${flood.honest} purchases.
+- The others: ${delivered} of ${flood.honest} delivered, ${unhindered} of them at the first request; the longest took ${longestSeconds.toFixed(1)} s.
+- Chains and journal: ${wrong.length === 0 ? "each bundle paid once and attested once, no fee for anything else, the audit clean" : wrong.join("; ")}.
 `.split("\n");
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { CellRun, Outcome } from "./cell.ts";
 import type { FaultOutcome } from "./faults.ts";
+import type { FloodOutcome } from "./flood.ts";
 import { runTitle } from "./matrix.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 
@@ -9,6 +10,7 @@ export type Result = { at: string; revision: string } & (
   | { matrix: Outcome; seed: number }
   | { fault: FaultOutcome }
   | { replicas: ReplicasOutcome }
+  | { flood: FloodOutcome }
 );
 
 /** Results in a file, a JSON text a line, each there as soon as it is known: what was interrupted can go on. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runCell } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
 import { coursesOf, FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaults } from "./faults.ts";
+import { type FloodOutcome, runFlood } from "./flood.ts";
 import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
 import { createStarter } from "./process.ts";
 import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
@@ -13,10 +14,11 @@ import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
  */
 
 /** Long enough that a busy machine keeps up: every service here reads every round. */
-const ROUND_MS = 500;
+const ROUND_MS = 800;
 const CELLS_AT_ONCE = 3;
-const PATIENCE_MS = 150_000;
-const TRIAL = { times: 200, purchases: 60, atOnce: 20, killEveryMs: 2_000, seed: 1 };
+const PATIENCE_MS = 300_000;
+const FLOOD = { payments: 60, backed: 3, atOnce: 30, honest: 3 };
+const TRIAL = { times: 200, purchases: 60, atOnce: 20, killEveryMs: 3_000, seed: 1 };
 
 const cells = sampleOf(CELLS);
 let sandbox: Sandbox;
@@ -24,6 +26,7 @@ let databases: Databases;
 let crashes: Map<string, Outcome>;
 let faults: Map<string, FaultOutcome>;
 let replicas: PromiseSettledResult<ReplicasOutcome>;
+let flood: PromiseSettledResult<FloodOutcome>;
 
 beforeAll(async () => {
   [sandbox, databases] = await Promise.all([
@@ -34,15 +37,16 @@ beforeAll(async () => {
   const stand = { sandbox, databases, start: createStarter(), patienceMs: PATIENCE_MS, hurry: true };
   const courses = coursesOf(FAULT_SAMPLE);
   // Whatever fails, the others are carried to their end: nothing may run on when the sandbox is closed.
-  const [crashed, broken, [atWork]] = await Promise.all([
+  const [crashed, broken, [atWork, flooded]] = await Promise.all([
     inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(stand, cell)),
     inParallel(courses, courses.length, (course) => runFaults(stand, course)),
-    Promise.allSettled([runReplicas(stand, TRIAL)]),
+    Promise.allSettled([runReplicas(stand, TRIAL), runFlood(stand, FLOOD)]),
   ]);
   replicas = atWork;
+  flood = flooded;
   crashes = new Map(crashed.map((outcome) => [runTitle(outcome.cell), outcome]));
   faults = new Map(broken.flat().map((outcome) => [faultTitle(outcome.cell), outcome]));
-}, 240_000);
+}, 600_000);
 afterAll(async () => {
   await databases.close();
   await sandbox.close();
@@ -61,10 +65,7 @@ describe("a purchase during a fault", () => {
 });
 
 describe("three replicas", () => {
-  const outcome = () => {
-    if (replicas.status === "rejected") throw replicas.reason;
-    return replicas.value;
-  };
+  const outcome = () => fulfilled(replicas);
 
   test("that get one payment 200 times at once settle it once, and answer the same 200 times", () => {
     const { answers, settlements } = outcome().together;
@@ -88,3 +89,25 @@ describe("three replicas", () => {
     expect(outcome().wrong).toEqual([]);
   });
 });
+
+describe("many authorizations that rest on one small balance", () => {
+  const outcome = () => fulfilled(flood);
+
+  test("are taken up as far as the balance goes, and settled no further", () => {
+    const { answers, prepared, settlements } = outcome();
+    expect(prepared).toBeGreaterThan(0);
+    expect(prepared).toBeLessThanOrEqual(FLOOD.backed);
+    expect(answers["200"]).toBe(prepared);
+    expect(settlements).toBe(prepared + FLOOD.honest);
+  });
+
+  test("hinder nobody else, and cost nothing", () => {
+    expect(outcome().told).toEqual(Array.from({ length: FLOOD.honest }, () => ["200"]));
+    expect(outcome().wrong).toEqual([]);
+  });
+});
+
+function fulfilled<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === "rejected") throw result.reason;
+  return result.value;
+}
