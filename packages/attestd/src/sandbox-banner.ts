@@ -6,15 +6,14 @@ import type { Terminal } from "./terminal.ts";
 /** Says what there is, and the commands that buy and check one attestation: ids whole, so that they can be pasted. */
 export async function printBanner(out: Terminal, sandbox: SandboxDescription, dir: string): Promise<void> {
   const { serviceUrl, sampleTransactions } = sandbox;
-  const [page, api] = await Promise.all([exists(`${serviceUrl}/`), exists(`${serviceUrl}/openapi.json`)]);
   const elsewhere = sandboxFolder(dir).path !== sandboxFolder(DEFAULT_FOLDER).path;
   const description = join(dir, "sandbox.json");
   const keys = join(dir, "keys.json");
   const where = elsewhere ? ` --service ${serviceUrl} --wallet ${description} --keys ${keys}` : "";
 
   out.line("attestd sandbox   no real money, nothing leaves this machine");
-  if (page) out.line(`  page      ${serviceUrl}`);
-  out.line(`  API       ${serviceUrl}${api ? "/openapi.json" : ""}`);
+  if (await exists(`${serviceUrl}/`)) out.line(`  page      ${serviceUrl}`);
+  out.line(`  API       ${serviceUrl}/openapi.json`);
   out.line(`  wallets   funded, in ${description}`);
   out.line("Buy one attestation:");
   out.line(`  npx attestd attest ${sampleTransactions.base ?? sampleTransactions.algorand}${where}`);

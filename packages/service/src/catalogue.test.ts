@@ -25,6 +25,7 @@ const OPTION = {
 };
 const SITE: Site = {
   origin: ORIGIN,
+  sandbox: false,
   mcpUrl: `${ORIGIN}/mcp`,
   contact: "mailto:operator@attestd.example",
   options: [OPTION],

@@ -188,6 +188,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
 function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[]): Site {
   return {
     origin,
+    sandbox: config.sandbox,
     mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
     // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,

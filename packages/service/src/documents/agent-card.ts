@@ -1,6 +1,6 @@
-import { DESCRIPTION, NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/about.ts";
+import { NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
-import { links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 
 /** Beside what the endpoint says of HTTP. */
 const HOW_TO_PAY =
@@ -18,7 +18,7 @@ export function agentCard(catalogue: Catalogue, site: Site) {
   return {
     protocolVersion: "0.3.0",
     name: NAME,
-    description: DESCRIPTION,
+    description: introduction(site),
     version: VERSION,
     url: a2a,
     preferredTransport: "JSONRPC",

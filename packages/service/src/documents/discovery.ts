@@ -1,8 +1,8 @@
-import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import { NAME, VERSION } from "../catalogue/about.ts";
 import { SCHEMAS } from "../catalogue/schemas/registry.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { uriTemplate } from "./paths.ts";
-import { links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 import { paymentTerms } from "./terms.ts";
 
 /** `/discovery`: the endpoints and the x402 terms. */
@@ -10,7 +10,7 @@ export function discovery(catalogue: Catalogue, site: Site) {
   const terms = paymentTerms(site);
   return {
     name: NAME,
-    description: DESCRIPTION,
+    description: introduction(site),
     version: VERSION,
     baseUrl: site.origin,
     endpoints: Object.entries(catalogue).map(([id, { method, path, access, summary, description, body, tool }]) => {
@@ -38,7 +38,7 @@ export function x402Discovery(catalogue: Catalogue, site: Site) {
   return {
     x402Version: 2,
     name: NAME,
-    description: DESCRIPTION,
+    description: introduction(site),
     resources: Object.values(catalogue)
       .filter(({ access }) => access === "paid")
       .map(({ method, path, summary }) => ({
@@ -53,5 +53,5 @@ export function x402Discovery(catalogue: Catalogue, site: Site) {
 
 /** `/.well-known/x402.json`: where the other documents are. */
 export function x402Manifest(_: Catalogue, site: Site) {
-  return { x402Version: 2, name: NAME, description: DESCRIPTION, version: VERSION, links: links(site) };
+  return { x402Version: 2, name: NAME, description: introduction(site), version: VERSION, links: links(site) };
 }

@@ -1,8 +1,8 @@
-import { DESCRIPTION, NAME } from "../catalogue/about.ts";
+import { NAME } from "../catalogue/about.ts";
 import type { Catalogue, Endpoint } from "../catalogue.ts";
 import type { InterfaceOption } from "../payment/offers.ts";
 import { uriTemplate } from "./paths.ts";
-import { links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 
 /** `/llms.txt`: the index for language models, and the one document that lists every way to pay, Solana too. */
 export function llms(catalogue: Catalogue, site: Site): string {
@@ -11,7 +11,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
   return [
     `# ${NAME}`,
     "",
-    `> ${DESCRIPTION}`,
+    `> ${introduction(site)}`,
     "",
     "A bundle proves that this attestor signed exactly these bytes, that they have this transaction id or block hash, and that their hash was recorded on the ledger in this round. It does not prove that a payment was wanted, lawful or irreversible. A bundle's own key proves nothing: compare it with the key history.",
     "",

@@ -1,6 +1,6 @@
-import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
-import { links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 
 /** Revisions of MCP that are answered, newest first. */
 const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
@@ -12,7 +12,7 @@ export function mcpServerCard(catalogue: Catalogue, site: Site) {
     name: NAME,
     title: NAME,
     version: VERSION,
-    description: DESCRIPTION,
+    description: introduction(site),
     websiteUrl: site.origin,
     documentationUrl: textIndex,
     serverInfo: { name: NAME, title: NAME, version: VERSION },

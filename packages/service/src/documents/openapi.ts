@@ -1,10 +1,10 @@
-import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
+import { NAME, VERSION } from "../catalogue/about.ts";
 import { HEADERS, type HeaderName } from "../catalogue/headers.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { componentSchemas, schemaOf } from "./json-schema.ts";
 import { operationObject } from "./openapi-operation.ts";
 import { uriTemplate } from "./paths.ts";
-import { links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 import { paymentTerms } from "./terms.ts";
 
 const TAGS = {
@@ -29,7 +29,7 @@ export function openapi(catalogue: Catalogue, site: Site) {
       title: NAME,
       version: VERSION,
       summary: "Post-quantum attestations of Algorand and Base transactions, paid by x402",
-      description: DESCRIPTION,
+      description: introduction(site),
       contact: { name: `The operator of ${site.origin}`, url: site.origin },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },

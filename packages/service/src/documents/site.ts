@@ -1,9 +1,12 @@
+import { DESCRIPTION } from "../catalogue/about.ts";
 import type { InterfaceOption } from "../payment/offers.ts";
 
 /** What documents say beside the catalogue: the settings that they follow. */
 export type Site = {
   /** Of every absolute link (PUBLIC_URL). */
   origin: string;
+  /** Whether nothing here is real. */
+  sandbox: boolean;
   /** The whole MCP endpoint. */
   mcpUrl: string;
   /** A URI (mailto: or https:). */
@@ -15,6 +18,11 @@ export type Site = {
   /** The day on which the documents are made. */
   today: Date;
 };
+
+/** What the service does, in sentences. */
+export function introduction({ sandbox }: Site): string {
+  return sandbox ? `${DESCRIPTION} This one is a sandbox: nothing in it is real.` : DESCRIPTION;
+}
 
 /** Where everything is, by the name that documents give it. */
 export function links({ origin, mcpUrl }: Site) {

@@ -3,7 +3,7 @@ import { jwk, type KeyHistory } from "@attestd/proof/trust";
 import { NAME } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { PROBLEMS } from "../problems.ts";
-import { description, links, type Site } from "./site.ts";
+import { introduction, links, type Site } from "./site.ts";
 
 /**
  * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Without those that were revoked:
@@ -22,7 +22,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
     name_for_human: NAME,
     name_for_model: NAME,
     description_for_human: "Post-quantum attestations of Algorand and Base transactions, paid by x402.",
-    description_for_model: `${description(site)} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
+    description_for_model: `${introduction(site)} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
     auth: { type: "none" },
     api: { type: "openapi", url: openapi },
     logo_url: `${site.origin}/logo.svg`,

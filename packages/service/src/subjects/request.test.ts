@@ -14,7 +14,7 @@ const BASE_ID = `0x${"ab".repeat(32)}`;
 describe("heights", () => {
   it.each([0, 7, 2 ** 53 - 1, "0", "7", "9007199254740991"])("%j is one", (height) => {
     expect(BlockRequest.parse({ chain: "base", height })).toEqual({ chain: "base", height: Number(height) });
-    expect(InclusionRequest.parse({ chain: "base", txId: "x", height })).toMatchObject({ height: Number(height) });
+    expect(InclusionRequest.parse({ chain: "base", txId: BASE_ID, height })).toMatchObject({ height: Number(height) });
   });
 
   it.each([

@@ -2,8 +2,15 @@ import { z } from "zod";
 import { Chain } from "./primitives.ts";
 import { named } from "./registry.ts";
 
-const TXID =
-  "Id of a confirmed transaction: of Algorand MainNet (52 characters of base32), or a Base transaction hash (0x and 64 hex digits).";
+const TxId = z
+  .string("must be a transaction id, as text")
+  .regex(
+    /^([A-Z2-7]{52}|0x[0-9a-fA-F]{64})$/,
+    "is not a transaction id: 52 base32 characters (Algorand) or 0x and 64 hex (Base)",
+  )
+  .describe(
+    "Id of a confirmed transaction: of Algorand MainNet (52 characters of base32), or a Base transaction hash (0x and 64 hex digits).",
+  );
 const HEIGHT = "must be a height: an integer from 0 to 2^53 - 1, or its decimal digits";
 
 /** The attest request (interface.md, 2.6). */
@@ -11,7 +18,7 @@ export const AttestRequest = named(
   "AttestRequest",
   z
     .strictObject({
-      txid: z.string("must be a transaction id, as text").describe(TXID),
+      txid: TxId,
       chain: Chain.optional().describe("When omitted, it is inferred from txid."),
     })
     .describe("The transaction to attest."),
@@ -44,7 +51,7 @@ export const InclusionRequest = named(
   z
     .strictObject({
       chain: Chain,
-      txId: z.string("must be a transaction id, as text").describe(TXID),
+      txId: TxId,
       height: Height,
     })
     .describe("The transaction, and the block that holds it."),
