@@ -127,6 +127,16 @@ describe("a rotation", () => {
     expect(await verified()).toHaveLength(2);
   });
 
+  test("that is under way is finished also when the settings have the new seed already", async () => {
+    ledger.refusal = { status: "unfunded", reason: "overspend" };
+    await rotateKey(toSecond, options).catch(() => undefined);
+    ledger.refusal = undefined;
+    const settled = { ...toSecond, current: second };
+    await rotateKey(settled, options);
+    expect(await rotateKey(settled, options)).toEqual({ record: { kind: "key", entry: journal.entries[1] } });
+    expect(await verified()).toHaveLength(2);
+  });
+
   test("that is under way is not given to another key, unless its note can never be recorded", async () => {
     ledger.refusal = { status: "unfunded", reason: "overspend" };
     await rotateKey(toSecond, options).catch(() => undefined);

@@ -47,8 +47,9 @@ const NOTICE_ROUNDS = 10;
  *
  * No replica may run meanwhile: what one attests under the old key in a round of the new one, no verifier would believe.
  *
- * @param keys.current the key that the history ends with; after a rotation that was broken off, it may be the old one
+ * @param keys.current the key that the history ends with; to finish a rotation that was broken off, any
  * @param keys.next whose seed is kept by now
+ * @param keys.origin of the service from now on; as before unless given
  * @throws KeyChangeRefused; ProviderError when the ledger cannot be asked
  */
 export async function rotateKey(
@@ -59,16 +60,11 @@ export async function rotateKey(
   const entries = await journal.keys();
   const last = entries.at(-1);
   if (!last) throw new KeyChangeRefused("not_allowed", "There is no key yet: no service has begun the journal.");
-  if (last.kid === next.kid && entries.at(-2)?.kid === current.kid) return { record: { kind: "key", entry: last } };
+  if (last.kid === next.kid && entries.length > 1) return { record: { kind: "key", entry: last } };
   if (entries.some(({ kid }) => kid === next.kid))
     throw new KeyChangeRefused(
       "not_allowed",
       `The seed is of ${next.kid}, which is in the history: a key never returns.`,
-    );
-  if (last.kid !== current.kid)
-    throw new KeyChangeRefused(
-      "not_allowed",
-      `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`,
     );
   if (last.algorandAddress !== ledger.address)
     throw new KeyChangeRefused(
@@ -76,7 +72,18 @@ export async function rotateKey(
       `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${last.algorandAddress}.`,
     );
 
+  const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
+  const requireCurrent = () => {
+    if (last.kid === current.kid) return;
+    const message = `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`;
+    throw new KeyChangeRefused("not_allowed", message);
+  };
+  // One that was announced is endorsed: the old seed may be gone from the settings already.
+  const announced = await journal.announced();
+  if (!announced || !isOurs(announced.record)) requireCurrent();
+
   const make = async (fromRound: number): Promise<{ record: NewKey; k: string }> => {
+    requireCurrent();
     const { kid, keySha256, pqPublicKey } = next;
     const entry: KeyEntry = {
       type: "attestor-key",
@@ -91,7 +98,6 @@ export async function rotateKey(
     const endorsement = toBase64(await current.sign(keyEntryBytes(entry)));
     return { record: { kind: "key", entry: { ...entry, endorsement } }, k: keyEntryHash(entry) };
   };
-  const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
   return carry({ isOurs, make, lease: leaseOf(`successor/${current.kid}`), alone: true }, options);
 }
 
