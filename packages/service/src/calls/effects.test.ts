@@ -188,6 +188,7 @@ describe("effects", () => {
 
     test("seal nothing whose note names another key", async () => {
       await expect(effectOf(confirmedWith(noteBy(`${"B".repeat(42)}A`)))).rejects.toThrow("not of the present key");
+      expect(memory.waiting).toBe(true);
     });
   });
 });

@@ -36,7 +36,7 @@ export type Memory = {
   settled?: { answer: SettleAnswer; at: number };
   /** Looks at a delivered payment that is not final yet. */
   looks?: number;
-  /** Nothing can be done now but wait: for an authorization to expire, for a payment to become final. */
+  /** Nothing can be done now but wait: for an authorization to expire, for a payment to become final, for another key. */
   waiting?: boolean;
   /** Effects in a row that failed. */
   failures: number;
@@ -80,7 +80,7 @@ export function createEffects(options: EffectsOptions): Perform {
       case "submit":
         return submit(call, effect.attempt, stop);
       case "seal":
-        return { type: "bundle_sealed", ...(await seal(call, effect.attempt)) };
+        return { type: "bundle_sealed", ...(await seal(call, effect.attempt, memory)) };
       case "watch":
         return watch(call, memory, stop);
       case "nothing":
@@ -193,11 +193,13 @@ export function createEffects(options: EffectsOptions): Perform {
   }
 
   /** What was submitted decides: the note, and the key that signs, are those of the attempt, whatever ours are now. */
-  async function seal({ subject, evidence, round, receipt: unsigned }: Call, attempt: Attempt) {
+  async function seal({ subject, evidence, round, receipt: unsigned }: Call, attempt: Attempt, memory: Memory) {
     if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
     const note = noteOf(attempt);
     const parsed = parseNote(note);
-    if (!("a" in parsed) || parsed.a !== attestor.keySha256)
+    // Keys do not change while a call is in this state, but a restored backup may hold one that was delivered since.
+    memory.waiting = !("a" in parsed) || parsed.a !== attestor.keySha256;
+    if (memory.waiting)
       throw new Error(`the note of ${attempt.txid} is not of the present key: only the key that it names can sign`);
     const attested = {
       attest: { txnId: attempt.txid, round, note },

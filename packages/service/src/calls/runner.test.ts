@@ -167,6 +167,17 @@ describe("a runner", () => {
     expect(runner.queueAge).toBe(0);
   });
 
+  test("has no queue behind a call for which there is nothing to do", async () => {
+    const { store, runner } = replica(async (call, effect, memory, stop) => {
+      memory.waiting = call.state === "confirmed";
+      if (memory.waiting) throw new Error("the note names another key");
+      return goodCourse(call, effect, memory, stop);
+    });
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(60_000);
+    expect([(await store.find(KEY))?.state, runner.queueAge, runner.active]).toEqual(["confirmed", 0, 0]);
+  });
+
   test("pauses between failures, longer each time, and books a paid call that keeps failing as owed", async () => {
     const { store, runner, effects } = replica(async (call, ...rest) => {
       if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");

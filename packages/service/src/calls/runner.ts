@@ -55,9 +55,13 @@ export class Runner {
     return [...this.#running.values()].filter(({ memory }) => !memory.waiting).length;
   }
 
-  /** How long the oldest of the paid calls that are carried here has waited for its bundle, in ms; 0 without one. */
+  /**
+   * How long the oldest of the paid calls that are carried here has waited for its bundle, in ms; 0 without one. Not of
+   * those for which there is nothing to do: what holds them up holds up no other.
+   */
   get queueAge(): number {
-    const waiting = [...this.#running.values()].filter(({ call }) => !isUnpaid(call.state) && !isFinal(call.state));
+    const isQueued = ({ call, memory }: Running) => !isUnpaid(call.state) && !isFinal(call.state) && !memory.waiting;
+    const waiting = [...this.#running.values()].filter(isQueued);
     const now = this.#options.clock.now();
     return Math.max(0, ...waiting.map(({ paidSince = now }) => now - paidSince));
   }
