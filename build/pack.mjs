@@ -9,7 +9,7 @@
  * the published one leads to a complete `dist`, and the next `npm pack`, or `npm run postpack`, puts things back.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const MANIFEST = "package.json";
 const BACKUP = "package.json.workspace";
@@ -20,9 +20,16 @@ function prepare() {
   rmSync("dist", { recursive: true, force: true });
   // A shell, since the command is a script of another kind on Windows.
   execFileSync("tsc --build --force tsconfig.build.json", { stdio: "inherit", shell: true });
+  for (const path of readdirSync("dist", { recursive: true, encoding: "utf8" }))
+    if (path.endsWith(".d.ts")) writeWhole(`dist/${path}`, withoutSources(readFileSync(`dist/${path}`, "utf8")));
   const manifest = readFileSync(MANIFEST, "utf8");
   writeWhole(BACKUP, manifest);
   writeWhole(MANIFEST, `${JSON.stringify(published(JSON.parse(manifest)), null, 2)}\n`);
+}
+
+/** Declarations that name modules as they are published. tsc leaves `.ts` in them, which only newer versions resolve. */
+function withoutSources(declarations) {
+  return declarations.replace(/(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g, '$1"$2.js"');
 }
 
 /** Puts the workspace's package.json back, where `prepare` moved it away. */

@@ -73,6 +73,8 @@ describe("the published proof", () => {
     expect(manifest.exports["."]).toEqual({ types: "./dist/index.d.ts", default: "./dist/index.js" });
     expect(readdirSync(installed()).sort()).toEqual(["LICENSE", "README.md", "dist", "package.json"]);
     const modules = filesOf(join(installed(), "dist")).filter((path) => /\.\w+$/.test(path));
+    const texts = modules.map((path) => readFileSync(join(installed(), "dist", path), "utf8"));
+    expect(texts.filter((text) => /["']\.[^"']*\.ts["']/.test(text))).toEqual([]);
     expect(modules.filter((path) => !/^[\w/-]+(\.d\.ts|\.js)$/.test(path))).toEqual([]);
   });
 
