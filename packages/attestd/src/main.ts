@@ -1,5 +1,4 @@
-import { enableCompileCache } from "node:module";
-import { readEnvironment } from "./environment.ts";
+import { keepCompiledCode, readEnvironment } from "./environment.ts";
 
 // Whoever read our output may be gone, as `| head` is; what we were asked to do is done nevertheless.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -7,7 +6,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 const environment = readEnvironment();
-// Halves the time of a check. In a folder of the user's own: in Node's default, a shared one, others could leave code.
-enableCompileCache(environment.cacheFolder);
+// In a folder of the user's own: in Node's default, a shared one, others could leave code.
+keepCompiledCode(environment.cacheFolder);
 const { run } = await import("./cli.ts");
 process.exitCode = await run(process.argv.slice(2), environment);
