@@ -53,10 +53,11 @@ export type Verdict = { failed: CheckName[]; status: KeyStatus | undefined; warn
 /** What a verifier prints of a bundle. */
 export function printed(file: string, text: string, { failed, status, warnings }: Verdict): string[] {
   if (failed.includes("schema")) return [file, "FAIL schema", "not verified"];
-  const { attestor, checks } = verify(text);
+  const { attestor, checks, lightHeader } = verify(text);
   const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
   const results = offline.map((check) => `${failed.includes(check) ? "FAIL" : "pass"} ${check}`);
   const record = `verified, stated as recorded on Algorand in round ${JSON.parse(text).attest.round}`;
   const verdict = failed.length > 0 ? ["not verified"] : [...warnings.map((warning) => `warning ${warning}`), record];
+  if (lightHeader) results.push(`${lightHeader} commitment`);
   return [file, ...results, `key ${attestor.kid} ${status}`, ...verdict];
 }

@@ -46,6 +46,9 @@ func report(file string, believed trust) bool {
 		fmt.Println(map[bool]string{true: "pass", false: "FAIL"}[result.passed], result.check)
 		verified = verified && result.passed
 	}
+	if inclusion, ok := bundle["inclusion"].(object); ok && name != "" && inclusion["lightHeader"] != nil {
+		fmt.Println("not_checked commitment")
+	}
 	if name != "" {
 		status, _ := judgeKey(bundle, believed)
 		fmt.Println("key", keyID(bundle["attestor"].(object)["pqPublicKey"]), status)

@@ -60,6 +60,7 @@ function report(file, trust) {
   const results = { schema: chain !== undefined, ...(chain && check(bundle, chain, trust)) };
   console.log(file);
   for (const [name, passed] of Object.entries(results)) console.log(passed ? "pass" : "FAIL", name);
+  if (chain && bundle.inclusion?.lightHeader) console.log("not_checked commitment");
   if (chain) console.log("key", keyId(bundle.attestor.pqPublicKey), judgeKey(bundle, trust)[0]);
   const verified = Object.values(results).every(Boolean);
   if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
