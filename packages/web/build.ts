@@ -1,76 +1,83 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { exampleFile } from "./example.ts";
 
-// Builds the page into `dist`: run by `npm ci`, and again by whoever changed the page. Nothing is fetched.
+// Builds the page, into `dist` or the folder that is named: run by `npm ci`, and by whoever changed the page. Nothing
+// is fetched.
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
-const DIST = join(HERE, "dist");
+const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));
 
 /** Packages by which a program signs with keys of its own. The page signs with the reader's wallet and drops them. */
 const NOT_HERE = ["algosdk", "viem*", "@solana/*", "@x402/avm*", "@x402/evm*", "@x402/svm*", "@x402/core/client"];
 
-const COMMON: BuildOptions = {
+const COMMON = {
   absWorkingDir: HERE,
   bundle: true,
   format: "esm",
   // `light-dark()`, `Promise.withResolvers`, `URL.parse`: browsers of 2024 and later.
-  target: ["chrome126", "firefox126", "safari18"],
+  target: ["chrome126", "firefox128", "safari18"],
   minify: true,
   legalComments: "none",
   external: NOT_HERE,
   logLevel: "warning",
-};
+  write: false,
+} as const satisfies BuildOptions;
+
+/** The page's files by their paths in the URL. */
+const files = new Map<string, string | Uint8Array>();
 
 /**
  * Bundles one entry, and what it loads later, under names that change with their contents.
- * @returns their paths in the URL, the entry's first
+ * @returns their paths in the URL, the entry's own first
  */
-async function assets(entry: string, define: Record<string, string> = {}): Promise<[string, ...string[]]> {
-  const { metafile } = await build({
+async function asset(
+  name: string,
+  entry: string,
+  define: Record<string, string> = {},
+): Promise<[own: string, ...others: string[]]> {
+  const { outputFiles } = await build({
     ...COMMON,
     define,
-    entryPoints: [entry],
+    entryPoints: { [name]: entry },
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     splitting: true,
-    outdir: join(DIST, "assets"),
-    metafile: true,
+    outdir: "/assets",
   });
-  const outputs = Object.entries(metafile?.outputs ?? {});
-  const isEntry = ([, { entryPoint }]: (typeof outputs)[number]) => entryPoint === entry;
-  const paths = [...outputs.filter(isEntry), ...outputs.filter((output) => !isEntry(output))];
-  return paths.map(([path]) => `/assets/${basename(path)}`) as [string, ...string[]];
+  for (const { path, contents } of outputFiles) files.set(path, contents);
+  const paths = outputFiles.map(({ path }) => path);
+  const own = paths.find((path) => path.startsWith(`/assets/${name}-`));
+  if (own === undefined) throw new Error(`${entry} made no file`);
+  return [own, ...paths.filter((path) => path !== own)];
 }
 
-await rm(DIST, { recursive: true, force: true });
-await mkdir(DIST, { recursive: true });
+const [worker] = await asset("judge", "page/judge-worker.ts");
+const [script, ...chunks] = await asset("page", "page/main.ts", { JUDGE_WORKER_URL: JSON.stringify(worker) });
+const [style] = await asset("style", "style.css");
+const source = await readFile(join(HERE, "index.html"), "utf8");
+files.set("/icon.svg", await readFile(join(HERE, "icon.svg")));
+files.set("/example.json", exampleFile());
+files.set("/index.html", source.replace("/assets/page.js", script).replace("/assets/page.css", style));
 
-const [worker] = await assets("page/judge-worker.ts");
-const [script, ...chunks] = await assets("page/main.ts", { JUDGE_WORKER_URL: JSON.stringify(worker) });
-const [style] = await assets("style.css");
-const html = (await readFile(join(HERE, "index.html"), "utf8"))
-  .replace("/assets/page.js", script)
-  .replace("/assets/page.css", style);
-const icon = await readFile(join(HERE, "icon.svg"), "utf8");
-const example = exampleFile();
-await writeFile(join(DIST, "index.html"), html);
-await writeFile(join(DIST, "icon.svg"), icon);
-await writeFile(join(DIST, "example.json"), example);
-
-const version = createHash("sha256")
-  .update(html + icon + example)
-  .digest("hex")
-  .slice(0, 16);
-await build({
+const version = createHash("sha256");
+for (const contents of files.values()) version.update(contents);
+const { outputFiles: serviceWorker } = await build({
   ...COMMON,
   entryPoints: ["page/service-worker.ts"],
-  outfile: join(DIST, "sw.js"),
+  outdir: "/",
   define: {
     PAGE_FILES: JSON.stringify(["/", "/icon.svg", "/example.json", worker, script, ...chunks, style]),
-    PAGE_VERSION: JSON.stringify(`attestd-${version}`),
+    PAGE_VERSION: JSON.stringify(`attestd-${version.digest("hex").slice(0, 16)}`),
   },
 });
+for (const { contents } of serviceWorker) files.set("/sw.js", contents);
+
+await rm(OUT, { recursive: true, force: true });
+for (const [path, contents] of files) {
+  await mkdir(dirname(join(OUT, path)), { recursive: true });
+  await writeFile(join(OUT, path), contents);
+}

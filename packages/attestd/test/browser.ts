@@ -4,14 +4,21 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type PageAsset, readPage } from "@attestd/web/assets";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { temporaryFolder } from "./command.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Makes the page anew, so that what is tested is what the sources say. */
-export function buildPage(): void {
-  execFileSync(process.execPath, [fileURLToPath(import.meta.resolve("../../web/build.ts"))], { stdio: "inherit" });
+/** The page as its sources say it now, built into a folder of its own. */
+export async function freshPage(): Promise<PageAsset[]> {
+  await using folder = await temporaryFolder();
+  execFileSync(process.execPath, [BUILD, folder.path], { stdio: "inherit" });
+  const page = await readPage(folder.path);
+  if (!page) throw new Error("no page was built");
+  return page;
 }
+const BUILD = fileURLToPath(new URL("../../web/build.ts", import.meta.url));
 
 /** The letters of Chromium's package, and for ids those that a system has: a picture should show ids as readers see them. */
 const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir>/usr/share/fonts</dir>

@@ -16,9 +16,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../../docs/verify/bundles.ts";
 import { usdcTransfer } from "../../web/example.ts";
 import {
-  buildPage,
   choose,
   drop,
+  freshPage,
   type GivenFile,
   judgeAll,
   openPage,
@@ -65,8 +65,7 @@ describe.skipIf(!browser)("the page", () => {
   const contexts: BrowserContext[] = [];
 
   beforeAll(async () => {
-    buildPage();
-    world = await startWorld({ networks: ["base"] });
+    world = await startWorld({ networks: ["base"] }, {}, { page: await freshPage() });
     const [url, body] = [`${world.url}/attest`, { txid: world.sandbox.sampleTransactions.algorand }];
     bought = JSON.parse((await pay(url, body, await sign(url, body, algorandClient(world.sandbox)))).text);
   });
@@ -516,7 +515,7 @@ describe.skipIf(!browser)("the page", () => {
       await press(page, "Connect wallet");
       await press(page, "Sign and pay 0.001 USDC");
       await page.getByRole("heading", { name: "Not attested" }).waitFor();
-      expect(await page.getByRole("button").allInnerTexts()).toEqual(["Ask again"]);
+      expect(await page.getByRole("button").allInnerTexts()).toEqual(["Ask again", "Another transaction"]);
       const unpaid = await post(`${world.url}/attest`, { txid: txid() });
       answer = {
         status: 402,
@@ -571,7 +570,7 @@ describe.skipIf(!browser)("the page", () => {
     const html = await answer.text();
     const etag = answer.headers.get("etag") as string;
     expect((await fetch(world.url, { headers: { "if-none-match": etag } })).status).toBe(304);
-    const [script = ""] = /\/assets\/main-\w+\.js/.exec(html) ?? [];
+    const [script = ""] = /\/assets\/page-\w+\.js/.exec(html) ?? [];
     const asset = await fetch(new URL(script, world.url));
     expect(asset.headers.get("cache-control")).toContain("immutable");
     expect((await fetch(world.url, { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
 import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
-import { type RunningService, startService } from "@attestd/service";
-import { readPage } from "@attestd/web/assets";
+import { type PageFile, type RunningService, startService } from "@attestd/service";
 import { toClientAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
 import { x402Client } from "@x402/core/client";
@@ -36,11 +35,12 @@ export type World = {
  * @param over settings that replace the sandbox's own
  * @param watch.contract whether every answer is held to the OpenAPI document from inside; without, the service runs as
  * it does for an operator, shortcuts and all
+ * @param watch.page the page for people, which most tests do without
  */
 export async function startWorld(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
-  watch = { contract: true },
+  { contract = true, page }: { contract?: boolean; page?: readonly PageFile[] } = {},
 ): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-world-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
@@ -51,10 +51,9 @@ export async function startWorld(
     LOG_LEVEL: "fatal",
     ...over,
   };
-  const page = await readPage();
   const faults = new Set<string>();
   const fetch = (answer: Answering) => heldToContract(answer, (fault) => faults.add(fault));
-  const start = () => startService(settings, { sandbox: true, page, ...(watch.contract && { fetch }) });
+  const start = () => startService(settings, { sandbox: true, page, ...(contract && { fetch }) });
   let service: RunningService = await start();
   return {
     sandbox,

@@ -20,9 +20,13 @@ const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** @returns the built page; undefined where `packages/web/build.ts` has not been run */
-export async function readPage(): Promise<PageAsset[] | undefined> {
-  const folder = fileURLToPath(new URL("../dist", import.meta.url));
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+
+/**
+ * @param folder in which the page was built
+ * @returns undefined where `packages/web/build.ts` has not been run
+ */
+export async function readPage(folder = DIST): Promise<PageAsset[] | undefined> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = names.filter((name) => extname(name) in TYPES);
   if (!files.includes("index.html")) return undefined;

@@ -38,7 +38,7 @@ type State =
 
 export interface BuyPage {
   open(): void;
-  /** Takes up a payment of an earlier visit. */
+  /** Takes up the payments of earlier visits, one after another. */
   resume(): Promise<void>;
 }
 
@@ -55,8 +55,9 @@ export function createBuyPage(site: Site): BuyPage {
     },
     async resume() {
       const kept = site.storage ? await keptPayments(site.storage).catch(() => []) : [];
-      const [first] = kept;
-      if (first) void carryOn(first, true);
+      void (async () => {
+        for (const payment of kept) await carryOn(payment, true);
+      })();
     },
   };
 

@@ -246,7 +246,7 @@ export function stoppedView(
         "div",
         { class: "actions" },
         button(isKept ? "Ask again" : "See the price again", actions.again, { class: "primary" }),
-        !isKept && button("Cancel", actions.startOver),
+        button(isKept ? "Another transaction" : "Cancel", actions.startOver),
       ),
     ),
   ];
