@@ -10,7 +10,7 @@ import {
   requireContinuation,
 } from "@attestd/proof";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { IndexerNotAsked, recordedKeyNotes } from "../key-notes.ts";
 import { fault, readKeys } from "../keys-file.ts";
@@ -120,10 +120,12 @@ async function keep(history: KeyHistory, from: string, path: string): Promise<st
       requireContinuation(trust, history);
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      throw refused(from, [`It does not continue the one in ${path}.`, fault(error)], error);
+      throw refused(from, [`It does not continue the one in ${path}, which is left as it is.`, fault(error)], error);
     }
   }
-  await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644);
+  await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch((error: unknown) => {
+    throw new Failure(EXIT.usage, `can't write ${path}`, [fileTrouble(error)], error);
+  });
   return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;
 }
 

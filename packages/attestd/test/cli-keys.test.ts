@@ -1,0 +1,129 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { encodeNote, keyEntryHash, toBase64 } from "@attestd/proof";
+import { testAttestor, testHistory } from "@attestd/proof/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { attestd, temporaryFolder } from "./command.ts";
+
+const attestor = testAttestor();
+const successor = { ...testAttestor("successor"), algorandAddress: attestor.algorandAddress };
+const one = testHistory([{ attestor, fromRound: 10 }]);
+const two = testHistory([
+  { attestor, fromRound: 10, revokedRound: 15 },
+  { attestor: successor, fromRound: 20 },
+]);
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: ReturnType<typeof createServer>;
+let url: string;
+/** How the service, or the indexer, answers. */
+let answer: RequestListener;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  server = createServer((request, response) => answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  server?.close();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+const history = (...args: string[]) => attestd(["keys", "history", ...args], { cwd: folder.path });
+const path = (name: string) => join(folder.path, name);
+const serve = (body: unknown, status = 200) => {
+  answer = (_request, response) =>
+    response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+};
+
+test("keys history prints every key with its rounds, the latest first, and --json the history itself", async () => {
+  serve(two);
+  const { code, stdout } = await history("--service", `${url}/`);
+  expect([code, stdout]).toEqual([
+    0,
+    [
+      "✓ 2 keys of attestd.example",
+      `  ledger   ${two.ledger}`,
+      `  current  ${successor.kid}`,
+      "           from round 20 on",
+      `  revoked  ${attestor.kid}`,
+      "           rounds 10 to 19, withdrawn from round 15 on",
+      "  not held against the ledger (--indexer URL)",
+      "",
+    ].join("\n"),
+  ]);
+  expect(JSON.parse((await history("--service", url, "--json")).stdout)).toEqual(two);
+});
+
+test("keys history --save keeps what continues the earlier copy, and nothing else", async () => {
+  serve(one);
+  expect((await history("--service", url, "--save", "keys.json")).stdout).toContain("  saved keys.json\n");
+  serve(two);
+  expect((await history("--service", url, "--save", "keys.json")).stdout).toContain(
+    "  continues the earlier copy, saved",
+  );
+  serve(one);
+  const before = (await stat(path("keys.json"))).mtimeMs;
+  expect(await history("--service", url, "--save", "keys.json")).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      /is refused\n {2}It does not continue .*\n {2}\/keys\/0\/revokedRound: the key was revoked/,
+    ),
+  });
+  expect(JSON.parse(await readFile(path("keys.json"), "utf8"))).toEqual(two);
+  expect((await stat(path("keys.json"))).mtimeMs).toBe(before);
+});
+
+test("keys history --indexer asks page by page for the account's key notes, of this ledger alone", async () => {
+  const unrevoked = testHistory([
+    { attestor, fromRound: 10 },
+    { attestor: successor, fromRound: 20 },
+  ]);
+  await writeFile(path("unrevoked.json"), JSON.stringify(unrevoked));
+  const [, entry] = unrevoked.keys;
+  const note = encodeNote({ g: unrevoked.ledger, k: entry ? keyEntryHash(entry) : "" });
+  const sent = { id: "NOTE", sender: attestor.algorandAddress, note: toBase64(new TextEncoder().encode(note)) };
+  const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
+  const pages = [
+    [{ ...sent, "confirmed-round": 18, "genesis-hash": toBase64(new Uint8Array(32)) }],
+    [{ ...sent, "confirmed-round": 19, "genesis-hash": mainnet }],
+    [],
+  ];
+  const asked: URLSearchParams[] = [];
+  answer = (request, response) => {
+    asked.push(new URL(request.url ?? "", url).searchParams);
+    response.end(JSON.stringify({ transactions: pages[asked.length - 1], "next-token": String(asked.length) }));
+  };
+  expect(await history("--keys", "unrevoked.json", "--indexer", url)).toMatchObject({ code: 0 });
+  expect(asked.map((query) => query.get("next"))).toEqual([null, "1", "2"]);
+  expect(Object.fromEntries(asked[0] ?? [])).toEqual({
+    address: attestor.algorandAddress,
+    "address-role": "sender",
+    "tx-type": "pay",
+    "note-prefix": Buffer.from(note.slice(0, note.indexOf('"k":"') + 5)).toString("base64"),
+  });
+});
+
+test.each<[string, () => void, string[], number, string]>([
+  ["nothing", () => serve(one), [], 2, "whose key history?"],
+  ["a service that is away", () => serve("", 500), ["--service"], 4, "answered 500"],
+  ["no JSON", () => serve("<html>"), ["--service"], 3, "gives no key history"],
+  ["no history", () => serve({ keys: [] }), ["--service"], 1, "is refused\n  /version: missing."],
+  ["an indexer that is none", () => serve("{}"), ["--keys", "one.json", "--indexer"], 4, "couldn't ask the ledger"],
+  [
+    "a copy that cannot be kept",
+    () => serve(one),
+    ["--save", "no/folder.json", "--service"],
+    2,
+    "can't write no/folder",
+  ],
+  ["a file that is not there", () => serve(""), ["--keys", "none.json"], 3, "There is no such file."],
+])("keys history of %s says so", async (_, given, args, code, words) => {
+  given();
+  await writeFile(path("one.json"), JSON.stringify(one));
+  const named = args.at(-1)?.startsWith("--") ? [...args, url] : args;
+  expect(await history(...named)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(words) });
+});
