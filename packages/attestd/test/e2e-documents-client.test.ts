@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "./command.ts";
@@ -11,20 +12,34 @@ import { algorandClient, pay, sign, startWorld, type World } from "./world.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 
-/** Runs a program of Node's. @throws Error with what it printed */
-async function run(program: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args]).catch((error) => {
-    throw new Error(`${program} failed: ${error.stdout}${error.stderr}`, { cause: error });
+/** Runs Node. @throws Error with what it printed */
+async function run(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch((error) => {
+    throw new Error(`${args.join(" ")} failed: ${error.stdout}${error.stderr}`, { cause: error });
   });
   return stdout;
 }
 
-const generator = createRequire(import.meta.url).resolve("openapi-typescript/package.json");
-/** openapi-typescript writes with the compiler's JavaScript API, which TypeScript has up to version 6. */
-const compiler = createRequire(generator)("typescript");
-const canGenerate = "factory" in compiler;
-if (!canGenerate)
-  console.log(`generated client: openapi-typescript finds TypeScript ${compiler.version}, which has no API; skipped`);
+const { resolve: locate } = createRequire(import.meta.url);
+const generator = join(locate("openapi-typescript/package.json"), "../bin/cli.js");
+/** openapi-typescript writes with the compiler's JavaScript API, which TypeScript 7 has not; ts-morph carries an older one. */
+const compiler = located("@ts-morph/common/dist/typescript.js");
+if (compiler === undefined) console.log("generated client: @ts-morph/common is not installed, skipped");
+
+function located(module: string): string | undefined {
+  try {
+    return locate(module);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A module that gives whoever asks for `typescript` that compiler. */
+const withApi = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module";
+  const url = ${JSON.stringify(String(pathToFileURL(compiler ?? "")))};
+  registerHooks({ resolve: (name, context, next) => next(name === "typescript" ? url : name, context) });
+`)}`;
 
 let world: World;
 beforeAll(async () => {
@@ -104,7 +119,7 @@ async function buy(path: string, body: unknown) {
   return JSON.parse(text);
 }
 
-test.skipIf(!canGenerate)("a generated client compiles and calls every free operation", async () => {
+test.skipIf(compiler === undefined)("a generated client compiles and calls every free operation", async () => {
   const { algorand: txid, algorandHeight: height } = world.sandbox.sampleTransactions;
   const chain = "algorand";
   const [proof, block, inclusion] = await Promise.all([
@@ -124,7 +139,7 @@ test.skipIf(!canGenerate)("a generated client compiles and calls every free oper
   await writeFile(at("client/package.json"), '{"type":"module"}');
   await writeFile(at("client/tsconfig.json"), JSON.stringify(TSCONFIG));
   await writeFile(at("client/program.ts"), PROGRAM);
-  await run(join(generator, "../bin/cli.js"), at("openapi.json"), "-o", at("client/schema.ts"));
+  await run("--import", withApi, generator, at("openapi.json"), "-o", at("client/schema.ts"));
 
   await run(join(ROOT, "node_modules/typescript/lib/tsc.js"), "-p", at("client"));
   const told: { answers: [path: string, status: number, data: boolean][] } = JSON.parse(
