@@ -1,5 +1,5 @@
 import { type RunningService, startService } from "@attestd/service";
-import { rotateKey } from "@attestd/service/operator";
+import { revokeKey, rotateKey } from "@attestd/service/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql, startPostgres, type TestPostgres } from "../../service/src/calls/stores/testing-postgres.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
@@ -32,7 +32,7 @@ function rotate() {
   return rotateKey(settings, { seed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
 }
 
-test("a rotation waits until no replica runs; one that slept through it sells nothing more, and says why", async () => {
+test("a rotation waits until no replica runs; one that slept through it sells no more, and says why", async () => {
   const { sandbox, url } = world;
   const body = { txid: sandbox.sampleTransactions.algorand };
   const buy = async (at: string) =>
@@ -75,6 +75,15 @@ test("a rotation waits until no replica runs; one that slept through it sells no
       expect(await post(`${at}/verify?chain=1`, second.text)).toMatchObject({
         json: { attestor: { status: "current" } },
       });
+    // A replaced key is revoked beside both, which hear of it.
+    const what = { kid: history.keys[0]?.kid ?? "", round: undefined, onWait: () => undefined };
+    const renewed = { ...settings, ATTESTOR_PQ_SEED: NEXT };
+    await revokeKey(renewed, what, { sandbox: true, signal: AbortSignal.timeout(60_000) });
+    for (const at of [url, replica.url]) {
+      const refused = async () => (await post(`${at}/verify`, first.text)).json.report;
+      await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ attestor: { status: "revoked" } });
+      expect((await post(`${at}/verify?chain=1`, first.text)).status).toBe(200);
+    }
   } finally {
     await replica.close();
   }
