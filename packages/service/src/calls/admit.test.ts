@@ -11,7 +11,7 @@ import type { Evidence, Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
 import type { Call } from "./call.ts";
-import { createCapacity } from "./capacity.ts";
+import { type Capacity, createCapacity } from "./capacity.ts";
 import type { Perform } from "./effects.ts";
 import { type CallEvent, reduce } from "./machine.ts";
 import { Runner } from "./runner.ts";
@@ -92,6 +92,8 @@ describe("admission", () => {
   let fetches: number;
   let fetch: () => Promise<Evidence>;
   let perform: Perform;
+  let capacity: Capacity;
+  let queueAge: number;
   let admit: Admit;
 
   beforeEach(() => {
@@ -106,7 +108,9 @@ describe("admission", () => {
     const runner = new Runner({ store, perform: (...given) => perform(...given), clock, log });
     const ledger = { spendable: async () => 1_000_000_000n };
     const carried = () => runner.active;
-    const capacity = createCapacity({ ledger, carried, mostInFlight: 10_000, reserve: 0n, fee: 1_000n });
+    queueAge = 0;
+    const queue = { age: () => queueAge, longestMs: 60_000 };
+    capacity = createCapacity({ ledger, carried, mostInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
     const facilitator = { verify: async () => verdict() } as unknown as Facilitator;
     const tender = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
     const block = {
@@ -161,6 +165,19 @@ describe("admission", () => {
     };
     expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
     expect(fetches).toBe(1);
+  });
+
+  test("lets nobody in while it is too far behind or stops, but gives everybody what they have bought", async () => {
+    const bought = await admit(BLOCK, paying({ id: "1", by: "A" }));
+    queueAge = 61_000;
+    const [late, known] = [paying({ id: "2", by: "A" }), paying({ id: "1", by: "A" })];
+    expect(await problemOf(admit(BLOCK, late))).toMatchObject({ code: "over_capacity", status: 503, retryAfter: 30 });
+    expect(await admit(BLOCK, known)).toEqual(bought);
+    queueAge = 0;
+    capacity.stop();
+    expect(await problemOf(admit(BLOCK, late))).toMatchObject({ code: "stopping", status: 503, retryAfter: 5 });
+    expect(await admit(BLOCK, known)).toEqual(bought);
+    expect(await store.find("key/2")).toBeUndefined();
   });
 
   test("takes the first of two payments that share an alias, and calls the other one bound", async () => {
