@@ -83,19 +83,21 @@ export class Payer {
     await Promise.all(trials);
   }
 
-  /** Buys as most people do. @returns how that ended */
-  async buyHonestly(): Promise<Answer> {
-    const subject = this.#options.scheduler.random.pick(SUBJECTS);
-    return this.#insist(await this.#pay(subject, HONEST), subject);
+  /** Buys as most people do, some by two requests at once. @returns how each of them ended */
+  async buyHonestly(): Promise<readonly Answer[]> {
+    const { random } = this.#options.scheduler;
+    const subject = random.pick(SUBJECTS);
+    const sent = await this.#pay(subject, HONEST);
+    return Promise.all(Array.from({ length: random.between(1, 2) }, () => this.#insist(sent, subject)));
   }
 
   /** Buys again what came to nothing, under the same name. @returns how that ended */
-  async buyAgain({ subject, requirement, payload }: Call): Promise<Answer> {
+  async buyAgain({ subject, requirement, payload }: Call): Promise<readonly Answer[]> {
     const identifier = extractPaymentIdentifier(payload);
     if (identifier === null) throw new Error("only what was named is bought again");
     this.#options.account.balance += PRICE;
     const { network } = requirement;
-    return this.#insist(await this.#pay(subject, { ...HONEST, identifier, network }), subject);
+    return [await this.#insist(await this.#pay(subject, { ...HONEST, identifier, network }), subject)];
   }
 
   /** Asks for the offers and signs for one of them. */
