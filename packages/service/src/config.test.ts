@@ -66,6 +66,7 @@ describe("the settings", () => {
     [{ PORT: "http" }, "PORT must be a whole number."],
     [{ PORT: "70000" }, "PORT must be at most 65535."],
     [{ PUBLIC_URL: "https://attestd.example/api" }, "PUBLIC_URL must be an origin, without a path."],
+    [{ CONTACT: "operator@attestd.example" }, "CONTACT must be a mailto: or https: URI."],
     [{ ATTESTOR_PQ_SEED: "secret" }, "ATTESTOR_PQ_SEED must be 32 bytes in hex."],
     [{ ATTESTOR_MNEMONIC: "one two" }, "ATTESTOR_MNEMONIC must be 25 words."],
     [{ ATTESTOR_PQ_SEED_FILE: "/seed" }, "ATTESTOR_PQ_SEED and ATTESTOR_PQ_SEED_FILE are both set: keep one."],

@@ -46,7 +46,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "## Agents",
     "",
     `- [MCP](${site.mcpUrl}): streamable HTTP; tools ${toolNames(endpoints)}. Unpaid, a paid tool answers with the offers; the payment goes into \`_meta["x402/payment"]\`.`,
-    `- [A2A](${links(site).a2a}): JSON-RPC, version 0.3.0; a paid skill becomes a task in input-required, which a message with the payment goes on with.`,
+    `- [A2A](${links(site).a2a}): JSON-RPC, version 0.3.0; a paid skill becomes a task in \`input-required\`; it goes on with a message that carries the payment.`,
     "",
     "## Documents",
     "",
