@@ -119,7 +119,8 @@ async function buy(path: string, body: unknown) {
   return JSON.parse(text);
 }
 
-test.skipIf(compiler === undefined)("a generated client compiles and calls every free operation", async () => {
+const title = "a generated client compiles and calls every free operation";
+test.skipIf(compiler === undefined)(title, { timeout: 240_000 }, async () => {
   const { algorand: txid, algorandHeight: height } = world.sandbox.sampleTransactions;
   const chain = "algorand";
   const [proof, block, inclusion] = await Promise.all([

@@ -60,7 +60,8 @@ async function faultsOf(asked: FuzzRequest): Promise<string[]> {
   return faults.map((fault) => `${asked.method} ${asked.path}: ${fault}`);
 }
 
-test(`of ${AT_ONCE * TIMES} requests none breaks the service or gets an answer that is not described`, async () => {
+const title = `of ${AT_ONCE * TIMES} requests none breaks the service or gets an answer that is not described`;
+test(title, { timeout: 240_000 }, async () => {
   // What was bought once, so that well-formed bundles, and payments known to the journal, are among what is sent.
   const { algorand, base } = world.sandbox.sampleTransactions;
   const body = { txid: algorand };

@@ -49,7 +49,8 @@ export function requestsOf(document: OpenApiDocument, known: Known): Arbitrary<F
 
   function requestOf(template: string, method: string, { parameters = [], requestBody }: Operation) {
     const named = parameters.filter((parameter): parameter is Parameter => "name" in parameter);
-    const paid = named.length < parameters.length;
+    // The one parameter that the document has by reference is PAYMENT-SIGNATURE.
+    const paid = parameters.some((parameter) => "$ref" in parameter);
     const content = requestBody?.content["application/json"];
     const examples = Object.values(content?.examples ?? {}).map(({ value }) => value);
     const meant = content ? [fitting(content.schema), ...constants(examples), ...constants(known.bodies)] : [];
