@@ -197,6 +197,21 @@ describe("the published client", () => {
     expect(await run(buyer, "node", "buy.js")).toBe("true function\n");
   });
 
+  test("needs no Node at its root, so that a page can buy with it", async () => {
+    const root = join(buyer, "node_modules/@attestd/client/dist/index.js");
+    const { metafile } = await build({
+      entryPoints: [root],
+      bundle: true,
+      packages: "external",
+      write: false,
+      metafile: true,
+      format: "esm",
+    });
+    const named = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+    expect(named).toContain("@attestd/proof");
+    expect(named.filter((path) => path.startsWith("node:"))).toEqual([]);
+  });
+
   test("has types that TypeScript reads", async () => {
     const program = `
       import { type Attestation, attest, AttestError, type Wallet } from "@attestd/client";
