@@ -2,11 +2,17 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build } from "esbuild";
+import type { BuildOptions } from "esbuild";
 import { exampleFile } from "./example.ts";
 
 // Builds the page, into `dist` or the folder that is named: run by `npm ci`, and by whoever changed the page. Nothing
 // is fetched.
+
+const { build } = await import("esbuild").catch(() => {
+  // An installation without development dependencies: the service then says at `/` that there is no page.
+  console.warn("esbuild is not installed here, so the page is not built");
+  process.exit(0);
+});
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));

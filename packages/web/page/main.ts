@@ -66,7 +66,7 @@ function route(): void {
   else verifyPage.open();
 }
 
-/** Files dropped or pasted anywhere are checked; key lists among them first, so that they count for the rest. */
+/** Files dropped or pasted anywhere are checked. */
 async function takeAll(files: readonly Blob[]): Promise<void> {
   if (location.hash === "#buy" || location.hash === "#keys") {
     await new Promise((resolve) => {
@@ -74,7 +74,7 @@ async function takeAll(files: readonly Blob[]): Promise<void> {
       location.hash = "#verify";
     });
   }
-  for (const file of files) await verifyPage.take(file);
+  await verifyPage.take(files);
 }
 
 function watchDrops(): void {

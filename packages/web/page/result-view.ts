@@ -18,6 +18,8 @@ export type Result = {
   judged: Judged;
   /** UTF-8 of the bundle. */
   bytes: Uint8Array;
+  /** Whether a certificate led to it, which names this very bundle. */
+  isNamed: boolean;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string;
   /** Host that the ledger check would send the file to. */
@@ -35,6 +37,7 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
       { class: "verdict", "data-tone": verdict.tone, "data-state": verdict.state },
       heading(verdict.heading, verdict.icon),
       ...verdict.sentences.map((sentence) => h("p", {}, printable(sentence))),
+      result.isNamed && h("p", {}, SENTENCES.isNamed),
       result.ledgerTrouble !== undefined && h("p", {}, `${SENTENCES.ledgerTrouble} ${printable(result.ledgerTrouble)}`),
       actionRow(result, verdict.mayAskLedger, actions),
     ),

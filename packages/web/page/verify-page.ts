@@ -20,8 +20,8 @@ const FETCH_TIMEOUT_MS = 15_000;
 export interface VerifyPage {
   /** Shows what was judged last, or asks for a file. */
   open(): void;
-  /** Checks a file that was dropped, chosen or pasted. */
-  take(file: Blob): Promise<void>;
+  /** Checks files that were dropped, chosen or pasted, one after the other; key lists among them count for the rest. */
+  take(files: readonly Blob[]): Promise<void>;
   /** Follows a certificate's QR code. */
   follow(pointer: Pointer): Promise<void>;
 }
@@ -41,9 +41,15 @@ export function createVerifyPage(site: Site): VerifyPage {
 
   return {
     open: () => render(false),
-    take: (file) => check(file, site.keys.current),
+    take,
     follow,
   };
+
+  async function take(files: readonly Blob[]): Promise<void> {
+    let areKeys = files.length > 0;
+    for (const file of files) areKeys = (await check(file, undefined)) === "keys" && areKeys;
+    if (areKeys && state.name !== "judged") location.hash = "#keys";
+  }
 
   function enter(next: State, focus = true): void {
     state = next;
@@ -74,12 +80,13 @@ export function createVerifyPage(site: Site): VerifyPage {
     }
   }
 
-  async function check(file: Blob, keys: KeyList | undefined): Promise<void> {
+  /** @param keys to judge by; those of the page, unless given. @returns what the file was, where that is known */
+  async function check(file: Blob, keys: KeyList | undefined): Promise<Judgement["kind"] | undefined> {
     const pointer = state.name === "empty" ? state.pointer : undefined;
     const mine = ++turn;
     if (file.size > LARGEST_FILE) {
       enter({ name: "unreadable", why: UNREADABLE.tooLarge(file.size) });
-      return;
+      return "unreadable";
     }
     const slow = setTimeout(() => {
       if (mine === turn) enter({ name: "reading" });
@@ -89,25 +96,27 @@ export function createVerifyPage(site: Site): VerifyPage {
       await site.keysReady;
       const believed = keys ?? site.keys.current;
       const judgement = await site.judging.judge(bytes, premises(believed));
-      if (mine === turn && judgement !== undefined) conclude(judgement, believed, pointer);
+      if (mine === turn && judgement !== undefined) await conclude(judgement, believed, pointer);
+      return judgement?.kind;
     } catch {
       if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });
+      return "unreadable";
     } finally {
       clearTimeout(slow);
     }
   }
 
-  function conclude(judgement: Judgement, keys: KeyList | undefined, pointer: Pointer | undefined): void {
-    if (judgement.kind === "keys") takeKeys(judgement.history);
+  async function conclude(judgement: Judgement, keys: KeyList | undefined, pointer: Pointer | undefined) {
+    if (judgement.kind === "keys") await takeKeys(judgement.history);
     else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
     else enter(judged(judgement, keys, pointer));
   }
 
-  function takeKeys(history: KeyList["history"]): void {
+  async function takeKeys(history: KeyList["history"]): Promise<void> {
     site.keys.current = { history, since: Date.now(), from: "file" };
     site.say("Key list taken.");
-    if (state.name === "judged") void check(new Blob([state.result.bytes.slice()]), site.keys.current);
-    else location.hash = "#keys";
+    if (state.name === "judged") await check(new Blob([state.result.bytes.slice()]), undefined);
+    else enter({ name: "empty" });
   }
 
   async function follow(pointer: Pointer): Promise<void> {
@@ -168,7 +177,7 @@ export function createVerifyPage(site: Site): VerifyPage {
     const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true" });
     input.addEventListener("change", () => {
       const [file] = input.files ?? [];
-      if (file) void check(file, undefined);
+      if (file) void take([file]);
     });
     return [
       h(
@@ -231,7 +240,11 @@ function judged(
   if (pointer !== undefined && !(bundle && isBundleOf(pointer, bundle)))
     return { name: "unreadable", why: UNREADABLE.otherBundle };
   const subject = bundle && subjectOf(bundle);
-  return { name: "judged", result: { judged: { report, bundle, subject, keys }, bytes, service: location.host } };
+  const isNamed = pointer !== undefined;
+  return {
+    name: "judged",
+    result: { judged: { report, bundle, subject, keys }, bytes, isNamed, service: location.host },
+  };
 }
 
 function premises(keys: KeyList | undefined) {

@@ -46,6 +46,7 @@ export const SENTENCES = {
   failedNetwork: "Made for another ledger than the one that is believed here. Don't rely on it.",
   failedForm: "It looks like an attestation, but doesn't have the form of one. Don't rely on it.",
   ledgerTrouble: "Couldn't ask the ledger; the result stands.",
+  isNamed: "It is the one that the certificate names.",
   giveNamed:
     "This certificate names one attestation, which can't be fetched here. Drop, paste or choose its file, and it is compared with the certificate.",
   contradiction: (why: string) =>

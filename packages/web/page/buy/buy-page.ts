@@ -45,7 +45,6 @@ export interface BuyPage {
 export function createBuyPage(site: Site): BuyPage {
   let state: State = { name: "ask", txid: "" };
   let isOpen = false;
-  const wallets = findWallets();
 
   return {
     open() {
@@ -131,6 +130,7 @@ export function createBuyPage(site: Site): BuyPage {
 
   /** Shows what would be paid; asks the wallet nothing that opens it. */
   async function review(base: { quote: Quote; provider?: Provider; trouble?: string; needs?: "switch" | "add" }) {
+    const wallets = findWallets();
     const provider = base.provider ?? (wallets.length === 1 ? wallets[0]?.provider : undefined);
     const account = provider && (await knownAccount(provider).catch(() => undefined));
     const known = provider && account ? await accountFacts(provider, account, base.quote) : {};
@@ -148,12 +148,15 @@ export function createBuyPage(site: Site): BuyPage {
 
   function reviewActions({ quote: quoted, provider: chosen, account }: Review) {
     const attempt = async (provider: Provider, work: () => Promise<unknown>) => {
-      try {
-        await work();
-        await review({ quote: quoted, provider });
-      } catch (error) {
-        await afterRefusal(error, quoted, provider);
-      }
+      const shown = state;
+      const refusal = await work().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      // Meanwhile the reader may have turned to something else.
+      if (state !== shown) return;
+      if (refusal === undefined) await review({ quote: quoted, provider });
+      else await afterRefusal(refusal, quoted, provider);
     };
     return {
       connect: (provider: Provider) => void attempt(provider, () => connect(provider)),
@@ -167,7 +170,7 @@ export function createBuyPage(site: Site): BuyPage {
   }
 
   async function afterRefusal(error: unknown, quoted: Quote, provider: Provider): Promise<void> {
-    if (!(error instanceof WalletRefusal)) throw error;
+    if (!(error instanceof WalletRefusal)) return review({ quote: quoted, provider, trouble: BUY.cantKeep });
     if (error.reason === "unknown_chain") return review({ quote: quoted, provider, trouble: BUY.noBase, needs: "add" });
     const trouble = error.reason === "declined" ? BUY.declined : BUY.walletTrouble(error.message);
     return review({ quote: quoted, provider, trouble });
@@ -179,15 +182,16 @@ export function createBuyPage(site: Site): BuyPage {
     busy(pressed, "Waiting for wallet…");
     site.say("Waiting for wallet");
     const nowMs = Date.now();
+    const shown = state;
     // The exact end of what will be signed, in place before the wallet opens.
     const until = document.getElementById("until");
     if (until) until.textContent = clockTime(nowMs + quoted.offer.maxTimeoutSeconds * 1000);
     try {
-      const kept = await signAndKeep(quoted, account, provider, storage, nowMs);
-      await carryOn(kept, false);
+      const kept = await signAndKeep(quoted, account, provider, storage, nowMs, () => state === shown);
+      if (kept) await carryOn(kept, false);
     } catch (error) {
       site.say("");
-      await afterRefusal(error, quoted, provider);
+      if (state === shown) await afterRefusal(error, quoted, provider);
     }
   }
 
@@ -198,20 +202,25 @@ export function createBuyPage(site: Site): BuyPage {
     const txid = txidOf(payment);
     let now: StepName = "paying";
     const startedAt = Date.now();
-    const show = (isWaiting: boolean, focus: boolean) => {
+    let isWaiting = false;
+    const show = (focus: boolean) => {
       const note = isWaiting ? BUY.stillWorking : isContinued ? BUY.continuing : undefined;
       const working = { txid, steps: purchaseSteps(now), startedAt, ...(note !== undefined && { note }) };
       return enter({ name: "working", working }, focus);
     };
     site.say(isContinued ? BUY.continuing : "Paying");
-    await show(false, true);
+    await show(true);
     try {
       await site.keysReady;
       const done = await finish(payment, storage, site.keys.current?.history, (progress) => {
         if (progress.step !== "waiting") return;
+        const before = now;
         now = stepOf(progress.code) ?? now;
+        // What has not changed is not drawn, nor said, again.
+        if (isWaiting && now === before) return;
+        isWaiting = true;
         site.say(BUY.stillWorking);
-        void show(true, false);
+        void show(false);
       });
       const transaction = done.receipt?.transaction;
       site.say("");

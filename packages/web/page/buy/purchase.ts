@@ -55,7 +55,9 @@ export async function askPrice(txid: string): Promise<Quote> {
 
 /**
  * Has the wallet sign the payment, and keeps it with its request before anything is sent.
- * @returns what is kept now: this payment, or one that another tab was first with
+ * @param isWanted whether the reader still wants to pay, once the wallet has signed
+ * @returns what is kept now: this payment, or one that another tab was first with; undefined where it was not wanted
+ * any more, and so is neither kept nor sent
  * @throws WalletRefusal
  */
 export async function signAndKeep(
@@ -64,10 +66,12 @@ export async function signAndKeep(
   provider: Provider,
   storage: Storage,
   nowMs: number,
-): Promise<StoredPayment> {
+  isWanted: () => boolean,
+): Promise<StoredPayment | undefined> {
   const { offer, required, txid } = quote;
   const authorization = authorizationFor(offer, account, nowMs, crypto.getRandomValues(new Uint8Array(32)));
   const signature = await sign(provider, account, typedData(offer, authorization));
+  if (!isWanted()) return undefined;
   const { network, amount, payTo, maxTimeoutSeconds } = offer;
   const request = requestFor(txid);
   return browserVault(storage).put(paymentId(location.origin, request), {
