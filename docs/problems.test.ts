@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PROBLEMS } from "../packages/service/src/problems.ts";
+
+test("the page has every problem as the service words it, and none other", () => {
+  const page = readFileSync(join(import.meta.dirname, "problems.md"), "utf8");
+  const rows = page
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  expect(rows).toEqual(
+    Object.entries(PROBLEMS).map(([code, [status, title, advice]]) => [`\`${code}\``, String(status), title, advice]),
+  );
+});
