@@ -7,7 +7,7 @@ import { type Rule, startFaultProxy } from "./fault-proxy.ts";
 import { asPromised, type Ended, judge, rounds } from "./judge.ts";
 import { payerOf, type RailName } from "./payers.ts";
 import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
-import type { ServiceProcess, Starter } from "./process.ts";
+import type { ServiceProcess, Starter, Turns } from "./process.ts";
 import { requestFor, type SubjectName } from "./subjects.ts";
 
 /** Who goes on after the kill: the next process on the same journal, or a replica that stood by. */
@@ -33,13 +33,14 @@ export type Stand = {
   sandbox: Sandbox;
   databases: Databases;
   start: Starter;
+  /** For whatever else starts, in this process. */
+  turn: Turns;
   /** The longest that a cell may take, in ms. */
   patienceMs: number;
   /** Whether leases of the dead run out at once, instead of in 15 s. */
   hurry: boolean;
 };
 
-const MOST_STARTS = 3;
 const MOST_TRIES = 3;
 
 /** The machine was so slow that the payment expired, provably unspent, before the service was up again. */
@@ -142,20 +143,12 @@ class Course implements AsyncDisposable {
   /** Resolves when an effect that was held back has happened. */
   #late: Promise<void> = Promise.resolve();
 
-  /** A start that fails, as under load it may, is tried again: whoever runs a service has it started again. */
   async #start({ settings }: Deployment, point?: Point): Promise<ServiceProcess> {
-    const killAt = point && "commit" in point ? point : undefined;
-    for (let tries = 1; ; tries++) {
-      try {
-        const process = await this.#stand.start(settings, killAt);
-        if (this.#opened.disposed) await end(process);
-        this.#running.push(process);
-        this.#opened.defer(() => end(process));
-        return process;
-      } catch (error) {
-        if (tries === MOST_STARTS) throw error;
-      }
-    }
+    const process = await this.#stand.start(settings, point && "commit" in point ? point : undefined);
+    if (this.#opened.disposed) await end(process);
+    this.#running.push(process);
+    this.#opened.defer(() => end(process));
+    return process;
   }
 
   async #afterKill(victim: ServiceProcess, { settings }: Deployment): Promise<void> {

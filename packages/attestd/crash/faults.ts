@@ -1,11 +1,12 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { startService } from "@attestd/service";
 import { buy, priceOf, type Told } from "./buyer.ts";
-import type { Databases } from "./databases.ts";
+import type { Stand } from "./cell.ts";
 import { type Deployment, newDeployment, type Upstream } from "./deployment.ts";
 import type { Fault, Match, ProxiedResponse } from "./fault-proxy.ts";
 import { asPromised, type End, type Ended, judge, rounds } from "./judge.ts";
 import { type Life, payerOf, type RailName } from "./payers.ts";
+import { persistently } from "./process.ts";
 import { requestFor } from "./subjects.ts";
 
 /** Something that is asked of an upstream for a purchase. */
@@ -63,8 +64,9 @@ const QUESTIONS = {
     refusals: [],
     // It has settled, and says that it has not.
     wrong: { kind: "wrong", change: json(200, { success: false, errorReason: "settlement_failed" }) },
-    // It has not, and gives the receipt of another.
+    // It never does, and gives the receipt of another.
     stale: {
+      to: Number.POSITIVE_INFINITY,
       fault: { kind: "error", side: "before", status: 200, body: JSON.stringify({ success: true, transaction: "A" }) },
       life: "short",
       end: "void",
@@ -268,7 +270,7 @@ export const REMEMBERED_ROUNDS = 1_000;
  * is answered. In the end chains and journal are held against all of them; what is wrong then is told of the last.
  */
 export async function runFaults(
-  { sandbox, databases }: { sandbox: Sandbox; databases: Databases },
+  { sandbox, databases, turn }: Pick<Stand, "sandbox" | "databases" | "turn">,
   course: FaultCourse,
 ): Promise<FaultOutcome[]> {
   const outcomes: FaultOutcome[] = [];
@@ -277,7 +279,8 @@ export async function runFaults(
   try {
     const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
     opened.defer(() => deployment.close());
-    const service = await startService(deployment.settings, { sandbox: true });
+    const start = () => turn(() => startService(deployment.settings, { sandbox: true }));
+    const service = await persistently(start);
     opened.defer(() => service.close());
     for (const cell of course) {
       const { purchase, ...outcome } = await runFault(sandbox, deployment, service.url, cell);

@@ -73,7 +73,7 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const [flooded, bought] = await Promise.all([
     inParallel(payments, flood.atOnce, async (payment) => ({
       payment,
-      ...(await send(service.url, request, payment, signal)),
+      ...(await answered(() => send(service.url, request, payment, signal), signal)),
     })),
     inParallel([...Array(flood.honest).keys()], 1, async (n) => {
       const began = performance.now();
@@ -104,6 +104,17 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
     seconds,
     wrong,
   };
+}
+
+/** Sends until something comes back: what was taken up must not go unheard. */
+async function answered<T>(sending: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await sending();
+    } catch {
+      signal.throwIfAborted();
+    }
+  }
 }
 
 /** A new account on Algorand with so many micro-USDC. */

@@ -9,7 +9,7 @@ import { type Databases, openDatabases } from "./databases.ts";
 import { coursesOf, FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults } from "./faults.ts";
 import { runFlood } from "./flood.ts";
 import { CELLS, drawn, inParallel, inWords, runTitle, titleOf } from "./matrix.ts";
-import { createStarter } from "./process.ts";
+import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
 import { documentOf, failuresOf, tableOf } from "./report.ts";
 import { Results } from "./results.ts";
@@ -26,7 +26,7 @@ const USAGE = `npm run test:crash -- [matrix | faults | replicas | flood | repor
   --results FILE   where results are kept (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         go on with the results that are there; else those of the same command are begun anew
   --times N        matrix: how often each cell is run, each time with another subject (default 3)
-  --only TEXT      matrix: the cells whose title has the text
+  --only TEXT      matrix, faults: the cells whose title has the text
   --jobs N         matrix: cells at one time (default 6)
   --seed N         matrix, replicas: of what is drawn
   --purchases N    replicas: purchases during the kills (default 500)
@@ -98,7 +98,8 @@ async function faults(): Promise<boolean> {
   let held = true;
   await onStand(async (stand) => {
     for (let i = 0; i <= REMEMBERED_ROUNDS; i++) stand.sandbox.algorand.ledger.advance();
-    await inParallel(coursesOf(FAULT_CELLS), COURSES_AT_ONCE, async (course) => {
+    const cells = FAULT_CELLS.filter((cell) => faultTitle(cell).includes(values.only));
+    await inParallel(coursesOf(cells), COURSES_AT_ONCE, async (course) => {
       for (const outcome of await runFaults(stand, course)) {
         results.add({ ...stamp(), fault: outcome });
         held &&= outcome.wrong.length === 0;
@@ -150,7 +151,8 @@ async function onStand<T>(work: (stand: Stand) => Promise<T>): Promise<T> {
   let databases: Databases | undefined;
   try {
     databases = await openDatabases(new Set(["sqlite", "postgres"]));
-    return await work({ sandbox, databases, start: createStarter(), patienceMs: PATIENCE_MS, hurry: false });
+    const turn = createTurns();
+    return await work({ sandbox, databases, start: createStarter(turn), turn, patienceMs: PATIENCE_MS, hurry: false });
   } finally {
     await databases?.close();
     await sandbox.close();

@@ -26,7 +26,7 @@ export type Life = "long" | "short";
 export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => Promise<SignedPayment>;
 
 /** Rounds: the service takes nothing with less than three left, nor with more than its time-out allows. */
-const ROUNDS: Record<Life, bigint> = { long: 180n, short: 40n };
+const ROUNDS: Record<Life, bigint> = { long: 180n, short: 25n };
 /** A service on a machine that does too much is many rounds late, and would find the payment not valid yet. */
 const EARLIER_ROUNDS = 150;
 /** Seconds: the service takes nothing with less than thirty left. */

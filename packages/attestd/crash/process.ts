@@ -26,20 +26,41 @@ export type ServiceProcess = {
 /** Starts processes, only as many at a time as there are cores: a start is all work, and has a deadline of its own. */
 export type Starter = (settings: Settings, killAt?: CommitPoint) => Promise<ServiceProcess>;
 
-export function createStarter(atATime = availableParallelism()): Starter {
+/** Has work done when its turn comes. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** So many at a time, in the order in which they were asked for. */
+export function createTurns(atATime = availableParallelism()): Turns {
   const waiting: (() => void)[] = [];
   let free = atATime;
-  return async (settings, killAt) => {
+  return async (work) => {
     if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
     else free -= 1;
     try {
-      return await startProcess(settings, killAt);
+      return await work();
     } finally {
       const next = waiting.shift();
       if (next) next();
       else free += 1;
     }
   };
+}
+
+const MOST_STARTS = 3;
+
+/** A start that fails, as under load it may, is tried again: whoever runs a service has it started again. */
+export async function persistently<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === MOST_STARTS) throw error;
+    }
+  }
+}
+
+export function createStarter(turn: Turns): Starter {
+  return (settings, killAt) => persistently(() => turn(() => startProcess(settings, killAt)));
 }
 
 /**
