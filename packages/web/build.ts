@@ -67,7 +67,16 @@ const [style] = await asset("style", "style.css");
 const source = await readFile(join(HERE, "index.html"), "utf8");
 files.set("/icon.svg", await readFile(join(HERE, "icon.svg")));
 files.set("/example.json", exampleFile());
-files.set("/index.html", source.replace("/assets/page.js", script).replace("/assets/page.css", style));
+// What the script imports at once is fetched beside it, not after it.
+const shared = chunks.filter((path) => path.startsWith("/assets/chunk-"));
+const preloads = shared.map((path) => `  <link rel="modulepreload" href="${path}">\n`).join("");
+files.set(
+  "/index.html",
+  source
+    .replace("/assets/page.js", script)
+    .replace("/assets/page.css", style)
+    .replace("  </head>", `  ${preloads}  </head>`),
+);
 
 const version = createHash("sha256");
 for (const contents of files.values()) version.update(contents);

@@ -1,5 +1,6 @@
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseKeyHistory, verify } from "@attestd/proof";
 import type { ProofBundle } from "@attestd/proof/bundle";
 import {
   testAttestor,
@@ -10,11 +11,13 @@ import {
   testPayment,
 } from "@attestd/proof/testing";
 import type { KeyHistory } from "@attestd/proof/trust";
+import { certificateContents, layOut, pointerUrl, subjectOf } from "@attestd/web";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../../docs/verify/bundles.ts";
 import { usdcTransfer } from "../../web/example.ts";
+import { toPdf } from "../src/certificate-pdf.ts";
 import {
   choose,
   drop,
@@ -63,6 +66,8 @@ describe.skipIf(!browser)("the page", () => {
   /** Bought of the world's own service. */
   let bought: ProofBundle;
   const contexts: BrowserContext[] = [];
+  /** What the page did not mean to happen: uncaught errors, and what its content security policy forbids. */
+  const faults: string[] = [];
 
   beforeAll(async () => {
     world = await startWorld({ networks: ["base"] }, {}, { page: await freshPage() });
@@ -72,12 +77,17 @@ describe.skipIf(!browser)("the page", () => {
   afterAll(async () => {
     await Promise.all(contexts.map((context) => context.close()));
     await world?.close();
+    expect(faults).toEqual([]);
   });
 
   /** A visitor without a past. @param history served in the place of the service's own */
   async function visitor(history?: KeyHistory, options: { serviceWorkers?: "allow" | "block" } = {}) {
     const context = await (browser as Browser).newContext({ serviceWorkers: "block", ...options });
     contexts.push(context);
+    context.on("weberror", (error) => faults.push(String(error.error())));
+    context.on("console", (message) => {
+      if (message.text().includes("Content Security Policy")) faults.push(message.text());
+    });
     if (history) await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: history }));
     return context;
   }
@@ -257,6 +267,8 @@ describe.skipIf(!browser)("the page", () => {
       `This Algorand transaction is recorded on the sandbox's ledger in round ${bought.attest.round}.`,
     );
     expect(await links(page)).toEqual([]);
+    const [saving] = await Promise.all([page.waitForEvent("download"), press("Save certificate")]);
+    expect(await read(await saving.createReadStream())).toMatch(/Verified on [\d-]+, compared with the ledger/);
     await press("Decoded transaction");
     expect(await shown(page.locator("details[open]"))).toContain("ALGO");
   });
@@ -369,7 +381,20 @@ describe.skipIf(!browser)("the page", () => {
     await led.waitForSelector("[data-state=warning]");
     expect(await verdict(led)).toContain("It is the one that the certificate names.");
 
+    await led.evaluate("document.querySelector('main').replaceChildren()");
     await drop(led, { name: "certificate.svg", contents: svg });
+    await led.waitForSelector("[data-state=warning]");
+
+    const keys = parseKeyHistory(await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json());
+    const report = verify(bought, { trust: keys });
+    const list = { history: keys, since: 0, from: "file" as const };
+    const contents = certificateContents(
+      { report, bundle: bought, subject: subjectOf(bought), keys: list },
+      new Date(),
+    );
+    const pdf = await toPdf(layOut(contents, "a4"), Buffer.from(JSON.stringify(bought)), contents.title, new Date());
+    await led.evaluate("document.querySelector('main').replaceChildren()");
+    await drop(led, { name: "certificate.pdf", contents: pdf });
     await led.waitForSelector("[data-state=warning]");
 
     // In the place of the browser's dialog: what would be on paper.
@@ -397,7 +422,6 @@ describe.skipIf(!browser)("the page", () => {
   });
 
   test("asks for the file that a certificate names where it cannot be fetched, and takes no other", async () => {
-    const { pointerUrl } = await import("@attestd/web");
     const fragment = new URL(pointerUrl(world.url, bundle)).hash;
     const page = await visit(current, fragment);
     await page.getByText("This certificate names one attestation").waitFor();
