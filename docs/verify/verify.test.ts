@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
+import { testBundle } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CASES, HISTORIES } from "./bundles.ts";
 import { PROGRAMS, type Program, printed, run } from "./programs.ts";
@@ -48,6 +49,12 @@ it("no file of a verifier is longer than 120 lines, so that it can be read", () 
   const sources = files.filter((file) => /\.(mjs|py|go)$/.test(file));
   expect(sources.length).toBeGreaterThan(15);
   expect(sources.filter((file) => readFileSync(file, "utf8").split("\n").length > 121)).toEqual([]);
+});
+
+it("the page shows what the programs print", () => {
+  const page = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
+  const lines = printed("bundle.json", JSON.stringify(testBundle()), { failed: [], status: "current", warnings: [] });
+  expect(page).toContain(lines.map((line) => `    ${line}\n`).join(""));
 });
 
 describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) => {
