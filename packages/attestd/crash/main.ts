@@ -107,7 +107,7 @@ async function faults(): Promise<boolean> {
       }
     });
   });
-  await report();
+  if (values.only === "") await report();
   return held;
 }
 

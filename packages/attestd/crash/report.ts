@@ -1,8 +1,9 @@
 import type { Outcome } from "./cell.ts";
-import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, QUESTION_NAMES, questionTitle } from "./faults.ts";
+import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, questionTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
 import { CELLS, COLUMNS, type Column, inWords, runTitle } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
+import { QUESTION_NAMES } from "./questions.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 import type { Result } from "./results.ts";
 
