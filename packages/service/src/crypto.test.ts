@@ -4,7 +4,7 @@ import { fromHex, toHex } from "@attestd/proof/encoding";
 import { verifySignature } from "@attestd/proof/signature";
 import { describe, expect, test } from "vitest";
 import { seedSigner } from "./attestor/signer.ts";
-import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
+import { nativeCrypto, serviceCrypto, wasmKeccak256 } from "./crypto.ts";
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
@@ -17,11 +17,15 @@ describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
     ? JSON.parse(readFileSync(file, "utf8"))
     : { testGroups: [], numberOfTests: 0 };
 
-  test("agrees with every Wycheproof case", () => {
+  test.each([
+    ["agrees", async () => nativeCrypto],
+    ["with keys kept agrees", serviceCrypto],
+  ])("%s with every Wycheproof case", async (_, open) => {
+    const crypto = await open();
     let seen = 0;
     for (const { publicKey, tests } of testGroups as { publicKey: string; tests: Case[] }[]) {
       for (const { tcId, msg, ctx, sig, result } of tests) {
-        const verified = verifySignature(fromHex(publicKey), fromHex(msg), fromHex(sig), nativeCrypto);
+        const verified = verifySignature(fromHex(publicKey), fromHex(msg), fromHex(sig), crypto);
         // Ours has an empty context: a case with another one must not verify.
         expect(verified, `case ${tcId}`).toBe(result === "valid" && !ctx);
         seen++;
@@ -40,6 +44,21 @@ test("a signer's signatures verify under its public key, and are hedged", async 
   for (const signature of [first, second])
     expect(verifySignature(signer.publicKey, message, signature, nativeCrypto)).toBe(true);
   expect(verifySignature(signer.publicKey, new Uint8Array(1), first, nativeCrypto)).toBe(false);
+});
+
+test("a key is known among a hundred others", async () => {
+  const crypto = await serviceCrypto();
+  const message = new TextEncoder().encode("message");
+  const signers = Array.from({ length: 100 }, (_, index) => seedSigner(new Uint8Array(32).fill(index)));
+  const signatures = await Promise.all(signers.map((signer) => signer.sign(message)));
+  for (const round of [0, 1]) {
+    for (const [index, { publicKey }] of signers.entries()) {
+      const own = signatures[index] as Uint8Array;
+      const other = signatures[(index + 1) % 100] as Uint8Array;
+      expect(verifySignature(publicKey, message, own, crypto), `key ${index}, round ${round}`).toBe(true);
+      expect(verifySignature(publicKey, message, other, crypto), `key ${index}, round ${round}`).toBe(false);
+    }
+  }
 });
 
 test("keccak in WebAssembly gives what the portable one gives", async () => {

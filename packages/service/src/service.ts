@@ -18,7 +18,7 @@ import { CATALOGUE } from "./catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { nativeCrypto, wasmKeccak256 } from "./crypto.ts";
+import { serviceCrypto } from "./crypto.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
@@ -161,7 +161,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
-  const crypto = { ...nativeCrypto, keccak256: await wasmKeccak256() };
+  const crypto = await serviceCrypto();
   const closing = opened.move();
   return {
     kid: signer.kid,

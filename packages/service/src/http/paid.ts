@@ -1,5 +1,5 @@
 import type { Admit } from "../calls/admit.ts";
-import { type Outcome, paymentRequired } from "../calls/outcome.ts";
+import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
 import { parseInput } from "../input.ts";
@@ -9,6 +9,7 @@ import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { type HttpContext, readBody, requireJson } from "./body.ts";
+import { DeliveredLately, requestName } from "./delivered.ts";
 import { json } from "./respond.ts";
 import type { Route } from "./route.ts";
 
@@ -22,6 +23,8 @@ export function paidRoute(
 ): Route {
   const { path, summary, body } = endpoint;
   const resource = { url: `${origin}${path}`, description: summary, extensions: bazaarExtension(endpoint) };
+  const lately = new DeliveredLately();
+  const word = wording(resource);
 
   return async (c) => {
     const header = c.req.header("payment-signature");
@@ -30,21 +33,48 @@ export function paidRoute(
       if (header !== undefined)
         throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
       // A crawler's probe: it wants to see what this route costs (x402 discovery).
-      return outcomeResponse(c, paymentRequired(offers, undefined), resource);
+      return word(c, paymentRequired(offers, undefined));
     }
     requireJson(c);
+    const request = header === undefined ? undefined : requestName(header, bytes);
+    const delivered = request && lately.find(request);
+    if (delivered) return word(c, delivered);
+
     const subject = operation.subject(parseInput(bytes));
     const payload = header === undefined ? undefined : decodePaymentHeader(header);
-    return outcomeResponse(c, await admit(subject, payload), resource);
+    const outcome = await admit(subject, payload);
+    if (request && outcome.kind === "delivered") lately.keep(request, outcome);
+    return word(c, outcome);
   };
 }
 
-/** Words the outcome of a paid request over HTTP (x402 v2, HTTP transport). */
-function outcomeResponse(c: HttpContext, outcome: Outcome, resource: Resource): Response {
-  if (outcome.kind === "delivered") return json(c, 200, outcome.body, { "payment-response": outcome.receipt });
+/** A demand for payment, as it is sent. */
+type Demand = { body: string; header: string };
+
+/** Words the outcomes of paid requests for a resource over HTTP (x402 v2, HTTP transport). */
+function wording(resource: Resource): (c: HttpContext, outcome: Outcome) => Response {
+  /** Demands without a reason, which most answers of a paid route are: by their offers, the same until one changes. */
+  const known = new WeakMap<PaymentRequired["accepts"], Demand>();
+
+  function demandOf(outcome: PaymentRequired): Demand {
+    if (outcome.error !== undefined) return demand(outcome, resource);
+    const { accepts } = outcome;
+    const made = known.get(accepts) ?? demand(outcome, resource);
+    known.set(accepts, made);
+    return made;
+  }
+
+  return (c, outcome) => {
+    if (outcome.kind === "delivered") return json(c, 200, outcome.body, { "payment-response": outcome.receipt });
+    const { body, header } = demandOf(outcome);
+    return json(c, 402, body, {
+      "payment-required": header,
+      ...(outcome.receipt !== undefined && { "payment-response": outcome.receipt }),
+    });
+  };
+}
+
+function demand(outcome: PaymentRequired, resource: Resource): Demand {
   const required = x402PaymentRequired(outcome, resource);
-  return json(c, 402, JSON.stringify({ ...required, options: outcome.options }), {
-    "payment-required": encodeHeader(required),
-    ...(outcome.receipt !== undefined && { "payment-response": outcome.receipt }),
-  });
+  return { body: JSON.stringify({ ...required, options: outcome.options }), header: encodeHeader(required) };
 }

@@ -40,6 +40,8 @@ export class Offers {
   readonly #tenders: ReadonlyMap<RailName, Tender>;
   /** Fee payers by rail, newest first, with the time until which a payment may name them. */
   readonly #feePayers = new Map<RailName, { address: string; until: number }[]>();
+  /** What `for` has given since the fee payers last changed. */
+  readonly #listed = new Map<ChainName | undefined, PaymentRequirements[]>();
 
   constructor(options: OffersOptions) {
     this.#options = options;
@@ -71,15 +73,24 @@ export class Offers {
     const retired = current ? [{ ...current, until }] : [];
     const kept = [...retired, ...older].filter((payer) => payer.until > now && payer.address !== address);
     this.#feePayers.set(rail, [{ address, until: Number.POSITIVE_INFINITY }, ...kept]);
+    this.#listed.clear();
   }
 
   tender(rail: RailName): Tender | undefined {
     return this.#tenders.get(rail);
   }
 
-  /** The offers for a source, or every one when no source is named. */
+  /**
+   * The offers for a source, or every one when no source is named.
+   *
+   * @returns the same array until an offer changes: to be read only
+   */
   for(chain: ChainName | undefined): PaymentRequirements[] {
-    return this.#tendersFor(chain).map((tender) => this.#requirement(tender));
+    const known = this.#listed.get(chain);
+    if (known) return known;
+    const listed = this.#tendersFor(chain).map((tender) => this.#requirement(tender));
+    this.#listed.set(chain, listed);
+    return listed;
   }
 
   /** The same offers in the interface's fields. */

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { Delivered } from "../calls/outcome.ts";
+import { DeliveredLately, requestName } from "./delivered.ts";
+
+const answer = (body: string): Delivered => ({ kind: "delivered", body, receipt: "receipt" });
+
+test("what was delivered is found by its request, until newer answers take its room", () => {
+  const lately = new DeliveredLately(10);
+  lately.keep("first", answer("1234"));
+  lately.keep("second", answer("12345"));
+  expect(lately.find("first")).toEqual(answer("1234"));
+  lately.keep("third", answer("12"));
+  expect(lately.find("first")).toBeUndefined();
+  expect(lately.find("second")).toEqual(answer("12345"));
+  expect(lately.find("third")).toEqual(answer("12"));
+  expect(lately.find("fourth")).toBeUndefined();
+});
+
+test("an answer kept twice takes its room once, and one beyond all room is not kept", () => {
+  const lately = new DeliveredLately(10);
+  for (let i = 0; i < 3; i++) lately.keep("first", answer("123456"));
+  expect(lately.find("first")).toEqual(answer("123456"));
+  lately.keep("large", answer("12345678901"));
+  expect(lately.find("large")).toBeUndefined();
+  lately.keep("second", answer("1234567890"));
+  expect(lately.find("second")).toEqual(answer("1234567890"));
+});
+
+test("requests that differ in header, in body, or in where one ends and the other begins have other names", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const names = [
+    requestName("ab", bytes("c")),
+    requestName("a", bytes("bc")),
+    requestName("abc", bytes("")),
+    requestName("ab", bytes("d")),
+  ];
+  expect(new Set(names).size).toBe(names.length);
+  expect(requestName("ab", bytes("c"))).toBe(names[0]);
+});
