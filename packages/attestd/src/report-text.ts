@@ -67,13 +67,14 @@ export function evidence(
 ): string[] {
   if (!report.verified || !bundle) return refusal(report, trust, out);
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
+  const time = report.recordedAt === undefined ? "" : `, ${report.recordedAt}`;
   const { kid = "", status } = report.attestor;
   const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
   const by = origin
     ? `${URL.parse(origin)?.host ?? origin}, key ${out.short(kid)} (${status})`
     : `key ${out.short(kid)} (pinned)`;
   return [
-    `${subject(bundle, out)}, ${recorded} on Algorand in round ${bundle.attest.round}`,
+    `${subject(bundle, out)}, ${recorded} on Algorand in round ${bundle.attest.round}${time}`,
     `signed by ${by}`,
     `${count(report)}; ${ledger(report)}`,
     ...report.warnings.map((warning) => WARNINGS[warning]),

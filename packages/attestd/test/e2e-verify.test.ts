@@ -68,7 +68,11 @@ describe("/verify", () => {
       },
     });
     for (const query of ["?chain=1", "?chain=true"])
-      expect((await verify(bundle, query)).json.checks).toMatchObject({ chainSource: "pass", chainAttest: "pass" });
+      expect((await verify(bundle, query)).json).toMatchObject({
+        checks: { chainSource: "pass", chainAttest: "pass" },
+        recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      });
+    expect(offline.json).not.toHaveProperty("recordedAt");
     expect(await verify(bundle, "?chain=yes")).toMatchObject({ status: 400, json: { code: "query_invalid" } });
   });
 

@@ -264,7 +264,7 @@ describe.skipIf(!browser)("the page", () => {
     await page.getByText("Compared with the ledger by").waitFor();
     expect(await focused(page)).toBe("Verified, with a warning");
     expect(await verdict(page)).toContain(
-      `This Algorand transaction is recorded on the sandbox's ledger in round ${bought.attest.round}.`,
+      `This Algorand transaction is recorded on the sandbox's ledger in round ${bought.attest.round}, ${today()} `,
     );
     expect(await links(page)).toEqual([]);
     const [saving] = await Promise.all([page.waitForEvent("download"), press("Save certificate")]);
@@ -646,6 +646,10 @@ describe.skipIf(!browser)("the page", () => {
     await take(sheet, "certificate");
   });
 });
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
 
 /** What the code on a certificate says. */
 async function codeOf(svg: string, context: BrowserContext): Promise<string | undefined> {

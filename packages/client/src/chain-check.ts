@@ -9,6 +9,8 @@ const ROUTES: Record<BundleType, string> = {
   "tx-inclusion": "verify-tx-inclusion",
 };
 const ONLINE = ["chainSource", "chainAttest"] as const;
+/** As `Date.prototype.toISOString` writes it. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const TIMEOUT_MS = 60_000;
 
 /**
@@ -29,8 +31,9 @@ export async function withChainOf(service: string, bundle: Uint8Array, report: V
 
 /** What a service's report says of the online checks; nothing, where it is no report. */
 function findings(value: unknown): ChainFindings {
-  const { checks, failures } = (value ?? {}) as Partial<VerifyReport>;
+  const { checks, failures, recordedAt } = (value ?? {}) as Partial<VerifyReport>;
   const found: ChainFindings = {};
+  if (typeof recordedAt === "string" && RFC_3339.test(recordedAt)) found.recordedAt = recordedAt;
   for (const check of ONLINE) {
     if (checks?.[check] === "pass") found[check] = "pass";
     if (checks?.[check] === "fail") {

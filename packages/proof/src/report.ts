@@ -38,6 +38,11 @@ export type VerifyReport = {
   checks: Partial<Record<CheckName, CheckResult>>;
   /** Of an inclusion with a light header: whether its commitment is one that the verifier trusts. Decides nothing. */
   lightHeader?: Exclude<CheckResult, "fail">;
+  /**
+   * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. By the word of whoever asked the ledger, where
+   * `chainAttest` passed; a bundle names a round and no time.
+   */
+  recordedAt?: string;
   /** Who signed it, as far as the bundle could be read. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];

@@ -27,7 +27,12 @@ export type VerifyOptions = {
 export type ChainFinding = "pass" | Finding[];
 
 /** The online checks, made by whoever can ask the chains. One that is absent was not made. */
-export type ChainFindings = { chainSource?: ChainFinding; chainAttest?: ChainFinding };
+export type ChainFindings = {
+  chainSource?: ChainFinding;
+  chainAttest?: ChainFinding;
+  /** When the ledger recorded it: RFC 3339, UTC. */
+  recordedAt?: string;
+};
 
 /** A key history older than this makes a warning: 30 days, in seconds. */
 export const HISTORY_OLD_AFTER = 30 * 24 * 60 * 60;
@@ -95,6 +100,8 @@ export function withChain(report: VerifyReport, findings: ChainFindings): Verify
     online.checks.keyTrust = "pass";
     online.failures = online.failures.filter(({ check }) => check !== "keyTrust");
   }
+  if (online.checks.chainAttest === "pass" && findings.recordedAt !== undefined)
+    online.recordedAt = findings.recordedAt;
   online.verified = isVerified(online);
   return online;
 }

@@ -11,7 +11,7 @@ import { JsonError, parseJson } from "@attestd/proof/json";
 import type { Finding, VerifyReport } from "@attestd/proof/report";
 import type { Crypto } from "@attestd/proof/signature";
 import type { KeyHistory } from "@attestd/proof/trust";
-import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
+import { type ChainFindings, mayAskChain, verify, withChain } from "@attestd/proof/verify";
 import { type ChainName, type SourceChain, SourceError } from "./chains/chain.ts";
 import type { Ledger, RecordedAttestation } from "./ledger/ledger.ts";
 import { Problem } from "./problems.ts";
@@ -58,11 +58,11 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
       if (!mayAskChain(report)) throw rejected(report);
       const bundle = parseBundle(parseJson(body), type);
       const signal = AbortSignal.timeout(deadlineMs);
-      const [chainSource, chainAttest] = await Promise.all([
+      const [chainSource, attestation] = await Promise.all([
         findSource(bundle, signal),
         findAttestation(bundle, signal),
       ]);
-      return accepted(withChain(report, { ...(chainSource && { chainSource }), chainAttest }));
+      return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
     },
   };
 
@@ -87,12 +87,14 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
     return found.flat();
   }
 
-  /** Check `chainAttest`. */
-  async function findAttestation(bundle: Bundle, signal: AbortSignal): Promise<Finding[]> {
+  /** Check `chainAttest`, and when what it finds was recorded. */
+  async function findAttestation(bundle: Bundle, signal: AbortSignal): Promise<ChainFindings> {
     const { txnId } = bundle.attest;
     const found = await lookUp(() => ledger.recorded(txnId, signal));
     if (!found) throw missing(`The attestation transaction ${txnId}`, "chainAttest");
-    return attestationFindings(bundle, found, ledger.genesisHash);
+    const chainAttest = attestationFindings(bundle, found, ledger.genesisHash);
+    const { time } = found;
+    return { chainAttest, ...(time !== undefined && { recordedAt: new Date(time * 1000).toISOString() }) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { parseNote } from "@attestd/proof";
 import { CHAIN_NAMES, type Field, subjectTitle } from "./description.ts";
 import { estimatedMonth } from "./ledger-time.ts";
-import { type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";
+import { type Judged, ledgerName, ledgerOf, recordedTime, signer, signerName } from "./verdict.ts";
 
 /** One line of what a file says: text, or an id that is shown whole and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -45,9 +45,11 @@ export function factsOf(judged: Judged): Fact[] {
 
 function recorded({ report, bundle }: Judged): string {
   const round = bundle?.attest.round ?? 0;
+  const time = recordedTime(report);
   const month = bundle && estimatedMonth(round, ledgerOf(bundle) ?? "");
   const where = `${ledgerName(report)}, round ${round}`;
   const place = where.charAt(0).toUpperCase() + where.slice(1);
+  if (time !== undefined) return `${place}; ${time}`;
   return month === undefined ? place : `${place}; ${month}, estimated from the round`;
 }
 

@@ -135,6 +135,17 @@ describe("the verdict", () => {
   });
 });
 
+test("the time of the record is said once the ledger told it, and only then", () => {
+  const recordedAt = "2026-03-04T05:06:07.000Z";
+  const found = judge(bundle, { chain: { chainSource: "pass", chainAttest: "pass", recordedAt } });
+  expect(verdictOf(found).sentences).toContain(
+    "This Algorand transaction is recorded on Algorand in round 1000, 2026-03-04 05:06:07 UTC.",
+  );
+  expect(factsOf(found)).toContainEqual({ label: "Recorded", text: "Algorand, round 1000; 2026-03-04 05:06:07 UTC" });
+  const other = judge(bundle, { chain: { chainAttest: [{ pointer: "/attest/round" }], recordedAt } });
+  expect(other.report.recordedAt).toBeUndefined();
+});
+
 test("the difference of two values is where they differ, and no more", () => {
   expect(difference("abcdef", "abXdef")).toEqual({ start: 2, fromEnd: 3 });
   expect(difference("aa", "aaa")).toEqual({ start: 2, fromEnd: 0 });

@@ -93,7 +93,7 @@ function verified(judged: Judged): string[] {
     signature(judged, round),
     // Whoever made the file could have made the list as well.
     ...(keys?.from === "file" ? [SENTENCES.byGivenKeys] : []),
-    isRecorded ? SENTENCES.recorded(what, ledger, round) : statement,
+    isRecorded ? SENTENCES.recorded(what, ledger, round, recordedTime(report)) : statement,
     comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
   ];
 }
@@ -126,6 +126,11 @@ function refusal({ failures }: VerifyReport): string {
 /** `Base transaction`, `Algorand block`. */
 export function whatOf({ chain, transaction }: Subject): string {
   return `${CHAIN_NAMES[chain]} ${transaction ? "transaction" : "block"}`;
+}
+
+/** When the ledger recorded it, to the second and in UTC; undefined before the ledger check. */
+export function recordedTime({ recordedAt }: VerifyReport): string | undefined {
+  return recordedAt && `${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
 }
 
 /** A sandbox's ledger is not Algorand. */

@@ -31,7 +31,8 @@ export const SENTENCES = {
     `It states that this ${what} was recorded on ${ledger} in round ${round}.`,
   statedInclusion: (what: string, block: string, ledger: string, round: number) =>
     `It proves that this ${what} is in ${block}, and states that the block was recorded on ${ledger} in round ${round}.`,
-  recorded: (what: string, ledger: string, round: number) => `This ${what} is recorded on ${ledger} in round ${round}.`,
+  recorded: (what: string, ledger: string, round: number, time?: string) =>
+    `This ${what} is recorded on ${ledger} in round ${round}${time === undefined ? "" : `, ${time}`}.`,
   notUploaded: "Nothing was uploaded. Not yet compared with the ledger.",
   compared: (service: string) => `Compared with the ledger by ${service}.`,
   unknown: "Unchanged, but its key is in no history here. Anyone could have made it.",

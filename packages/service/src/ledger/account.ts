@@ -115,10 +115,21 @@ export class AttestorAccount implements Ledger {
   async recorded(id: string, signal: AbortSignal): Promise<RecordedAttestation | undefined> {
     try {
       const { bytes, height } = await this.#source.transaction(id, signal);
-      return readAttestation(id, height, decodeMsgpackMap(bytes));
+      const time = await this.#timeOf(height, signal);
+      return { ...readAttestation(id, height, decodeMsgpackMap(bytes)), ...(time !== undefined && { time }) };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       if (error.code === "source_unreadable") throw unavailable(error.message, error);
+      return undefined;
+    }
+  }
+
+  /** A courtesy to readers: that it cannot be told makes nothing else untold. */
+  async #timeOf(round: number, signal: AbortSignal): Promise<number | undefined> {
+    try {
+      const { header } = await this.#source.block(round, signal);
+      return Number(getInteger(decodeMsgpackMap(header), "ts")) || undefined;
+    } catch {
       return undefined;
     }
   }

@@ -76,6 +76,8 @@ export type RecordedAttestation = {
   type: string;
   closesOrRekeys: boolean;
   genesisHash: string;
+  /** When its block was made, by the block's own word: seconds since 1970. Absent where no node keeps the block. */
+  time?: number;
 };
 
 /** The attestor's account on the ledger, and the ledger as the place of record. */

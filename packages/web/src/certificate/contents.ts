@@ -3,7 +3,7 @@ import { CHAIN_NAMES, type Subject, subjectTitle } from "../description.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
 import { halves, printable } from "../printable.ts";
-import { hostOf, type Judged, ledgerName, ledgerOf, signer } from "../verdict.ts";
+import { hostOf, type Judged, ledgerName, ledgerOf, recordedTime, signer } from "../verdict.ts";
 import { WARNINGS } from "../words.ts";
 
 /** What a certificate says: ASCII, so that the fonts which every PDF reader has can show it. */
@@ -76,10 +76,11 @@ function whatRows({ chain, transaction, block, fingerprint }: Subject): Certific
 function recordedRows({ report }: Judged, { attest }: Bundle & { attest: Bundle["attest"] }): CertificateRow[] {
   const where = ledgerName(report);
   const month = estimatedMonth(attest.round, ledgerOf({ attest } as Bundle) ?? "");
+  const time = recordedTime(report) ?? (month && `${month}, estimated from the round`);
   const stated = report.checks.chainAttest === "pass" ? "" : ", as the bundle states";
   return [
     text("Ledger", `${where === "Algorand" ? "Algorand MainNet" : where}, round ${attest.round}${stated}`),
-    ...(month === undefined ? [] : [text("Time", `${month}, estimated from the round`)]),
+    ...(time === undefined ? [] : [text("Time", time)]),
     id("Transaction", attest.txnId),
   ];
 }

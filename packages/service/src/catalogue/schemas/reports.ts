@@ -26,6 +26,10 @@ export const VerifyReport = named(
         .strictObject(Object.fromEntries(CHECKS.map((check) => [check, CheckResult])))
         .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
       lightHeader: z.enum(["pass", "not_checked"]).optional(),
+      recordedAt: z.iso
+        .datetime()
+        .optional()
+        .describe("When the ledger recorded it, by the ledger's own clock; only where chainAttest passed."),
       attestor: z
         .strictObject({
           kid: z.string().optional(),
