@@ -1,4 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import {
   testAttestor,
@@ -74,6 +76,25 @@ describe("attestd certificate", () => {
     expect(text).toContain(pointerUrl("https://attestd.example", original));
     expect(svg).toContain('width="612pt" height="792pt"');
     expect((await run(`verify ${name}.svg --keys keys.json`)).code).toBe(0);
+  });
+
+  test("says with whom it was compared, and when it was recorded, once the ledger was asked", async () => {
+    const report = { checks: { chainSource: "pass", chainAttest: "pass" }, recordedAt: "2026-03-04T05:06:07.000Z" };
+    let answer = { status: 200, body: JSON.stringify(report) };
+    await using server = createServer((_, response) => response.writeHead(answer.status).end(answer.body));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const make = () => run(`certificate good.json --keys keys.json --chain --service ${service} -o asked.svg`);
+
+    expect((await make()).code).toBe(0);
+    const asked = await read("asked.svg");
+    expect(asked).toContain("compared with the ledger");
+    expect(asked).toContain("2026-03-04 05:06:07 UTC");
+    expect(asked).not.toMatch(/as the bundle states|estimated/);
+
+    answer = { status: 503, body: '{"detail":"The chain cannot be asked now."}' };
+    expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
+    expect(await read("asked.svg")).toMatch(/Verified on [\d-]+, offline/);
   });
 
   test("marks what is of a sandbox across the sheet", async () => {

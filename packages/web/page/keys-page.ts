@@ -3,7 +3,7 @@ import type { Fact } from "../src/facts.ts";
 import { hostOf, type KeyList } from "../src/verdict.ts";
 import { SENTENCES } from "../src/words.ts";
 import { h } from "./dom.ts";
-import { factList, heading } from "./parts.ts";
+import { factList, heading, saveKeysButton } from "./parts.ts";
 import type { Site } from "./site.ts";
 
 const TITLE = "Keys believed here";
@@ -21,15 +21,7 @@ export async function openKeysPage(site: Site): Promise<void> {
         ? [
             h("h2", {}, "Keep it"),
             h("p", {}, "With a copy of this list, bundles can be checked when this site is gone."),
-            h(
-              "p",
-              { class: "actions" },
-              h(
-                "a",
-                { class: "button", href: "/.well-known/attestor-keys.json", download: "keys.json" },
-                "Save the key list",
-              ),
-            ),
+            h("p", { class: "actions" }, saveKeysButton(current)),
           ]
         : []),
     ],

@@ -2,8 +2,9 @@ import { type CheckRow, difference } from "../src/checks.ts";
 import type { Field } from "../src/description.ts";
 import type { Fact } from "../src/facts.ts";
 import { halves, printable } from "../src/printable.ts";
+import type { KeyList } from "../src/verdict.ts";
 import { RESULTS } from "../src/words.ts";
-import { button, h } from "./dom.ts";
+import { button, download, h } from "./dom.ts";
 import { icon } from "./icons.ts";
 
 /** An id in two halves that do not break, with a button that copies the whole of it. */
@@ -94,6 +95,11 @@ function marked(value: string, other: string): (Node | string)[] {
 
 export function disclosure(summary: string, ...children: (Node | string)[]): HTMLElement {
   return h("details", {}, h("summary", {}, summary), ...children);
+}
+
+/** Saves the keys that a file was judged by, as `--keys` takes them; without a network, too. */
+export function saveKeysButton({ history }: KeyList): HTMLButtonElement {
+  return button("Save the key list", () => download("keys.json", "application/json", JSON.stringify(history)));
 }
 
 /** The page's one heading. It can be focused, so that a result is read out from its beginning. */

@@ -4,7 +4,7 @@ import { printable } from "../src/printable.ts";
 import { type Judged, verdictOf } from "../src/verdict.ts";
 import { CHECKS, SENTENCES } from "../src/words.ts";
 import { button, h } from "./dom.ts";
-import { checkList, disclosure, factList, fieldList, heading } from "./parts.ts";
+import { checkList, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
 
 export type ResultActions = {
   askLedger(pressed: HTMLButtonElement): void;
@@ -43,7 +43,7 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
     ),
     ...(judged.report.verified ? believed(judged, rows) : refused(judged, rows)),
     ...(judged.bundle === undefined ? [] : [rawJson(result.bytes)]),
-    ...(judged.report.verified ? [withoutThisSite()] : []),
+    ...(judged.report.verified ? [withoutThisSite(judged)] : []),
     limits(judged),
   ];
 }
@@ -131,14 +131,14 @@ function rawJson(bytes: Uint8Array): HTMLElement {
   return disclosure("JSON", h("pre", {}, pretty.split("\n").map(printable).join("\n")));
 }
 
-function withoutThisSite(): HTMLElement {
+function withoutThisSite({ keys }: Judged): HTMLElement {
   return disclosure(
     "How to verify without this site",
     h(
       "div",
       {},
       h("p", {}, "Save the bundle and the key list now; both stay good when this site is gone."),
-      h("p", {}, h("a", { href: "/.well-known/attestor-keys.json", download: "keys.json" }, "Save the key list")),
+      keys && h("p", { class: "actions" }, saveKeysButton(keys)),
       h("pre", {}, "npx attestd verify bundle.json --keys keys.json"),
       h(
         "p",

@@ -39,13 +39,15 @@ async function keptFirst(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** Files that an update replaces. */
+/** Files that an update replaces; the kept ones where the service is away, or out of order. */
 async function freshFirst(request: Request): Promise<Response> {
+  const kept = () => caches.match(request);
   try {
-    return await fetch(request);
+    const answer = await fetch(request);
+    return answer.status < 500 ? answer : ((await kept()) ?? answer);
   } catch (error) {
-    const kept = await caches.match(request);
-    if (kept) return kept;
+    const instead = await kept();
+    if (instead) return instead;
     throw error;
   }
 }
