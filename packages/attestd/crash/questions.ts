@@ -10,7 +10,7 @@ export type Question = {
   /** What is bought, and how it is paid. */
   source: "algorand" | "base";
   rail: RailName;
-  /** Problems that the buyer may be told of first; none where the question is asked after the money has moved. */
+  /** Problems that the buyer is told of first; none where the question is asked after the money has moved. */
   refusals: readonly string[];
   /** An answer that is whole and says something else. */
   wrong: Fault;

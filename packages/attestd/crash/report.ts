@@ -133,7 +133,10 @@ A cell has held when
   transaction of the attestor (\`expired\`: none), and its note is the bundle's and commits to this payment;
 - the audit of journal and chains is clean.
 
-Leases are the real ones: a replica that died is followed 10 to 20 seconds later.
+Leases are the real ones: a replica that died is followed 10 to 20 seconds later. A run on a machine so slow that the
+payment expired before a process was up again is judged as well (nothing paid, nothing attested, the audit clean), and the
+cell is then run again. What dies here is a process, not the machine: PostgreSQL runs with \`fsync=off\`, and a loss of power
+is not tried.
 
 ${tableOf(outcomes).join("\n")}
 ${failures.length > 0 ? `\nWhat did not hold:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}\n` : ""}`.split(
