@@ -39,7 +39,7 @@ const PRICE = 1_000n;
 const USDC = 31566704n;
 /** microAlgos: an account's minimum balance, and that of one asset. */
 const ALGO = 200_000n;
-const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 1_800_000;
 
 /**
  * Sends a service many authorizations of one account that holds enough for a few, while others buy. The account's own
@@ -64,17 +64,14 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const account = await poorAccount(sandbox, BigInt(flood.backed) * PRICE);
   const offer = required.accepts.find(({ network }) => network.startsWith("algorand:"));
   if (!offer) throw new Error("there is no offer on algorand");
-  const payments = await inParallel([...Array(flood.payments).keys()], 50, () =>
-    payOnAlgorand(sandbox, offer, "long", account),
-  );
 
   const started = performance.now();
   let longestSeconds = 0;
   const [flooded, bought] = await Promise.all([
-    inParallel(payments, flood.atOnce, async (payment) => ({
-      payment,
-      ...(await answered(() => send(service.url, request, payment, signal), signal)),
-    })),
+    inParallel([...Array(flood.payments).keys()], flood.atOnce, async () => {
+      const payment = await payOnAlgorand(sandbox, offer, "long", account);
+      return { payment, ...(await answered(() => send(service.url, request, payment, signal), signal)) };
+    }),
     inParallel([...Array(flood.honest).keys()], 1, async (n) => {
       const began = performance.now();
       const payment = await payerOf(sandbox)(RAILS[n % RAILS.length] as RailName, required);
