@@ -112,6 +112,7 @@ export function heldToContract(fetch: Answering, tell: (fault: string) => void):
 }
 
 async function documentBehind(fetch: Answering): Promise<OpenApiDocument> {
-  const response = await fetch(new Request("http://service/openapi.json"), {} as never);
+  const env = { incoming: { headers: {} } } as Parameters<Answering>[1];
+  const response = await fetch(new Request("http://service/openapi.json"), env);
   return (await response.json()) as OpenApiDocument;
 }

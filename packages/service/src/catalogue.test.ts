@@ -94,9 +94,10 @@ describe("an endpoint that is added to the table", () => {
       log: pino({ level: "silent" }),
     };
     const app = createApp({ ...options, doors: [mcpDoor({ ...options, origins: [ORIGIN] })] });
-    expect(await (await app.request("/greetings/ann")).json()).toEqual({ name: "ann" });
-    expect((await app.request("/greetings/ANN")).status).toBe(404);
-    expect((await app.request("/greetings/ann", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+    const ask = (path: string, method = "GET") => app.request(path, { method }, { incoming: { headers: {} } });
+    expect(await (await ask("/greetings/ann")).json()).toEqual({ name: "ann" });
+    expect((await ask("/greetings/ANN")).status).toBe(404);
+    expect((await ask("/greetings/ann", "POST")).headers.get("allow")).toBe("GET, HEAD");
 
     const called = await app.request(`${ORIGIN}/mcp`, {
       method: "POST",

@@ -1,13 +1,13 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { a2aDoor } from "./a2a/door.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
-import { createApp } from "./app.ts";
+import { createApp, createRoutes, failureAnswer } from "./app.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { type Config, readConfig } from "./config.ts";
-import { documentShortcut } from "./http/document.ts";
+import { directly } from "./http/direct.ts";
 import { type PageFile, pageDoors } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
 import { mcpDoor } from "./mcp/door.ts";
@@ -64,14 +64,16 @@ export async function startService(
       mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
       ...pageDoors(page),
     ];
-    const app = createApp({ ...offered, doors, ...(rateLimit && { rateLimit }) });
+    const routes = createRoutes(offered);
+    const limited = { routes, ...(rateLimit && { rateLimit }) };
+    const app = createApp({ ...offered, ...limited, doors });
     const answer = getRequestListener(seams.fetch?.(app.fetch) ?? app.fetch, { overrideGlobalObjects: false });
-    // What is counted or watched goes through the app.
-    const shortcut = rateLimit || seams.fetch ? undefined : documentShortcut(CATALOGUE, service.doors.operations);
-    const listener: RequestListener = (incoming, outgoing) => {
-      if (shortcut?.(incoming, outgoing)) return;
+    const throughApp: RequestListener = (incoming, outgoing) => {
       answer(incoming, outgoing).catch(() => outgoing.destroy());
     };
+    const failed = (error: unknown, incoming: IncomingMessage) => failureAnswer(error, incoming, offered);
+    // Who watches the app is shown everything.
+    const listener = seams.fetch ? throughApp : directly({ ...limited, failed, otherwise: throughApp });
     opening.resolve(listener);
     server.off("request", early).on("request", listener);
     log.info({ url, kid: service.kid }, "listening");

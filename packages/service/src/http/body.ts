@@ -1,16 +1,12 @@
-import type { HttpBindings } from "@hono/node-server";
-import type { Context } from "hono";
+import type { IncomingMessage } from "node:http";
 import { Problem } from "../problems.ts";
-
-export type HttpContext = Context<{ Bindings: HttpBindings }>;
 
 /**
  * Reads a body up to a hard cap, whatever its length header says, without the web stream between (which costs 40 %).
  *
  * @throws Problem `body_too_large`
  */
-export async function readBody(c: HttpContext, cap: number): Promise<Uint8Array> {
-  const { incoming } = c.env;
+export async function readBody(incoming: IncomingMessage, cap: number): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > cap) throw tooLarge(cap);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -40,8 +36,8 @@ function tooLarge(cap: number): Problem {
 }
 
 /** @throws Problem `media_type` unless the request says that its body is JSON */
-export function requireJson(c: HttpContext): void {
-  const type = c.env.incoming.headers["content-type"] ?? "";
+export function requireJson({ headers }: IncomingMessage): void {
+  const type = headers["content-type"] ?? "";
   if (type.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
     throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(type) : "not given"}.`);
 }

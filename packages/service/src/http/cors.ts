@@ -1,4 +1,4 @@
-import type { HttpContext } from "./body.ts";
+import type { Answer } from "./answer.ts";
 
 /** Any page may read our answers, its payments' headers among them: nothing here rests on cookies or on where one is. */
 export const CORS_HEADERS = {
@@ -17,12 +17,13 @@ const REQUEST_HEADERS =
   "PAYMENT-SIGNATURE, Content-Type, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, X-A2A-Extensions";
 
 /** Answers OPTIONS: what a page of another origin may send (Fetch standard, CORS-preflight). */
-export function preflight(c: HttpContext, allow: string): Response {
-  return c.body(null, 204, {
+export function preflight(allow: string): Answer {
+  const headers = {
     ...CORS_HEADERS,
     allow,
     "access-control-allow-methods": allow,
     "access-control-allow-headers": REQUEST_HEADERS,
     "access-control-max-age": "86400",
-  });
+  };
+  return { status: 204, headers, body: null };
 }

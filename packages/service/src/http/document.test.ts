@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Catalogue, Endpoint } from "../catalogue.ts";
-import { documentShortcut, isKnown, prepare } from "./document.ts";
+import type { Endpoint } from "../catalogue.ts";
+import { isKnown, prepare, preparing } from "./document.ts";
 
 const endpoint: Endpoint = {
   method: "GET",
@@ -15,7 +14,6 @@ const endpoint: Endpoint = {
   problems: [],
   cacheControl: "public, max-age=300",
 };
-const catalogue: Catalogue = { document: endpoint, other: { ...endpoint, path: "/other" } };
 
 test.each([
   [undefined, false],
@@ -29,48 +27,13 @@ test.each([
   expect(isKnown(header, '"a"')).toBe(known);
 });
 
-describe("the shortcut", () => {
+test("a document is prepared anew once its text is another, and not before", () => {
   let text = "one";
-  const shortcut = documentShortcut(catalogue, {
-    document: { kind: "document", text: () => text },
-    other: { kind: "read", read: () => ({ status: 200, text }) },
-  });
-
-  /** What it answers; undefined where it leaves the request to the app. */
-  function ask(method: string, url: string, headers: Record<string, string> = {}) {
-    const told: { status?: number; headers?: Record<string, string>; body?: string } = {};
-    const outgoing = {
-      writeHead(status: number, sent: Record<string, string>) {
-        Object.assign(told, { status, headers: sent });
-        return outgoing;
-      },
-      end(body?: Buffer) {
-        if (body) told.body = body.toString();
-      },
-    };
-    const answered = shortcut(
-      { method, url, headers } as unknown as IncomingMessage,
-      outgoing as unknown as ServerResponse,
-    );
-    return answered ? told : undefined;
-  }
-
-  test("answers documents, anew once they are others", () => {
-    const { etag, headers, unchangedHeaders } = prepare(endpoint, "one");
-    expect(ask("GET", "/document")).toEqual({ status: 200, headers, body: "one" });
-    expect(ask("GET", "/document", { "if-none-match": etag })).toEqual({ status: 304, headers: unchangedHeaders });
-    text = "two";
-    expect(ask("GET", "/document", { "if-none-match": etag })).toMatchObject({ status: 200, body: "two" });
-  });
-
-  test.each([
-    ["POST", "/document"],
-    ["OPTIONS", "/document"],
-    ["GET", "/document?chain=1"],
-    ["GET", "/document/"],
-    ["GET", "/other"],
-    ["GET", "/nothing"],
-  ])("leaves %s %s to the app", (method, url) => {
-    expect(ask(method, url)).toBe(undefined);
-  });
+  const document = preparing(endpoint, { kind: "document", text: () => text });
+  const first = document();
+  expect(first).toEqual(prepare(endpoint, "one"));
+  expect(document()).toBe(first);
+  text = "two";
+  expect(document()).toEqual(prepare(endpoint, "two"));
+  expect(document().etag).not.toBe(first.etag);
 });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Catalogue, Endpoint } from "../catalogue.ts";
-import type { DocumentOperation, Operations } from "../operations.ts";
+import type { Endpoint } from "../catalogue.ts";
+import type { DocumentOperation } from "../operations.ts";
 import { CORS_HEADERS } from "./cors.ts";
 
 /** A text that may be kept, ready to be sent. */
@@ -45,28 +44,4 @@ export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean 
     .split(",")
     .map((tag) => tag.trim().replace(/^W\//, ""))
     .some((tag) => tag === etag || tag === "*");
-}
-
-/**
- * Answers documents as the app does, without the web standard's objects in between: those cost a third of a request.
- *
- * @returns a listener that says whether it has answered; what it leaves is for the app
- */
-export function documentShortcut(
-  catalogue: Catalogue,
-  operations: Operations,
-): (incoming: IncomingMessage, outgoing: ServerResponse) => boolean {
-  const documents = new Map<string, () => Prepared>();
-  for (const [id, endpoint] of Object.entries(catalogue)) {
-    const operation = operations[id];
-    if (operation?.kind === "document") documents.set(endpoint.path, preparing(endpoint, operation));
-  }
-  return (incoming, outgoing) => {
-    const { method, url = "", headers } = incoming;
-    const document = method === "GET" || method === "HEAD" ? documents.get(url)?.() : undefined;
-    if (!document) return false;
-    if (isKnown(headers["if-none-match"], document.etag)) outgoing.writeHead(304, document.unchangedHeaders).end();
-    else outgoing.writeHead(200, document.headers).end(document.bytes);
-    return true;
-  };
 }

@@ -8,9 +8,9 @@ import { bazaarExtension } from "../payment/bazaar.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
-import { type HttpContext, readBody, requireJson } from "./body.ts";
+import { type Answer, json } from "./answer.ts";
+import { readBody, requireJson } from "./body.ts";
 import { DeliveredLately, requestName } from "./delivered.ts";
-import { json } from "./respond.ts";
 import type { Route } from "./route.ts";
 
 export type PaidRouteOptions = { admit: Admit; offers: Offers; origin: string };
@@ -26,25 +26,25 @@ export function paidRoute(
   const lately = new DeliveredLately();
   const word = wording(resource);
 
-  return async (c) => {
-    const header = c.req.header("payment-signature");
-    const bytes = await readBody(c, body?.maxBytes ?? 0);
+  return async (incoming) => {
+    const header = incoming.headers["payment-signature"]?.toString();
+    const bytes = await readBody(incoming, body?.maxBytes ?? 0);
     if (bytes.length === 0) {
       if (header !== undefined)
         throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
       // A crawler's probe: it wants to see what this route costs (x402 discovery).
-      return word(c, paymentRequired(offers, undefined));
+      return word(paymentRequired(offers, undefined));
     }
-    requireJson(c);
+    requireJson(incoming);
     const request = header === undefined ? undefined : requestName(header, bytes);
     const delivered = request && lately.find(request);
-    if (delivered) return word(c, delivered);
+    if (delivered) return word(delivered);
 
     const subject = operation.subject(parseInput(bytes));
     const payload = header === undefined ? undefined : decodePaymentHeader(header);
     const outcome = await admit(subject, payload);
     if (request && outcome.kind === "delivered") lately.keep(request, outcome);
-    return word(c, outcome);
+    return word(outcome);
   };
 }
 
@@ -52,7 +52,7 @@ export function paidRoute(
 type Demand = { body: string; header: string };
 
 /** Words the outcomes of paid requests for a resource over HTTP (x402 v2, HTTP transport). */
-function wording(resource: Resource): (c: HttpContext, outcome: Outcome) => Response {
+function wording(resource: Resource): (outcome: Outcome) => Answer {
   /** Demands without a reason, which most answers of a paid route are: by their offers, the same until one changes. */
   const known = new WeakMap<PaymentRequired["accepts"], Demand>();
 
@@ -64,10 +64,10 @@ function wording(resource: Resource): (c: HttpContext, outcome: Outcome) => Resp
     return made;
   }
 
-  return (c, outcome) => {
-    if (outcome.kind === "delivered") return json(c, 200, outcome.body, { "payment-response": outcome.receipt });
+  return (outcome) => {
+    if (outcome.kind === "delivered") return json(200, outcome.body, { "payment-response": outcome.receipt });
     const { body, header } = demandOf(outcome);
-    return json(c, 402, body, {
+    return json(402, body, {
       "payment-required": header,
       ...(outcome.receipt !== undefined && { "payment-response": outcome.receipt }),
     });

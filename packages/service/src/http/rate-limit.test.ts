@@ -1,11 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { HttpContext } from "./body.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 const request = (remoteAddress: string, forwarded?: string) =>
-  ({
-    env: { incoming: { headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } } },
-  }) as unknown as HttpContext;
+  ({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } }) as unknown as IncomingMessage;
 
 describe("the rate limit", () => {
   test("gives each client its share and says when there is more", async () => {

@@ -1,6 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { Problem } from "../problems.ts";
-import type { HttpContext } from "./body.ts";
 
 export type RateLimitOptions = {
   /** Requests that one client may make in a minute, on this process. */
@@ -14,13 +14,13 @@ export type RateLimitOptions = {
  *
  * @throws Problem `too_many_requests` once the client has had its minute's share
  */
-export type RateLimit = (c: HttpContext) => Promise<void>;
+export type RateLimit = (incoming: IncomingMessage) => Promise<void>;
 
 export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): RateLimit {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
-  return async (c) => {
+  return async (incoming) => {
     try {
-      await limiter.consume(clientOf(c, trustProxy));
+      await limiter.consume(clientOf(incoming, trustProxy));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
@@ -30,7 +30,7 @@ export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): Ra
 }
 
 /** The last address is the one that our own proxy saw; those before it are the client's word. */
-function clientOf({ env: { incoming } }: HttpContext, trustProxy: boolean): string {
-  const forwarded = trustProxy ? [incoming.headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
-  return forwarded || (incoming.socket.remoteAddress ?? "unknown");
+function clientOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string {
+  const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
+  return forwarded || (socket.remoteAddress ?? "unknown");
 }

@@ -1,28 +1,27 @@
 import type { Endpoint } from "../catalogue.ts";
 import type { DocumentOperation, ReadOperation } from "../operations.ts";
-import type { HttpContext } from "./body.ts";
+import { type Answer, json } from "./answer.ts";
 import { isKnown, type Prepared, prepare, preparing } from "./document.ts";
-import { json } from "./respond.ts";
 import type { Route } from "./route.ts";
 
 /** A route whose answer is looked up each time. */
 export function readRoute(endpoint: Endpoint, operation: ReadOperation): Route {
-  return async (c, { params }) => {
+  return async ({ headers }, { params }) => {
     const { status, text } = await operation.read(params);
-    if (status !== 200 || endpoint.cacheControl === undefined) return json(c, status, text);
-    return send(c, prepare(endpoint, text));
+    if (status !== 200 || endpoint.cacheControl === undefined) return json(status, text);
+    return whole(prepare(endpoint, text), headers["if-none-match"]);
   };
 }
 
 /** A route whose answer stays the same while its text does. */
 export function documentRoute(endpoint: Endpoint, operation: DocumentOperation): Route {
   const document = preparing(endpoint, operation);
-  return (c) => send(c, document());
+  return ({ headers }) => whole(document(), headers["if-none-match"]);
 }
 
 /** All of it, or that the asker has it already. */
-function send(c: HttpContext, { bytes, etag, headers, unchangedHeaders }: Prepared): Response {
-  return isKnown(c.req.header("if-none-match"), etag)
-    ? c.body(null, 304, unchangedHeaders)
-    : c.body(bytes, 200, headers);
+function whole({ bytes, etag, headers, unchangedHeaders }: Prepared, ifNoneMatch: string | undefined): Answer {
+  return isKnown(ifNoneMatch, etag)
+    ? { status: 304, headers: unchangedHeaders, body: null }
+    : { status: 200, headers, body: bytes };
 }

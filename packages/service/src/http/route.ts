@@ -1,25 +1,30 @@
+import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import type { Endpoint } from "../catalogue.ts";
 import { Problem } from "../problems.ts";
-import type { HttpContext } from "./body.ts";
+import type { Answer } from "./answer.ts";
 
 /** The parameters of a request, as its endpoint's schemas give them. */
 export type Parameters = { params: Readonly<Record<string, string>>; query: Readonly<Record<string, string>> };
 
-export type Route = (c: HttpContext, parameters: Parameters) => Response | Promise<Response>;
+/** @throws Problem what is not answered with success */
+export type Route = (incoming: IncomingMessage, parameters: Parameters) => Answer | Promise<Answer>;
+
+/** How the requests to an endpoint are answered; the path in Hono's notation, and the most that a body may have. */
+export type EndpointRoute = Pick<Endpoint, "method" | "path"> & { maxBytes: number; route: Route };
 
 /** Holds a request's parameters to the schemas of its endpoint before the route sees it. */
-export function checked({ params, query }: Endpoint, route: Route): (c: HttpContext) => Response | Promise<Response> {
-  return (c) =>
-    route(c, {
-      params: params ? strings(params, c.req.param(), nothingThere) : {},
-      query: query ? strings(query, c.req.query(), unfitQuery) : {},
+export function checked({ params, query }: Endpoint, route: Route): Route {
+  return (incoming, given) =>
+    route(incoming, {
+      params: params ? strings(params, given.params, nothingThere) : {},
+      query: query ? strings(query, given.query, unfitQuery) : {},
     });
 }
 
 function strings(
   schema: z.ZodObject,
-  given: Record<string, string>,
+  given: Readonly<Record<string, string>>,
   refuse: (error: z.ZodError) => Problem,
 ): Record<string, string> {
   const parsed = schema.safeParse(given);

@@ -21,6 +21,6 @@ test("the door stands behind the rate limit", async () => {
       throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
     },
   });
-  const { status, headers } = await app.request("/mcp", { method: "POST" });
+  const { status, headers } = await app.request("/mcp", { method: "POST" }, { incoming: {} });
   expect([status, headers.get("retry-after")]).toEqual([429, "3"]);
 });
