@@ -502,12 +502,14 @@ describe.skipIf(!browser)("the page", () => {
       const { context, wallet } = await wallets();
       const before = await received();
       let isDown = true;
+      // Holds the payment that a reloaded page sends, for what the page shows meanwhile.
+      const looked = Promise.withResolvers<void>();
       const payments = new Set<string>();
       await context.route("**/attest", async (route) => {
         const payment = route.request().headers()["payment-signature"];
         if (payment === undefined) return route.continue();
         payments.add(payment);
-        if (!isDown) return route.continue();
+        if (!isDown) return looked.promise.then(() => route.continue()).catch(() => undefined);
         // The service has it, and its answer is lost.
         await post(`${world.url}/attest`, { txid: txid() }, { "payment-signature": payment });
         const json = { code: "attestation_pending", retry: { sameHeader: true } };
@@ -521,10 +523,11 @@ describe.skipIf(!browser)("the page", () => {
       expect(await shown(page.locator("[data-step=now]"))).toContain("Recording");
       await expectAccessible(page, "working");
 
+      isDown = false;
       await page.reload();
       await page.getByText("Continuing your paid call.").first().waitFor();
       expect(await page.getByRole("button").count()).toBe(0);
-      isDown = false;
+      looked.resolve();
       await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
       expect({ signed: wallet.signatures, sent: payments.size }).toEqual({ signed: 1, sent: 1 });
       expect(await received()).toBe(before + 1000n);
