@@ -38,6 +38,7 @@ export type OffersOptions = {
 export class Offers {
   readonly #options: OffersOptions;
   readonly #tenders: ReadonlyMap<RailName, Tender>;
+  readonly #interfaceOptions: ReadonlyMap<Tender, InterfaceOption>;
   /** Fee payers by rail, newest first, with the time until which a payment may name them. */
   readonly #feePayers = new Map<RailName, { address: string; until: number }[]>();
   /** What `for` has given since the fee payers last changed. */
@@ -46,6 +47,7 @@ export class Offers {
   constructor(options: OffersOptions) {
     this.#options = options;
     this.#tenders = new Map(options.tenders.map((tender) => [tender.rail.name, tender]));
+    this.#interfaceOptions = new Map(options.tenders.map((tender) => [tender, interfaceOption(tender, options.price)]));
   }
 
   /**
@@ -95,15 +97,7 @@ export class Offers {
 
   /** The same offers in the interface's fields. */
   optionsFor(chain: ChainName | undefined): InterfaceOption[] {
-    return this.#tendersFor(chain).map(({ rail, payTo, facilitatorUrl }) => ({
-      scheme: "exact",
-      network: rail.name === "algorand" ? "algorand-mainnet" : rail.network,
-      asset: rail.asset,
-      payTo,
-      maxAmountRequired: this.#options.price.toString(),
-      priceUsdc: usdc(this.#options.price),
-      facilitatorUrl,
-    }));
+    return this.#tendersFor(chain).flatMap((tender) => this.#interfaceOptions.get(tender) ?? []);
   }
 
   /**
@@ -152,6 +146,18 @@ export class Offers {
       extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
     };
   }
+}
+
+function interfaceOption({ rail, payTo, facilitatorUrl }: Tender, price: bigint): InterfaceOption {
+  return {
+    scheme: "exact",
+    network: rail.name === "algorand" ? "algorand-mainnet" : rail.network,
+    asset: rail.asset,
+    payTo,
+    maxAmountRequired: price.toString(),
+    priceUsdc: usdc(price),
+    facilitatorUrl,
+  };
 }
 
 /** A price as people write it: 1000 micro-USDC are "0.001". */
