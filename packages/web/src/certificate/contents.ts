@@ -73,9 +73,10 @@ function whatRows({ chain, transaction, block, fingerprint }: Subject): Certific
   ];
 }
 
-function recordedRows({ report }: Judged, { attest }: Bundle & { attest: Bundle["attest"] }): CertificateRow[] {
+function recordedRows({ report }: Judged, bundle: Bundle): CertificateRow[] {
+  const { attest } = bundle;
   const where = ledgerName(report);
-  const month = estimatedMonth(attest.round, ledgerOf({ attest } as Bundle) ?? "");
+  const month = estimatedMonth(attest.round, ledgerOf(bundle) ?? "");
   const time = recordedTime(report) ?? (month && `${month}, estimated from the round`);
   const stated = report.checks.chainAttest === "pass" ? "" : ", as the bundle states";
   return [
