@@ -69,7 +69,7 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   let longestSeconds = 0;
   const [flooded, bought] = await Promise.all([
     inParallel([...Array(flood.payments).keys()], flood.atOnce, async () => {
-      const payment = await payOnAlgorand(sandbox, offer, "long", account);
+      const payment = await answered(() => payOnAlgorand(sandbox, offer, "long", account), signal);
       return { payment, ...(await answered(() => send(service.url, request, payment, signal), signal)) };
     }),
     inParallel([...Array(flood.honest).keys()], 1, async (n) => {
@@ -103,7 +103,7 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   };
 }
 
-/** Sends until something comes back: what was taken up must not go unheard. */
+/** Asks until something comes back: what was taken up must not go unheard. */
 async function answered<T>(sending: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -26,8 +26,8 @@ export type Life = "long" | "short";
 export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => Promise<SignedPayment>;
 
 /** Rounds: the service takes nothing with less than three left, nor with more than its time-out allows. */
-const ROUNDS: Record<Life, bigint> = { long: 180n, short: 25n };
-/** A service on a machine that does too much is many rounds late, and would find the payment not valid yet. */
+const ROUNDS: Record<Life, bigint> = { long: 130n, short: 25n };
+/** A service on a machine that does too much is many rounds late: it would find the payment not valid yet, or too long. */
 const EARLIER_ROUNDS = 150;
 /** Seconds: the service takes nothing with less than thirty left. */
 const SECONDS: Record<Life, number> = { long: 300, short: 34 };
