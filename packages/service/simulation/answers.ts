@@ -27,6 +27,8 @@ export type Request = {
 
 export type AnswersOptions = {
   witness: Witness;
+  /** Steps taken so far. */
+  step(): number;
   /** Whether the store has failed anybody by now: then a request may break, too. */
   storeFails(): boolean;
   /** Told of what is worth counting. */
@@ -50,6 +52,8 @@ export class Answers {
   readonly #options: AnswersOptions;
   /** Where the payment stood when the request last learnt something. */
   readonly #seen = new Map<PaymentPayload, Seen>();
+  /** The step in which the request came. */
+  readonly #came = new Map<PaymentPayload, number>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -58,6 +62,7 @@ export class Answers {
   /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
   looked(payload: PaymentPayload): void {
     const { authorization: key } = payload.payload as SimulatedScheme;
+    if (!this.#came.has(payload)) this.#came.set(payload, this.#options.step());
     const { call, spentAt, authorization } = this.#options.witness.course(key);
     if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
     else this.#seen.set(payload, spentAt !== undefined && authorization.payTo === PAY_TO ? "paid" : "unknown");
@@ -80,11 +85,11 @@ export class Answers {
     if (told) this.#options.witness.object("strangers", `a stranger is told of ${sent.authorization.key}`);
   }
 
-  #bundle({ sent, subject }: Request, { body, receipt }: Delivered): void {
+  #bundle({ sent, subject, payload }: Request, { body, receipt }: Delivered): void {
     const { witness } = this.#options;
     const { key } = sent.authorization;
     // Durable rows only: a bundle that a crash could take back is not done.
-    const call = this.#callsOf(sent).find(({ bundle }) => bundle?.body === body);
+    const call = this.#callsOf(sent, payload).find(({ bundle }) => bundle?.body === body);
     const isDone = call?.state === "done" || call?.state === "loss";
     if (!isDone || call.receipt !== receipt) witness.object("noBundleBefore", `${key} is delivered, and none is done`);
     else if (call.subjectHash !== requestHash(subject))
@@ -105,24 +110,28 @@ export class Answers {
     const { key } = sent.authorization;
     if (code === "internal" || code === "payment_refunded") witness.object("answers", `${key}: ${code}`);
     const isOther = ({ subjectHash }: Call) => subjectHash !== requestHash(subject);
-    if (code === "payment_bound_to_other_request" && !this.#callsOf(sent).some(isOther))
+    if (code === "payment_bound_to_other_request" && !this.#callsOf(sent, payload).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
     if (code === "payment_unaccounted" && this.#seen.get(payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 
-  /** The calls that a payment may be answered from: its own, or those of other payments which were named alike. */
-  #callsOf({ authorization, identifier, name }: Sent): Call[] {
+  /**
+   * The calls that a payment may be answered from: its own, or those of other payments which were named alike and had not
+   * come to nothing before the request came.
+   */
+  #callsOf({ authorization, identifier, name }: Sent, payload: PaymentPayload): Call[] {
     const { witness } = this.#options;
+    const came = this.#came.get(payload) ?? 0;
     const own = witness.course(authorization.key).call;
     if (own) return [own];
     const calls: Call[] = [];
-    for (const { authorization: other, call } of witness.courses) {
+    for (const { authorization: other, call, voidIn = Number.POSITIVE_INFINITY } of witness.courses) {
       if (!call) continue;
       const isPayers = other.rail === authorization.rail && other.account === authorization.account;
       const isAlike = identifier !== undefined && extractPaymentIdentifier(call.payload) === identifier;
       const isNamed = name !== undefined && call.aliases.includes(name);
-      if (isNamed || (isPayers && isAlike && call.state !== "void")) calls.push(call);
+      if (isNamed || (isPayers && isAlike && voidIn > came)) calls.push(call);
     }
     return calls;
   }

@@ -8,6 +8,8 @@ import type { Authorization } from "./payments.ts";
 export type WitnessOptions = {
   /** Unix ms. */
   now(): number;
+  /** Steps taken so far. */
+  step(): number;
   /** Unix ms at which everything worked again; Infinity until then. */
   healedAt(): number;
   /** Told of what is worth counting. */
@@ -32,6 +34,8 @@ export type Course = {
   call?: Call;
   /** Unix ms at which `done` was committed. */
   doneAt?: number;
+  /** The step in which `void` was committed. */
+  voidIn?: number;
 };
 
 /** Sees everything that happens on the chains and in the journal, and objects to what must never be. */
@@ -134,6 +138,7 @@ export class Witness {
     if (isAtRest(call)) this.#open.delete(key);
     else this.#open.add(key);
     if (state === "done") course.doneAt ??= this.#options.now();
+    if (state === "void") course.voidIn ??= this.#options.step();
     if (state === "void" && course.spentAt !== undefined) this.object("voidForEver", `${key} is void`);
     if (call.bundle && !before?.bundle) this.#objectTo("bought", judgeBundle(call, course.attestations));
     if (state === "void" || state === "loss") this.#givenUp(course);

@@ -41,12 +41,13 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     counts.set(kind, (counts.get(kind) ?? 0) + times);
   };
   const now = () => scheduler.now;
+  const step = () => scheduler.steps;
   const faults = new Faults({ random, now, count });
   scheduler.haste = random.pick([0, 0, 0.02, 0.1]);
 
   const authorizations = new Map<string, Authorization>();
-  const witness = new Witness({ now, healedAt: () => faults.healedAt, count });
-  const answers = new Answers({ witness, storeFails: () => faults.areMet("store"), count });
+  const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count });
+  const answers = new Answers({ witness, step, storeFails: () => faults.areMet("store"), count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
   const database = new Database({

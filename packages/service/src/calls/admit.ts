@@ -85,7 +85,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
       const admitted = await admitNew(request);
       return admitted instanceof PaymentRefused ? refuse(request, admitted) : admitted;
     } catch (error) {
-      // It may have come by another request meanwhile, be what that one's promise is counted for, or fill the last place.
+      if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
+      // It may have come by another request meanwhile: be what its own promise is counted beside, or fill the last place.
       const known = await store.find(request.payment.key);
       if (!known) throw error;
       return answerKnown(known, request);
