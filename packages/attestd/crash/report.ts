@@ -188,12 +188,12 @@ function replicasPart({ trial, together, hungUp, storm, wrong }: ReplicasOutcome
 
 ${date}, seed ${trial.seed}.
 
-- One payment sent ${trial.times} times at once, to all three: ${together.settlements} settlement asked for,
-  ${answers.length} different answer (${answers.join(", ")}), byte for byte.
+- One payment sent ${trial.times} times at once, to all three: settlements asked for, ${together.settlements}; different answers,
+  ${answers.length} (${answers.join(", ")}).
 - A buyer hung up as soon as one replica worked on its payment. The same payment, sent to each of the three afterwards:
-  ${unlike} different answer (${[...new Set(hungUp.map((answer) => answer.slice(0, 3)))].join(", ")}).
-- ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while a replica was killed every ${trial.killEveryMs / 1_000} s and
-  another started: ${storm.killed} killed in ${storm.seconds.toFixed(0)} s, **${storm.delivered} of ${trial.purchases} delivered**.
+  different answers, ${unlike} (${[...new Set(hungUp.map((answer) => answer.slice(0, 3)))].join(", ")}).
+- ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while one replica after the other was killed, each
+  ${trial.killEveryMs / 1_000} s after the one before had been replaced: ${storm.killed} killed in ${storm.seconds.toFixed(0)} s, **${storm.delivered} of ${trial.purchases} delivered**.
 - Chains and journal of all of these: ${wrong.length === 0 ? "each paid once and attested once, the audit clean" : wrong.join("; ")}.
 `.split("\n");
 }
