@@ -167,6 +167,19 @@ describe("a runner", () => {
     expect(runner.queueAge).toBe(0);
   });
 
+  test("counts a call as work again when another writer has moved it meanwhile", async () => {
+    const { store, runner } = replica(async (call, effect, memory, stop) => {
+      if (call.state === "paid") return stuck(call, effect, memory, stop);
+      if (call.state !== "settling") return goodCourse(call, effect, memory, stop);
+      memory.waiting = true;
+      await journal.connect().update(after(call, ...GOOD_COURSE.slice(1, 2)));
+      throw new Error("no node answers");
+    });
+    void runner.start(await store.insert(aCall()));
+    await clock.advance(1_000);
+    expect([(await store.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+  });
+
   test("has no queue behind a call for which there is nothing to do", async () => {
     const { store, runner } = replica(async (call, effect, memory, stop) => {
       memory.waiting = call.state === "confirmed";

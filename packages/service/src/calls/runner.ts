@@ -171,6 +171,8 @@ export class Runner {
     const found = await this.#options.store.find(running.call.key).catch(() => undefined);
     if (!found || found.version === running.call.version) return false;
     running.call = found;
+    // What was waited for may have happened to it.
+    running.memory.waiting = false;
     return true;
   }
 
