@@ -21,7 +21,7 @@ export function directly({ routes, rateLimit, failed, otherwise }: DirectOptions
 
   async function answer(route: Route, incoming: IncomingMessage): Promise<Answer> {
     try {
-      await rateLimit?.(incoming);
+      if (rateLimit) await rateLimit(incoming);
       return await route(incoming, { params: {}, query: {} });
     } catch (error) {
       return failed(error, incoming);
@@ -43,6 +43,6 @@ function isWithin(maxBytes: number, { headers }: IncomingMessage): boolean {
 }
 
 function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
-  const length = body === null ? {} : { "content-length": String(Buffer.byteLength(body)) };
-  outgoing.writeHead(status, { ...headers, ...length }).end(body);
+  if (body === null) outgoing.writeHead(status, headers).end();
+  else outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) }).end(body);
 }

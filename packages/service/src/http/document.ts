@@ -40,6 +40,7 @@ export function preparing(endpoint: Endpoint, operation: DocumentOperation): () 
 /** Whether If-None-Match (RFC 9110, 13.1.2) names this tag. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
   return ifNoneMatch
     .split(",")
     .map((tag) => tag.trim().replace(/^W\//, ""))
