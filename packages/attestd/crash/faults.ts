@@ -77,7 +77,7 @@ export type FaultOutcome = { cell: FaultCell; wrong: string[]; told: Told[]; sec
 export type FaultCourse = readonly FaultCell[];
 
 /**
- * The cells of a question are one course, for a service is to go on after one fault and meet the next; so are those that
+ * A few cells of a question are one course, for a service is to go on after one fault and meet the next; so are those that
  * are alone of their question. Those in which it waits for a deadline of its own are courses by themselves, which wait
  * side by side.
  */
@@ -87,10 +87,17 @@ export function coursesOf(cells: readonly FaultCell[]): FaultCourse[] {
   const waiting = cells.filter(waits).map((cell) => [cell]);
   const others = cells.filter((cell) => !waits(cell));
   const questions = [...Map.groupBy(others, ({ question }) => question).values()];
+  const several = questions.filter(({ length }) => length > 1);
   const singles = questions.filter(({ length }) => length === 1).flat();
   // Those first that take longest.
-  const courses = [...waiting, ...questions.filter(({ length }) => length > 1), singles];
-  return courses.filter(({ length }) => length > 0);
+  return [...waiting, ...[...several, singles].flatMap(inParts)];
+}
+
+const MOST_IN_A_COURSE = 4;
+
+function inParts(cells: readonly FaultCell[]): FaultCourse[] {
+  const parts = Math.ceil(cells.length / MOST_IN_A_COURSE);
+  return Array.from({ length: parts }, (_, part) => cells.filter((_, n) => n % parts === part));
 }
 
 const WAITING: ReadonlySet<FaultName> = new Set(["time-out before", "time-out after", "1 byte a second"]);

@@ -81,7 +81,8 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
     }),
   ]);
   const seconds = (performance.now() - started) / 1_000;
-  const prepared = service.committed.filter((name) => name === "call_prepared").length - flood.honest;
+  const delivered = bought.filter(({ status }) => status === 200).length;
+  const prepared = service.committed.filter((name) => name === "call_prepared").length - delivered;
   await rounds(sandbox, 2);
   service.kill();
   await service.ended;

@@ -38,7 +38,7 @@ const ROUND_MS = 1_000;
 const PATIENCE_MS = 300_000;
 const COURSES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
-const FLOOD = { backed: 3, atOnce: 250, honest: 30 };
+const FLOOD = { backed: 3, atOnce: 40, honest: 30 };
 const DOCUMENT = new URL("../../../docs/crash-matrix.md", import.meta.url);
 
 const { values, positionals } = parseArgs({
@@ -124,9 +124,10 @@ async function flood(): Promise<boolean> {
   begin("flood");
   const outcome = await onStand((stand) => runFlood(stand, { ...FLOOD, payments }));
   results.add({ ...stamp(), flood: outcome });
-  console.log(outcome);
+  const told = outcome.told.map(inWords);
+  console.log({ ...outcome, told });
   await report();
-  return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed;
+  return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed && told.every((all) => all.endsWith("200"));
 }
 
 async function report(): Promise<boolean> {

@@ -18,7 +18,7 @@ const ROUND_MS = 800;
 const CELLS_AT_ONCE = 3;
 const PATIENCE_MS = 300_000;
 const FLOOD = { payments: 60, backed: 3, atOnce: 30, honest: 3 };
-const TRIAL = { times: 200, purchases: 36, atOnce: 18, killEveryMs: 3_000, seed: 1 };
+const TRIAL = { times: 200, purchases: 27, atOnce: 18, killEveryMs: 3_000, seed: 1 };
 
 const cells = sampleOf(CELLS);
 let sandbox: Sandbox;
