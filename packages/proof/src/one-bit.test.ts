@@ -34,6 +34,10 @@ function* flips(base64: string): Generator<string> {
 
 type Member = { base64: string; set: (copy: InclusionBundle, value: string) => void; check: CheckName };
 
+function inBlockMap(base64: string): Member {
+  return { base64, set: ({ inclusion }, value) => Object.assign(inclusion, { stibBase64: value }), check: "inclusion" };
+}
+
 /** Every member of an inclusion bundle that is bytes, and the check that must tell a change of it. */
 function members({ block, source, inclusion }: InclusionBundle): Record<string, Member> {
   const list = (name: string, values: readonly string[], of: (copy: InclusionBundle) => string[]) =>
@@ -49,7 +53,10 @@ function members({ block, source, inclusion }: InclusionBundle): Record<string, 
             return (copy.inclusion as typeof inclusion).receipt?.nodes ?? [];
           }),
         ]
-      : list("sibling", inclusion.siblings, (copy) => (copy.inclusion as typeof inclusion).siblings);
+      : [
+          ...list("sibling", inclusion.siblings, (copy) => (copy.inclusion as typeof inclusion).siblings),
+          ["in-block map", inBlockMap(inclusion.stibBase64)] as const,
+        ];
   return {
     header: {
       base64: block.headerBase64,
