@@ -1,8 +1,6 @@
-import { type Request, startLoad } from "./load.ts";
+import { startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { startAttestd, startBare, startNetworks } from "./server.ts";
-
-const CONNECTIONS = 64;
 
 /** GET /openapi.json, whole and with the ETag of what one has, beside bare node:http that sends the same bytes. */
 export async function run(effort: Effort): Promise<Row[]> {
@@ -12,12 +10,9 @@ export async function run(effort: Effort): Promise<Row[]> {
   await using load = startLoad();
   const etag = (await fetch(`${attestd.url}/openapi.json`)).headers.get("etag") ?? "";
 
-  const rate = (url: string, headers: Record<string, string>, status: number) => async () => {
-    const request: Request = { method: "GET", path: "/openapi.json", headers };
-    const { seconds } = effort;
-    const result = await load.run(url, [request], { connections: CONNECTIONS, seconds, status });
-    return result.answered / result.seconds;
-  };
+  const { seconds } = effort;
+  const rate = (url: string, headers: Record<string, string>, status: number) =>
+    load.rate(url, { method: "GET", path: "/openapi.json", headers }, { status, seconds });
   const known = { "if-none-match": etag };
   return [
     judge("documents", "/s", await inTurns(effort, rate(attestd.url, {}, 200), rate(bare.url, {}, 200)), "share", {

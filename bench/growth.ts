@@ -1,11 +1,10 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { encodePaymentSignatureHeader } from "@x402/core/http";
-import { algorandClient, pay, sign } from "../packages/attestd/test/world.ts";
 import { type Request, startLoad } from "./load.ts";
-import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
-import { blocksAtOnce, type Networks, type Server, startAttestd, startNetworks } from "./server.ts";
+import { type Effort, inTurns, judge, type Row } from "./measure.ts";
+import { buy, paidCall } from "./purchase.ts";
+import { blocksAtOnce, type Server, startAttestd, startNetworks } from "./server.ts";
 
 const FEW_CONNECTIONS = 10;
 const MANY_CONNECTIONS = 1_000;
@@ -22,7 +21,7 @@ export async function run(effort: Effort): Promise<Row[]> {
   const on = (journal: string) => startAttestd(networks.settingsFile, { DATABASE_URL: `sqlite:${journal}` });
 
   const rows: Row[] = [];
-  const bought: { replay: Request; bundle: string } = await (async () => {
+  const bought = await (async () => {
     await using attestd = await on(journals[0]);
     return await buy(attestd, networks);
   })();
@@ -33,21 +32,14 @@ export async function run(effort: Effort): Promise<Row[]> {
   await using few = await on(journals[0]);
   await using many = await on(journals[1]);
   await using load = startLoad();
-  const rate = (request: Request, status: number, connections: number) => async () => {
-    const result = await load.run(few.url, [request], { connections, seconds: effort.seconds, status });
-    return result.answered / result.seconds;
-  };
+  const { seconds } = effort;
   const verify: Request = { method: "POST", path: "/verify", body: bought.bundle };
-  const { headers: _paid, ...challenge } = bought.replay;
   for (const [name, request, status] of [
     ["verify", verify, 200],
-    ["challenge", challenge, 402],
+    ["challenge", bought.challenge, 402],
   ] as const) {
-    const turns = await inTurns(
-      effort,
-      rate(request, status, MANY_CONNECTIONS),
-      rate(request, status, FEW_CONNECTIONS),
-    );
+    const rate = (connections: number) => load.rate(few.url, request, { status, seconds, connections });
+    const turns = await inTurns(effort, rate(MANY_CONNECTIONS), rate(FEW_CONNECTIONS));
     rows.push(judge(`${name}-connections`, "/s", turns, "share", { atLeast: 0.7 }));
   }
 
@@ -56,37 +48,15 @@ export async function run(effort: Effort): Promise<Row[]> {
     async () => {
       const { p50 } = await load.run(url, [bought.replay], {
         connections: 1,
-        seconds: effort.seconds / 3,
+        seconds: seconds / 3,
         status: 200,
       });
       return p50;
     };
   rows.push(judge("replay-rows", "ms", await inTurns(effort, replay(many), replay(few)), "share", { atMost: 2 }));
-  const call = (attestd: Server) => () => paidCall(attestd, networks);
+  const call = (attestd: Server) => paidCall(attestd, networks);
   rows.push(judge("paid-rows", "ms", await inTurns(effort, call(many), call(few)), "share", { atMost: 2 }));
   return rows;
-}
-
-async function buy(attestd: Server, networks: Networks): Promise<{ replay: Request; bundle: string }> {
-  const { body, payment } = await prepare(attestd, networks);
-  const { status, text } = await pay(`${attestd.url}/attest`, body, payment);
-  if (status !== 200) throw new Error(`no bundle: ${text}`);
-  const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
-  return { replay: { method: "POST", path: "/attest", body: JSON.stringify(body), headers }, bundle: text };
-}
-
-/** @returns ms from the payment's leaving to its bundle */
-async function paidCall(attestd: Server, networks: Networks): Promise<number> {
-  const { body, payment } = await prepare(attestd, networks);
-  return timed(async () => {
-    const { status, text } = await pay(`${attestd.url}/attest`, body, payment);
-    if (status !== 200) throw new Error(`no bundle: ${text}`);
-  });
-}
-
-async function prepare({ url }: Server, { sandbox }: Networks) {
-  const body = { txid: sandbox.sampleTransactions.algorand };
-  return { body, payment: await sign(`${url}/attest`, body, algorandClient(sandbox)) };
 }
 
 /** Fills a journal with delivered calls of other payers, of the length that rows usually have. */

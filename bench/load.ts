@@ -26,13 +26,22 @@ export interface Load extends AsyncDisposable {
    * @throws Error when an answer had another one: a benchmark of errors measures nothing
    */
   run(url: string, requests: readonly Request[], options: LoadOptions): Promise<LoadResult>;
+
+  /** A turn of one request again and again. @returns answers a second */
+  rate(url: string, request: Request, turn: Turn): () => Promise<number>;
 }
+
+/** How many connections ask at once where a benchmark says nothing else. */
+const CONNECTIONS = 64;
 
 export type LoadOptions = { connections: number; seconds?: number; status: number };
 
+/** @see LoadOptions; 64 connections unless given */
+export type Turn = { status: number; seconds: number; connections?: number };
+
 export function startLoad(): Load {
   const child = fork(fileURLToPath(new URL("./load-process.ts", import.meta.url)));
-  return {
+  const load: Load = {
     async run(url, requests, options) {
       const job: Job = { ...options, port: Number(new URL(url).port), requests: requests.map(bytesOf) };
       child.send(job);
@@ -41,11 +50,16 @@ export function startLoad(): Load {
         throw new Error(`answers of another status than ${options.status}: ${JSON.stringify(result.wrong)}`);
       return result;
     },
+    rate: (url, request, turn) => async () => {
+      const { answered, seconds } = await load.run(url, [request], { connections: CONNECTIONS, ...turn });
+      return answered / seconds;
+    },
     async [Symbol.asyncDispose]() {
       child.disconnect();
       await once(child, "exit");
     },
   };
+  return load;
 }
 
 /** HTTP/1.1 bytes of a request, base64. */

@@ -1,12 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
-import { algorandClient, pay, post, sign } from "../packages/attestd/test/world.ts";
+import { algorandClient, post, sign } from "../packages/attestd/test/world.ts";
 import { startFloor } from "./floor.ts";
 import { startInstantFacilitator } from "./instant-facilitator.ts";
 import { startLoad } from "./load.ts";
-import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
-import { blocksAtOnce, type Server, startAttestd, startBare, startNetworks } from "./server.ts";
+import { type Effort, inTurns, judge, type Row } from "./measure.ts";
+import { paidCall } from "./purchase.ts";
+import { blocksAtOnce, startAttestd, startBare, startNetworks } from "./server.ts";
 
 const IN_FLIGHT = 256;
 
@@ -26,19 +27,8 @@ async function latency(effort: Effort): Promise<Row[]> {
   const request = { txid: networks.sandbox.sampleTransactions.algorand };
   const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
   await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
-  const client = algorandClient(networks.sandbox);
-
-  const call =
-    ({ url }: Server) =>
-    async () => {
-      const payment = await sign(`${attestd.url}/attest`, request, client);
-      return timed(async () => {
-        const { status, text } = await pay(`${url}/attest`, request, payment);
-        if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`);
-      });
-    };
   const several = { ...effort, turns: effort.turns * 5 };
-  const turns = await inTurns(several, call(attestd), call(stock));
+  const turns = await inTurns(several, paidCall(attestd, networks), paidCall(attestd, networks, stock));
   return [
     judge("paid-latency", "ms", turns, "share", { atMost: 1.5 }),
     judge("paid-latency-ms", "ms", turns, "share", { ours: 50 }),

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { testBundle, testHistory } from "@attestd/proof/testing";
 import { build } from "esbuild";
-import { chromium as playwright } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium } from "../packages/attestd/test/chromium.ts";
 import { type FreshClone, freshClone, linkInstalled, ROOT, run } from "./fresh-clone.ts";
 
 /* The packages as others get them: packed in a fresh clone, installed in an empty folder, run in Node and in Chromium. */
@@ -250,13 +250,4 @@ async function serve(files: Record<string, [type: string, body: string]>): Promi
       await once(server, "close");
     },
   };
-}
-
-async function launchChromium() {
-  // So that the package brings the libraries which a bare machine lacks; it reads this when it is loaded.
-  process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs22.x";
-  const { default: chromium } = await import("@sparticuz/chromium");
-  // Its own flags would switch web security off.
-  const args = ["--headless=shell", "--no-sandbox", "--no-zygote"];
-  return playwright.launch({ executablePath: await chromium.executablePath(), args });
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type PageAsset, readPage } from "@attestd/web/assets";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { launchChromium } from "./chromium.ts";
 import { temporaryFolder } from "./command.ts";
 
 const require = createRequire(import.meta.url);
@@ -33,21 +34,11 @@ const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir
  */
 export async function startBrowser(forPictures = false): Promise<Browser | undefined> {
   try {
-    // By this its package brings the libraries that a bare machine lacks.
-    process.env.AWS_EXECUTION_ENV ??= "AWS_Lambda_nodejs22.x";
-    const [{ default: chromium }, playwright] = await Promise.all([
-      import("@sparticuz/chromium"),
-      import("playwright-core"),
-    ]);
-    const executablePath = await chromium.executablePath();
     const fonts = join(tmpdir(), "attestd-pictures-fonts.conf");
     if (forPictures) writeFileSync(fonts, FONTS);
-    return await playwright.chromium.launch({
-      executablePath,
-      // Its own arguments switch web security off.
-      args: ["--headless=shell", "--no-sandbox", "--no-zygote"],
-      ...(forPictures && { env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string> }),
-    });
+    return await launchChromium(
+      forPictures ? { env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string> } : {},
+    );
   } catch (error) {
     console.log(`Chromium does not start here, the page is not tested: ${(error as Error).message.split("\n")[0]}`);
     return undefined;

@@ -1,0 +1,41 @@
+import { encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload } from "@x402/core/types";
+import { algorandClient, pay, sign } from "../packages/attestd/test/world.ts";
+import type { Request } from "./load.ts";
+import { timed } from "./measure.ts";
+import type { Networks, Server } from "./server.ts";
+
+/** One attestation that was bought: what asks for its price, what is sent again for the same bytes, and the bundle. */
+export type Bought = { challenge: Request; replay: Request; bundle: string };
+
+/** Buys an attestation of the Algorand sample. @throws Error when the answer is no bundle */
+export async function buy(attestd: Server, networks: Networks): Promise<Bought> {
+  const { request, payment } = await signed(attestd, networks);
+  const bundle = await bundleFor(attestd, request, payment);
+  const challenge: Request = { method: "POST", path: "/attest", body: JSON.stringify(request) };
+  const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
+  return { challenge, replay: { ...challenge, headers }, bundle };
+}
+
+/**
+ * A turn of one paid call.
+ * @param seller who is paid: attestd itself, or another with the same offers
+ * @returns ms from the payment's leaving to what it pays for
+ */
+export function paidCall(attestd: Server, networks: Networks, seller = attestd): () => Promise<number> {
+  return async () => {
+    const { request, payment } = await signed(attestd, networks);
+    return timed(() => bundleFor(seller, request, payment));
+  };
+}
+
+async function signed({ url }: Server, { sandbox }: Networks) {
+  const request = { txid: sandbox.sampleTransactions.algorand };
+  return { request, payment: await sign(`${url}/attest`, request, algorandClient(sandbox)) };
+}
+
+async function bundleFor({ url }: Server, request: object, payment: PaymentPayload): Promise<string> {
+  const { status, text } = await pay(`${url}/attest`, request, payment);
+  if (status !== 200) throw new Error(`${url} answered ${status}: ${text}`);
+  return text;
+}
