@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, type Case, HISTORIES } from "../docs/verify/bundles.ts";
 import { type AppOptions, createApp } from "../packages/service/src/app.ts";
 import { CATALOGUE } from "../packages/service/src/catalogue.ts";
-import { nativeCrypto } from "../packages/service/src/crypto.ts";
+import { createExaminer } from "../packages/service/src/examiner.ts";
 import { createVerifier, type Verifier, type VerifierOptions } from "../packages/service/src/verification.ts";
 
 /*
@@ -106,9 +106,9 @@ const ROUTES: Record<BundleType, string> = {
 /** The verify routes of a service whose own history is the given one, over HTTP. */
 async function verifyingService(history: KeyHistory) {
   const nowhere = {} as Pick<VerifierOptions, "ledger">["ledger"];
+  const examiner = createExaminer(1, () => history);
   const verifier = createVerifier({
-    history: () => history,
-    crypto: nativeCrypto,
+    examiner,
     chains: new Map(),
     ledger: nowhere,
     deadlineMs: 0,
@@ -139,6 +139,7 @@ async function verifyingService(history: KeyHistory) {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
+      await examiner.close();
     },
   };
 }

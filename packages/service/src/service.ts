@@ -18,8 +18,8 @@ import { CATALOGUE } from "./catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
-import { serviceCrypto } from "./crypto.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
+import { createExaminer } from "./examiner.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
@@ -161,7 +161,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
-  const crypto = await serviceCrypto();
+  const examiner = createExaminer(config.workers, () => keys.history);
+  opened.defer(() => examiner.close());
   const closing = opened.move();
   return {
     kid: signer.kid,
@@ -170,7 +171,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       recall: createRecall(store, offers),
       offers,
       operations: createOperations({
-        verifier: createVerifier({ history: () => keys.history, crypto, chains, ledger, deadlineMs: DEADLINE_MS }),
+        verifier: createVerifier({ examiner, chains, ledger, deadlineMs: DEADLINE_MS }),
         sources: chains,
         bundle: (id) => store.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, Date.now()),

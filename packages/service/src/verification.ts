@@ -7,20 +7,17 @@ import {
   sourceChain,
 } from "@attestd/proof/bundle";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { JsonError, parseJson } from "@attestd/proof/json";
+import { parseJson } from "@attestd/proof/json";
 import type { Finding, VerifyReport } from "@attestd/proof/report";
-import type { Crypto } from "@attestd/proof/signature";
-import type { KeyHistory } from "@attestd/proof/trust";
-import { type ChainFindings, mayAskChain, verify, withChain } from "@attestd/proof/verify";
+import { type ChainFindings, mayAskChain, withChain } from "@attestd/proof/verify";
 import { type ChainName, type SourceChain, SourceError } from "./chains/chain.ts";
+import type { Examiner } from "./examiner.ts";
 import type { Ledger, RecordedAttestation } from "./ledger/ledger.ts";
 import { Problem } from "./problems.ts";
 import { ProviderError } from "./providers/provider.ts";
 
 export type VerifierOptions = {
-  /** The keys that we trust: our own, as far as they are known now. */
-  history: () => KeyHistory;
-  crypto: Crypto;
+  examiner: Pick<Examiner, "examine">;
   chains: ReadonlyMap<ChainName, SourceChain>;
   ledger: Pick<Ledger, "genesisHash" | "recorded">;
   /** Of the look-ups of one bundle, in ms. */
@@ -37,7 +34,7 @@ export interface Verifier {
    * @returns the report of a bundle that is verified
    * @throws Problem `body_not_json`; `bundle_rejected` with the report
    */
-  offline(body: Uint8Array, type: BundleType): VerifyReport;
+  offline(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 
   /**
    * Verifies a bundle, and then against its source chain and the ledger. What fails offline is answered before any chain
@@ -48,13 +45,13 @@ export interface Verifier {
   online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 }
 
-export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: VerifierOptions): Verifier {
+export function createVerifier({ examiner, chains, ledger, deadlineMs }: VerifierOptions): Verifier {
   return {
-    offline(body, type) {
-      return accepted(examine(body, type));
+    async offline(body, type) {
+      return accepted(await examine(body, type));
     },
     async online(body, type) {
-      const report = examine(body, type);
+      const report = await examine(body, type);
       if (!mayAskChain(report)) throw rejected(report);
       const bundle = parseBundle(parseJson(body), type);
       const signal = AbortSignal.timeout(deadlineMs);
@@ -66,13 +63,10 @@ export function createVerifier({ history, crypto, chains, ledger, deadlineMs }: 
     },
   };
 
-  function examine(body: Uint8Array, type: BundleType): VerifyReport {
-    try {
-      return verify(body, { trust: history(), crypto, type });
-    } catch (error) {
-      if (error instanceof JsonError) throw new Problem("body_not_json", error.message);
-      throw error;
-    }
+  async function examine(body: Uint8Array, type: BundleType): Promise<VerifyReport> {
+    const examined = await examiner.examine(body, type);
+    if ("notJson" in examined) throw new Problem("body_not_json", examined.notJson);
+    return examined.report;
   }
 
   /** Check `chainSource`; undefined when the bundle's chain is not configured here. */

@@ -44,6 +44,7 @@ function verifying({ path, summary, schema, checks, tool, title, skill }: Wordin
       "media_type",
       "providers_unavailable",
       "providers_conflict",
+      "over_capacity",
     ],
     tool: {
       name: tool,

@@ -1,0 +1,26 @@
+import type { BundleType } from "@attestd/proof/bundle";
+import { JsonError } from "@attestd/proof/json";
+import type { KeyHistory } from "@attestd/proof/trust";
+import { verify } from "@attestd/proof/verify";
+import { serviceCrypto } from "./crypto.ts";
+import type { Examined } from "./examiner.ts";
+import { answerJobs } from "./thread.ts";
+
+const crypto = await serviceCrypto();
+let trust: KeyHistory | undefined;
+
+answerJobs(
+  (_, [body, type]) => examine(body as Uint8Array, type as BundleType),
+  (history) => {
+    trust = history as KeyHistory;
+  },
+);
+
+function examine(body: Uint8Array, type: BundleType): Examined {
+  try {
+    return { report: verify(body, { trust, crypto, type }) };
+  } catch (error) {
+    if (error instanceof JsonError) return { notJson: error.message };
+    throw error;
+  }
+}
