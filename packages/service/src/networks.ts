@@ -54,7 +54,9 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const accept = config.extraSourceChains;
   const blockWorkers = createBlockWorkers(config.workers);
   const { work } = blockWorkers;
-  const chains = new Map<ChainName, SourceChain>([["algorand", new AlgorandSource({ nodes, caip2, accept, work })]]);
+  const seen = (txnId: string) => rounds.seen(txnId);
+  const algorand = new AlgorandSource({ nodes, caip2, accept, seen, work });
+  const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
   if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
   const maxLifeSeconds = config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT;
   return {

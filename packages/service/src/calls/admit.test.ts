@@ -324,6 +324,16 @@ describe("admission", () => {
       expect([await store.find("key/1"), fetches]).toEqual([undefined, 0]);
     });
 
+    test("says what the payer lacks, before the facilitator is asked", async () => {
+      rail.held.set("A", 999n);
+      verdict = () => {
+        throw new FacilitatorError("must not be asked");
+      };
+      const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
+      const error = "the payer holds 999, less than the 1000 of the payment";
+      expect(outcome).toMatchObject({ kind: "payment_required", error });
+    });
+
     test.each(["PAYEE", "EARLIER PAYEE"])("asks for no other one when it was made to us, as %s", async (payTo) => {
       rail.refusal = "expired";
       rail.made.add("1");
@@ -379,9 +389,15 @@ describe("admission", () => {
     test("lets no more in at once than the balance bears, and honest payers beside them", async () => {
       rail.held.set("A", 3_000n);
       perform = stuck;
+      let verifications = 0;
+      verdict = () => {
+        verifications++;
+        return { valid: true };
+      };
       const flood = Array.from({ length: 1_000 }, (_, i) => problemOf(admit(BLOCK, paying({ id: `${i}`, by: "A" }))));
       await clock.advance(0);
       expect(await store.open()).toHaveLength(3);
+      expect(verifications).toBe(3);
       perform = goodCourse;
       expect(await admit(BLOCK, paying({ id: "honest", by: "B" }))).toMatchObject({ kind: "delivered" });
       await clock.advance(WAIT_MS);

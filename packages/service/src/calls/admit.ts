@@ -152,11 +152,16 @@ export function createAdmission(options: AdmissionOptions): Admit {
       const { names, earlier } = await named(request);
       // The new payment is left unsettled: this has been bought already.
       if (earlier) return bound(earlier, request, names);
-      const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
-      if (!verdict.valid) return new PaymentRefused(verdict.reason);
-      const release = await asking(() => backing.promise(rail, payment, signal));
-      const holder = await begin(request, requirement, names).finally(release);
-      return bound(holder, request, names);
+      // Before the facilitator is asked: many payments on one small balance must not take up its time.
+      const release = await asking(() => backing.promise(rail, payment, signal)).catch(refusal);
+      if (release instanceof PaymentRefused) return release;
+      try {
+        const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
+        if (!verdict.valid) return new PaymentRefused(verdict.reason);
+        return bound(await begin(request, requirement, names), request, names);
+      } finally {
+        release();
+      }
     } finally {
       leave();
     }

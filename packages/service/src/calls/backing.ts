@@ -1,4 +1,4 @@
-import type { Payment, Rail } from "../payment/rails/rail.ts";
+import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { SAME_HEADER } from "./asking.ts";
 import type { Store } from "./store.ts";
@@ -12,7 +12,8 @@ export interface Backing {
    * row not have heard of it. Once they have come to their end, the same payment passes, or fails by itself.
    *
    * @returns takes it out of the count again
-   * @throws Problem when the payer holds too little for all that it has promised; ProviderError
+   * @throws PaymentRefused when the payer holds too little for this payment alone; Problem when it holds too little for
+   *   all that it has promised; ProviderError
    */
   promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void>;
 }
@@ -60,6 +61,7 @@ export function createBacking(store: Pick<Store, "exposure">): Backing {
         const open = await store.exposure(rail.name, payer);
         // Afterwards: what is paid in between is out of the balance.
         const held = await rail.balance(payment, signal);
+        if (held < amount) throw new PaymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);
         if (open + others + amount > held) {
           const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
           throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });

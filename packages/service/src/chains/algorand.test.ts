@@ -43,6 +43,13 @@ describe("AlgorandSource", () => {
     expect(await read(id)).toEqual({ chain: "algorand", caip2, txnId: id, bytes, level: "finalized", height: 1 });
   });
 
+  it("asks for nothing but the block where the round was seen already", async () => {
+    const { nodes, upstreams } = await start([chainWith(transaction)]);
+    const source = new AlgorandSource({ nodes, caip2, seen: (txnId) => (txnId === id ? 1 : undefined) });
+    expect(await source.transaction(id, never)).toMatchObject({ bytes: encodeMsgpack(transaction), height: 1 });
+    expect(upstreams[0]?.requests).toEqual(["GET /v2/blocks/1?format=msgpack"]);
+  });
+
   it("knows of none when the nodes lack it", async () => {
     await expect((await sourceOf([chainWith()])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
   });

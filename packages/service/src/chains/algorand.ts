@@ -22,6 +22,8 @@ export type AlgorandSourceOptions = {
   caip2: string;
   /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
   accept?: readonly string[];
+  /** The round of a transaction, where the quorum's rounds were read already: nobody is asked for it then. */
+  seen?: (txnId: string) => number | undefined;
   /** Where blocks are worked through; on this thread unless given. */
   work?: BlockWork;
 };
@@ -35,9 +37,12 @@ export class AlgorandSource implements SourceChain {
   readonly #nodes: AlgorandNodes;
   readonly #caip2: string;
   readonly #accepted: ReadonlySet<string>;
+  readonly #seen: (txnId: string) => number | undefined;
   readonly #work: BlockWork;
 
-  constructor({ nodes, caip2, accept = [], work = blockWork(runBlockWork) }: AlgorandSourceOptions) {
+  constructor(options: AlgorandSourceOptions) {
+    const { nodes, caip2, accept = [], seen = () => undefined, work = blockWork(runBlockWork) } = options;
+    this.#seen = seen;
     this.#work = work;
     this.#nodes = nodes;
     this.#caip2 = caip2;
@@ -53,7 +58,8 @@ export class AlgorandSource implements SourceChain {
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
-    const location = await locate(this.#nodes, txnId, signal);
+    const seen = this.#seen(txnId);
+    const location = seen === undefined ? await locate(this.#nodes, txnId, signal) : { round: seen };
     if (location === undefined)
       throw new SourceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
     const bytes = await this.#read(txnId, location, signal);

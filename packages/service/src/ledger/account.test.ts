@@ -15,11 +15,15 @@ afterEach(async () => {
   for (const nodes of open.splice(0)) await nodes.close();
 });
 
-async function accountOn(...chains: FakeChain[]): Promise<AttestorAccount> {
+function accountOn(...chains: FakeChain[]): Promise<AttestorAccount> {
+  return accountIn({ round: 57 }, ...chains);
+}
+
+async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promise<AttestorAccount> {
   const fakes = await FakeNodes.start(...chains);
   open.push(fakes);
   const { nodes } = fakes;
-  const rounds = { latest: () => 57 } as Rounds;
+  const rounds = { latest: () => now.round } as Rounds;
   return new AttestorAccount({
     nodes,
     genesisHash: GENESIS_HASH,
@@ -74,9 +78,10 @@ describe("AttestorAccount", () => {
   });
 
   it("pays by size under congestion, and never more than its bound", async () => {
-    const chain = chainAt(57);
-    const account = await accountOn(chain);
+    const [chain, now] = [chainAt(57), { round: 57 }];
+    const account = await accountIn(now, chain);
     const feeOf = async () => {
+      now.round++;
       const { raw } = await account.sign("note", lease, never);
       return { fee: getInteger(getMap(decodeMsgpackMap(raw), "txn") as MsgpackMap, "fee"), size: BigInt(raw.length) };
     };
@@ -85,6 +90,24 @@ describe("AttestorAccount", () => {
     expect(fee >= 10n * size && fee <= 10n * (size + 2n)).toBe(true);
     chain.feePerByte = 1_000_000;
     expect((await feeOf()).fee).toBe(10_000n);
+  });
+
+  it("asks for the fee once a round, and not less when who asked first has left", async () => {
+    const now = { round: 57 };
+    const account = await accountIn(now, chainAt(57));
+    const asked = () => open.at(-1)?.upstreams[0]?.requests.length;
+    const leaving = new AbortController();
+    const left = account.sign("left", lease, leaving.signal);
+    const others = ["one", "two", "three"].map((note) => account.sign(note, lease, never));
+    leaving.abort(new Error("stopping"));
+    await expect(left).rejects.toThrow("stopping");
+    expect(await Promise.all(others)).toHaveLength(3);
+    const sofar = asked();
+    await account.sign("four", lease, never);
+    expect(asked()).toBe(sofar);
+    now.round++;
+    await account.sign("five", lease, never);
+    expect(asked()).toBe((sofar ?? 0) + 1);
   });
 
   it("refuses notes and leases that the ledger would refuse", async () => {

@@ -58,6 +58,7 @@ export class AttestorAccount implements Ledger {
   readonly #key: KeyObject;
   readonly #publicKey: Uint8Array;
   readonly #maxFee: bigint;
+  #params: { round: number; asked: Promise<TransactionParams> } | undefined;
 
   constructor({ nodes, genesisHash, seed, rounds, source, maxFee = MAX_FEE }: AttestorAccountOptions) {
     this.#nodes = nodes;
@@ -77,10 +78,9 @@ export class AttestorAccount implements Ledger {
       throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
     if (lease.length !== LEASE_BYTES) throw new RangeError(`lease of ${lease.length} bytes instead of ${LEASE_BYTES}`);
 
-    const about = "transaction parameters";
-    const params = await failover(this.#nodes.algods, (algod, ends) => algod.params(ends), { about, signal });
     // The quorum's round, not one node's: a first round in the future would leave the attempt open for long.
     const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
+    const params = await this.#paramsOf(firstValid, signal);
     const lastValid = until ?? firstValid + WINDOW;
     const transaction = (fee: bigint) =>
       structMap({
@@ -142,6 +142,20 @@ export class AttestorAccount implements Ledger {
       signal,
     });
     return amount > minBalance ? amount - minBalance : 0n;
+  }
+
+  /** Asked once a round, whatever is signed in it: fees change from round to round. */
+  async #paramsOf(round: number, signal: AbortSignal): Promise<TransactionParams> {
+    if (this.#params?.round === round) {
+      const known = await this.#params.asked.catch(() => undefined);
+      if (known) return known;
+      // Who asked may have been stopped, which is nothing to us.
+      signal.throwIfAborted();
+    }
+    const about = "transaction parameters";
+    const asked = failover(this.#nodes.algods, (algod, ends) => algod.params(ends), { about, signal });
+    this.#params = { round, asked };
+    return asked;
   }
 
   #fee(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {

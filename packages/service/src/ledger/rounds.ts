@@ -75,6 +75,11 @@ export class RoundWatcher implements Rounds {
     return this.#latestAt;
   }
 
+  /** The round of a transaction that is in one of the rounds already read; undefined says nothing. */
+  seen(id: string): number | undefined {
+    return this.#memory.roundOf(id);
+  }
+
   async find(id: string, signal: AbortSignal): Promise<{ round: number } | undefined> {
     const round = this.#memory.roundOf(id);
     return round === undefined ? locate(this.#nodes, id, signal) : { round };
