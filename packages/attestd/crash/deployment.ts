@@ -33,11 +33,11 @@ export async function newDeployment(sandbox: Sandbox, databaseUrl: string): Prom
     base: sandbox.baseRpcUrl,
     solana: sandbox.solanaRpcUrl,
   };
-  const [accounts, proxies] = await Promise.all([
-    newAccounts(sandbox),
+  const accounts = await newAccounts(sandbox);
+  const proxies = await Promise.all(
     // Of a network that the sandbox lacks there is none, nor a setting below.
-    Promise.all(UPSTREAMS.map(async (name) => [name, await startFaultProxy(upstreams[name] ?? "http://[::1]:1")])),
-  ]);
+    UPSTREAMS.map(async (name) => [name, await startFaultProxy(upstreams[name] ?? "http://[::1]:1")]),
+  );
   const before = Object.fromEntries(proxies) as Record<Upstream, FaultProxy>;
   const { attestor, payTo } = accounts;
   const settings = {

@@ -86,7 +86,7 @@ describe("accounts", () => {
         space: 165n,
       });
     }
-    expect((await rpc.getBalance(solana.payer.address).send()).value).toBe(1_000_000_000n);
+    expect((await rpc.getBalance(solana.payer.address).send()).value).toBe(100_000_000_000n);
   });
 
   test("come in the encoding asked for", async () => {

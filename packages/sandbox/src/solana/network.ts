@@ -59,7 +59,7 @@ export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptio
   const feePayer = randomKey();
   const payTo = { address: randomKey().address };
   machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
-  await fund(machine, payer.address, { sol: 1n, usdc: 1_000n });
+  await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   await fund(machine, feePayer.address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
 
