@@ -144,7 +144,7 @@ class Course implements AsyncDisposable {
   #late: Promise<void> = Promise.resolve();
 
   async #start({ settings }: Deployment, point?: Point): Promise<ServiceProcess> {
-    const process = await this.#stand.start(settings, point && "commit" in point ? point : undefined);
+    const process = await this.#stand.start(settings, point && "commit" in point ? { killAt: point } : {});
     if (this.#opened.disposed) await end(process);
     this.#running.push(process);
     this.#opened.defer(() => end(process));

@@ -10,7 +10,8 @@ import { persistently } from "./process.ts";
 import { QUESTION_NAMES, QUESTIONS, type Question, type QuestionName } from "./questions.ts";
 import { requestFor } from "./subjects.ts";
 
-const FAULTS = {
+/** Ways in which any answer can fail to come, or come twice. */
+export const FAULTS = {
   "time-out before": { kind: "timeout", side: "before" },
   "time-out after": { kind: "timeout", side: "after" },
   "5xx before": { kind: "error", side: "before", status: 503 },

@@ -119,7 +119,13 @@ const receivedOn: Record<RailName, (sandbox: Sandbox, accounts: Accounts) => Pro
 /** Every transaction that the attestor has sent, with its note. */
 async function attestationsOf({ indexerUrl }: Sandbox, { attestor }: Accounts) {
   const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
-  const { transactions } = await indexer.searchForTransactions().address(attestor.address).addressRole("sender").do();
+  const transactions: algosdk.indexerModels.Transaction[] = [];
+  for (let next: string | undefined = ""; next !== undefined; ) {
+    const search = indexer.searchForTransactions().address(attestor.address).addressRole("sender");
+    const page = await (next === "" ? search : search.nextToken(next)).do();
+    transactions.push(...page.transactions);
+    next = page.nextToken;
+  }
   return transactions.map(({ id, note }) => ({
     txid: id as string,
     note: Buffer.from(note ?? []).toString("utf8"),

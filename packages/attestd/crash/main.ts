@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,24 +13,30 @@ import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
 import { documentOf, failuresOf, tableOf } from "./report.ts";
 import { Results } from "./results.ts";
+import { runSoak } from "./soak.ts";
+import { soakText } from "./soak-text.ts";
 
 /*
  * npm run test:crash -- [matrix | faults | replicas | flood | report]
+ * npm run soak -- [--minutes N]
  *
  * Runs what `npm test` runs a sample of, whole; each result is kept in a file as soon as it is known. `report` writes
- * docs/crash-matrix.md from that file, and so does each of the others when nothing of it was left out.
+ * docs/crash-matrix.md from that file, and so does each of the others when nothing of it was left out. The soak writes
+ * its part of docs/performance.md when it was as long as it is meant to be.
  */
 
 const USAGE = `npm run test:crash -- [matrix | faults | replicas | flood | report] [options]
+npm run soak -- [options]
 
   --results FILE   where results are kept (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         go on with the results that are there; else those of the same command are begun anew
   --times N        matrix: how often each cell is run, each time with another subject (default 3)
   --only TEXT      matrix, faults: the cells whose title has the text
   --jobs N         matrix: cells at one time (default 6)
-  --seed N         matrix, replicas: of what is drawn
+  --seed N         matrix, replicas, soak: of what is drawn
   --purchases N    replicas: purchases during the kills (default 500)
   --payments N     flood: authorizations that rest on one small balance (default 5000)
+  --minutes N      soak: how long (default 30)
   --dry            matrix: only list the cells`;
 
 /** Slow enough that a dozen services that follow every round leave time for the work. */
@@ -39,7 +45,11 @@ const PATIENCE_MS = 300_000;
 const COURSES_AT_ONCE = 6;
 const REPLICAS = { times: 200, atOnce: 24, killEveryMs: 3_000 };
 const FLOOD = { backed: 3, atOnce: 40, honest: 30 };
+const SOAK = { buyers: 4, askers: 4, pauseMs: 20, faults: { everyMs: 20_000, forMs: 4_000 } };
+const WHOLE_SOAK_MINUTES = 30;
 const DOCUMENT = new URL("../../../docs/crash-matrix.md", import.meta.url);
+const PERFORMANCE = new URL("../../../docs/performance.md", import.meta.url);
+const SOAK_PLACE = /(<!-- the last soak -->)[\s\S]*(<!-- end of the soak -->)/;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -52,6 +62,7 @@ const { values, positionals } = parseArgs({
     seed: { type: "string", default: "1" },
     purchases: { type: "string", default: "500" },
     payments: { type: "string", default: "5000" },
+    minutes: { type: "string", default: String(WHOLE_SOAK_MINUTES) },
     dry: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -60,7 +71,7 @@ const [times, jobs, seed] = [Number(values.times), Number(values.jobs), Number(v
 const [purchases, payments] = [Number(values.purchases), Number(values.payments)];
 const results = new Results(values.results);
 const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, flood, report };
+const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, flood, report, soak };
 
 const command = COMMANDS[positionals[0] ?? "matrix"];
 if (values.help || !command) console.log(USAGE);
@@ -128,6 +139,23 @@ async function flood(): Promise<boolean> {
   console.log({ ...outcome, told });
   await report();
   return outcome.wrong.length === 0 && outcome.prepared <= FLOOD.backed && told.every((all) => all.endsWith("200"));
+}
+
+async function soak(): Promise<boolean> {
+  const minutes = Number(values.minutes);
+  const outcome = await onStand((stand) => runSoak(stand, { ...SOAK, minutes, seed }));
+  const text = soakText(outcome);
+  console.log(text);
+  if (minutes >= WHOLE_SOAK_MINUTES) {
+    const { at } = stamp();
+    const page = readFileSync(PERFORMANCE, "utf8");
+    const table = `Soak of ${at.slice(0, 10)}, revision ${revision}\n\n${text}`;
+    writeFileSync(
+      PERFORMANCE,
+      page.replace(SOAK_PLACE, (_, start, end) => `${start}\n\n${table}\n\n${end}`),
+    );
+  }
+  return outcome.wrong.length === 0;
 }
 
 async function report(): Promise<boolean> {

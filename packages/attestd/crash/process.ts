@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { CommitPoint } from "./commits.ts";
 import type { Settings } from "./deployment.ts";
 import type { News, Orders } from "./service.ts";
+import type { Vitals } from "./vitals.ts";
 
 const ENTRY = fileURLToPath(new URL("./service.ts", import.meta.url));
 /** Compiled code, for all processes of all runs. */
@@ -24,7 +25,14 @@ export type ServiceProcess = {
 };
 
 /** Starts processes, only as many at a time as there are cores: a start is all work, and has a deadline of its own. */
-export type Starter = (settings: Settings, killAt?: CommitPoint) => Promise<ServiceProcess>;
+export type Starter = (settings: Settings, options?: StartOptions) => Promise<ServiceProcess>;
+
+export type StartOptions = {
+  /** Where it is to kill itself. */
+  killAt?: CommitPoint;
+  /** Is told every so often, in ms, how the process is. */
+  watch?: { everyMs: number; tell: (vitals: Vitals) => void };
+};
 
 /** Has work done when its turn comes. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
@@ -60,16 +68,15 @@ export async function persistently<T>(start: () => Promise<T>): Promise<T> {
 }
 
 export function createStarter(turn: Turns): Starter {
-  return (settings, killAt) => persistently(() => turn(() => startProcess(settings, killAt)));
+  return (settings, options = {}) => persistently(() => turn(() => startProcess(settings, options)));
 }
 
 /**
  * Starts a service.
  *
- * @param killAt where it is to kill itself
  * @throws Error when it did not come to listen; it has ended then
  */
-async function startProcess(settings: Settings, killAt?: CommitPoint): Promise<ServiceProcess> {
+async function startProcess(settings: Settings, { killAt, watch }: StartOptions): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
     env: { NODE_COMPILE_CACHE: CACHE },
     execArgv: [],
@@ -82,6 +89,7 @@ async function startProcess(settings: Settings, killAt?: CommitPoint): Promise<S
   child.on("message", (news: News) => {
     if ("listening" in news) listening.resolve(news.listening);
     else if ("failed" in news) listening.reject(new Error(news.failed));
+    else if ("vitals" in news) watch?.tell(news.vitals);
     else {
       committed.push(news.committed);
       next.resolve();
@@ -94,7 +102,8 @@ async function startProcess(settings: Settings, killAt?: CommitPoint): Promise<S
       listening.reject(new Error(`the service ended before it listened: ${signal ?? code} ${complaints()}`));
     });
   });
-  child.send({ settings, ...(killAt && { killAt }) } satisfies Orders);
+  const orders: Orders = { settings, ...(killAt && { killAt }), ...(watch && { vitalsEveryMs: watch.everyMs }) };
+  child.send(orders);
   const kill = () => void child.kill("SIGKILL");
   try {
     return { url: await listening.promise, committed, nextCommit: () => next.promise, kill, ended };

@@ -1,0 +1,33 @@
+import { type SoakOutcome, VITALS_EVERY_MS } from "./soak.ts";
+
+/** What a soak came to, as a table in Markdown. */
+export function soakText(outcome: SoakOutcome): string {
+  const { soak, rss, descriptors, loopDelay, wrong } = outcome;
+  const rows: [what: string, figure: string][] = [
+    ["time", `${soak.minutes} min, ${soak.buyers} buyers and ${soak.askers} askers at once, seed ${soak.seed}`],
+    ["bought and delivered", `${outcome.delivered}, on all rails, of every subject`],
+    ["told before the bundle came", counted(outcome.told) || "nothing else"],
+    ["asked for free", counted(outcome.answered)],
+    ["faults, each for some seconds", counted(outcome.faults)],
+    ["resident memory", `${whole(rss.first)} MiB at first, ${whole(rss.last)} at last, ${whole(rss.most)} at most`],
+    ["its slope over the second half", `${outcome.rssSlope.toFixed(1)} MiB an hour`],
+    ["file descriptors", `${descriptors.first} at first, ${descriptors.last} at last, ${descriptors.most} at most`],
+    [
+      `event-loop delay, 99th percentile of ${VITALS_EVERY_MS / 1000} s`,
+      `${loopDelay.usual.toFixed(1)} ms usually, ${loopDelay.most.toFixed(1)} ms at most`,
+    ],
+    ["audit, and what an outsider sees", wrong.length === 0 ? "clean" : wrong.join("; ")],
+  ];
+  return ["| What | Figure |", "| --- | --- |", ...rows.map(([what, figure]) => `| ${what} | ${figure} |`)].join("\n");
+}
+
+function counted(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${name} ${count.toLocaleString("en")}`)
+    .join(", ");
+}
+
+function whole(value: number): string {
+  return value.toFixed(0);
+}

@@ -1,0 +1,46 @@
+import { readdirSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
+/** How a process is, told by itself. */
+export type Vitals = {
+  /** Resident memory, in MiB. */
+  rss: number;
+  /** Open file descriptors; 0 where the system does not list them. */
+  descriptors: number;
+  /** Delay of the event loop since the last time, 99th percentile, in ms. */
+  loopDelay: number;
+};
+
+/** Tells every so often how this process is, and keeps it alive no longer for that. */
+export function watchVitals(everyMs: number, tell: (vitals: Vitals) => void): void {
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
+  setInterval(() => {
+    tell({
+      rss: process.memoryUsage.rss() / 2 ** 20,
+      descriptors: openDescriptors(),
+      loopDelay: loop.percentile(99) / 1e6,
+    });
+    loop.reset();
+  }, everyMs).unref();
+}
+
+function openDescriptors(): number {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return 0;
+  }
+}
+
+/** How fast values grow, by least squares: the rise from one to the next. */
+export function slopeOf(values: readonly number[]): number {
+  const middle = (values.length - 1) / 2;
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  let [rise, run] = [0, 0];
+  for (const [place, value] of values.entries()) {
+    rise += (place - middle) * (value - mean);
+    run += (place - middle) ** 2;
+  }
+  return run === 0 ? 0 : rise / run;
+}
