@@ -1,10 +1,21 @@
-import { type Attestation, formatUsdc, type Progress, railOf, type Trust } from "@attestd/client";
-import { evidence, signerUnknown, WARNINGS } from "./report-text.ts";
+import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/client";
+import type { Believed } from "./keys-file.ts";
+import type { Working } from "./live-line.ts";
+import { evidence, signerUnknown, warnings } from "./report-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Says each step of a purchase when it is done. */
-export function progressLines(out: Terminal): (progress: Progress) => void {
+/** What a step is followed by. */
+const NEXT: Record<Progress["step"], string> = {
+  offered: "signing",
+  signed: "paying and recording",
+  resumed: "waiting for the bundle",
+  waiting: "waiting for the bundle",
+};
+
+/** Says each step of a purchase when it is done, and on the last line what comes next. */
+export function progressLines(out: Terminal, working: Working): (progress: Progress) => void {
   return (progress) => {
+    working.say(NEXT[progress.step]);
     if (progress.step === "signed") return out.marked("ok", "signed", 2);
     if (progress.step === "waiting") {
       const seconds = Math.ceil(progress.retryInMs / 1000);
@@ -21,16 +32,16 @@ export function progressLines(out: Terminal): (progress: Progress) => void {
 export function conclusion(
   out: Terminal,
   { bundle, report, receipt }: Attestation,
-  { file, trust, seconds }: { file: string; trust: Trust | undefined; seconds: number },
+  { file, believed, seconds }: { file: string; believed: Believed | undefined; seconds: number },
 ): void {
   if (receipt) out.marked("ok", `paid     ${out.short(receipt.transaction)}`, 2);
   if (report.verified) {
     out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
     out.marked("ok", `verified, saved ${file}`, 2);
-    for (const warning of report.warnings) out.marked("warning", WARNINGS[warning], 2);
+    for (const words of warnings(report, believed)) out.marked("warning", words, 2);
     return;
   }
   const unknown = signerUnknown(report);
   out.marked(unknown ? "unknown" : "fail", `saved ${file}, ${unknown ? "signer unknown" : "not verified"}`, 2);
-  for (const line of evidence(report, bundle, trust, out)) out.line(`    ${line}`);
+  for (const line of evidence(report, bundle, believed, out)) out.line(`    ${line}`);
 }

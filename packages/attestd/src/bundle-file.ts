@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { JsonError } from "@attestd/proof";
 import { LARGEST_BUNDLE, LARGEST_FILE, readFileContents } from "@attestd/web/bundle-file";
+import type { Input } from "./environment.ts";
 import { fileTrouble } from "./failure.ts";
 
 /** Why something cannot be judged at all: a sentence for people. */
@@ -11,11 +12,12 @@ export class Unreadable extends Error {}
  * Reads what may be a bundle, or a certificate that carries one.
  *
  * @param name a path, or `-` for standard input
+ * @param stdin asked for only then
  * @returns UTF-8 of JSON that has at least one part of a bundle
  * @throws Unreadable; JsonError for what is no JSON
  */
-export async function readBundle(name: string): Promise<Uint8Array> {
-  const bytes = await readBytes(name);
+export async function readBundle(name: string, stdin: () => Input): Promise<Uint8Array> {
+  const bytes = await readBytes(name === "-" ? stdin() : name);
   const contents = await readFileContents(bytes);
   if (contents.kind === "bundle") return contents.bytes;
   if (contents.kind === "empty_certificate") throw new Unreadable("This certificate carries no bundle.");
@@ -29,13 +31,13 @@ export function notJson(error: JsonError): Unreadable {
   return new Unreadable(error.code === "syntax" ? `Not JSON (line ${error.line}).` : `Not JSON: ${error.message}.`);
 }
 
-async function readBytes(name: string): Promise<Buffer> {
+async function readBytes(from: string | Input): Promise<Buffer> {
   try {
-    if (name !== "-") tooLarge((await stat(name)).size);
+    if (typeof from === "string") tooLarge((await stat(from)).size);
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of name === "-" ? process.stdin : createReadStream(name)) {
-      chunks.push(chunk);
+    for await (const chunk of typeof from === "string" ? createReadStream(from) : from) {
+      chunks.push(Buffer.from(chunk));
       size += chunk.length;
       tooLarge(size);
     }

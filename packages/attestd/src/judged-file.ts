@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
 import { type Bundle, JsonError, mayAskChain, parseBundle, parseJson, type VerifyReport, verify } from "@attestd/proof";
 import { notJson, readBundle, Unreadable } from "./bundle-file.ts";
+import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { type Believed, pinnedKeys, readKeys } from "./keys-file.ts";
 import { DEFAULT_FOLDER, sandboxFolder, standingSandbox } from "./sandbox-folder.ts";
@@ -32,7 +33,8 @@ export type Result = { file: string } & (
 /** @returns undefined where nothing is named and no sandbox stands here. @throws Failure */
 export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believed | undefined> {
   if (kid) return pinnedKeys(kid, ledger);
-  if (ledger) throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record; name them too");
+  if (ledger)
+    throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record", ["Name them too: --kid KID."]);
   if (keys !== undefined) return readKeys(keys);
   const standing = sandboxFolder(DEFAULT_FOLDER).keys;
   return existsSync(standing) ? readKeys(standing) : undefined;
@@ -41,7 +43,8 @@ export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believ
 /** @returns undefined where the chains are not to be asked. @throws Failure `usage` */
 export async function serviceToAsk({ chain, service }: Whom): Promise<string | undefined> {
   if (!chain) {
-    if (service !== undefined) throw new Failure(EXIT.usage, "--service is asked only with --chain");
+    if (service !== undefined)
+      throw new Failure(EXIT.usage, "--service is asked only with --chain", ["Give both, or neither."]);
     return undefined;
   }
   const asked = service ?? (await standingSandbox())?.serviceUrl;
@@ -59,9 +62,10 @@ export async function judgeFile(
   file: string,
   believed: Believed | undefined,
   service: string | undefined,
+  environment: Environment,
 ): Promise<Result> {
   try {
-    const bytes = await readBundle(file);
+    const bytes = await readBundle(file, () => environment.stdin);
     const report = verify(bytes, believed);
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
     if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle, bytes };

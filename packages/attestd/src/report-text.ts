@@ -5,10 +5,10 @@ import {
   mayAskChain,
   type SourceChain,
   sourceChain,
-  type Trust,
   type VerifyReport,
   type Warning,
 } from "@attestd/proof";
+import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
 /** What a report comes down to, for people. The word follows the report; nothing is judged again here. */
@@ -18,10 +18,11 @@ const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 const CHAIN_LABELS: Record<SourceChain, string> = { algorand: "Algorand", base: "Base" };
 
-export const WARNINGS: Record<Warning, string> = {
-  sandbox: "From a sandbox: nothing in it is real.",
-  included_only: "Seen only as included on Base; it could be undone.",
-  history_old: "The key history is more than 30 days old; later withdrawals do not show.",
+/** As the page has them (web, words.ts). @param date of the key list: `2026-11-21` */
+const WARNINGS: Record<Warning, (date: string) => string> = {
+  sandbox: () => "Sandbox, not real.",
+  included_only: () => 'Seen only as "included" on Base; could be undone.',
+  history_old: (date) => `Key list is from ${date}; later withdrawals don't show.`,
 };
 
 /** What a check means when it failed and has no values to show. */
@@ -62,23 +63,36 @@ export function signerUnknown({ verified, attestor, failures }: VerifyReport): b
 export function evidence(
   report: VerifyReport,
   bundle: Bundle | undefined,
-  trust: Trust | undefined,
+  believed: Believed | undefined,
   out: Terminal,
 ): string[] {
+  const trust = believed?.trust;
   if (!report.verified || !bundle) return refusal(report, trust, out);
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
-  const time = report.recordedAt === undefined ? "" : `, ${report.recordedAt}`;
+  const { recordedAt } = report;
+  const time = recordedAt === undefined ? "" : `, ${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
   const { kid = "", status } = report.attestor;
   const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
   const by = origin
     ? `${URL.parse(origin)?.host ?? origin}, key ${out.short(kid)} (${status})`
     : `key ${out.short(kid)} (pinned)`;
   return [
-    `${subject(bundle, out)}, ${recorded} on Algorand in round ${bundle.attest.round}${time}`,
+    `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time}`,
     `signed by ${by}`,
     `${count(report)}; ${ledger(report)}`,
-    ...report.warnings.map((warning) => WARNINGS[warning]),
+    ...warnings(report, believed),
   ];
+}
+
+/** What a verified bundle has against it. */
+export function warnings({ warnings: found }: VerifyReport, believed: Believed | undefined): string[] {
+  const date = new Date(Date.now() - (believed?.historyAge ?? 0) * 1000).toISOString().slice(0, 10);
+  return found.map((warning) => WARNINGS[warning](date));
+}
+
+/** A sandbox's ledger is not Algorand. */
+function ledgerName({ warnings: found }: VerifyReport): string {
+  return found.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
 }
 
 /** What was attested. */
@@ -89,7 +103,7 @@ function subject(bundle: Bundle, out: Terminal): string {
   return `${chain} ${out.short(bundle.source.txnId)}${block ? ` in ${block}` : ""}`;
 }
 
-function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {
+function refusal(report: VerifyReport, trust: Believed["trust"] | undefined, out: Terminal): string[] {
   if (signerUnknown(report)) {
     const why = trust ? "its key is in no history here" : "no keys to believe were given (--keys FILE)";
     return [`Unchanged, but ${why}. Anyone could have made it.`];

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { LiveLine } from "./live-line.ts";
 
 export type Mark = "ok" | "fail" | "unknown" | "warning";
 
@@ -9,28 +10,47 @@ const MARKS: Record<Mark, { unicode: string; ascii: string; colour: "green" | "r
   warning: { unicode: "⚠", ascii: "!", colour: "yellow" },
 };
 
-/** One stream that people read. Colour only where it is a terminal and NO_COLOR is unset, which `styleText` looks at. */
+export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+/** How the reader wants to see things. */
+export type Look = {
+  /** Whether the locale's character set is UTF-8; else only ASCII is written. */
+  unicode: boolean;
+  colour: "never" | "on a terminal" | "always";
+  /** The terminal can neither move its cursor nor show colour. */
+  isDumb: boolean;
+};
+
+/** One stream that people read. */
 export type Terminal = {
   /** Writes one line; whatever in it could move a cursor or reorder text is shown as its code point. */
   line(text?: string): void;
   /** Writes a line that begins with a mark, after `indent` spaces. */
   marked(mark: Mark, text: string, indent?: number): void;
+  /** Writes a line of JSON, for programs. */
+  json(value: object): void;
+  /** Writes a text of our own as it is. */
+  text(text: string): void;
   /** The first and last characters of an id. */
   short(id: string): string;
   /** The first characters of a hash or key; other text, which has spaces, whole. */
   head(value: string): string;
 };
 
-/** @param unicode whether the reader's locale can show more than ASCII */
-export function terminal(stream: NodeJS.WriteStream, unicode: boolean): Terminal {
+/** @param live the line of the screen that all that is written has to go around */
+export function terminal(stream: Output, look: Look, live: LiveLine): Terminal {
+  const { unicode, colour, isDumb } = look;
+  const isColoured = colour === "always" || (colour === "on a terminal" && stream.isTTY === true && !isDumb);
   const ellipsis = unicode ? "…" : "...";
-  const write = (text: string) => stream.write(`${text}\n`);
+  const text = (whole: string) => live.around(() => stream.write(whole));
   return {
-    line: (text = "") => write(printable(text, unicode)),
-    marked(mark, text, indent = 0) {
-      const { colour, ...sign } = MARKS[mark];
-      const painted = styleText(colour, unicode ? sign.unicode : sign.ascii, { stream });
-      write(`${" ".repeat(indent)}${painted} ${printable(text, unicode)}`);
+    text,
+    json: (value) => text(`${JSON.stringify(value)}\n`),
+    line: (words = "") => text(`${printable(words, unicode)}\n`),
+    marked(mark, words, indent = 0) {
+      const sign = unicode ? MARKS[mark].unicode : MARKS[mark].ascii;
+      const painted = isColoured ? styleText(MARKS[mark].colour, sign, { validateStream: false }) : sign;
+      text(`${" ".repeat(indent)}${painted} ${printable(words, unicode)}\n`);
     },
     short: (id) => (id.length <= 16 ? id : `${id.slice(0, 6)}${ellipsis}${id.slice(-4)}`),
     head: (value) => (value.length <= 12 || value.includes(" ") ? value : `${value.slice(0, 8)}${ellipsis}`),
@@ -38,7 +58,7 @@ export function terminal(stream: NodeJS.WriteStream, unicode: boolean): Terminal
 }
 
 /** Text from files and services is data: control, format (bidi) and separator characters are never sent to a terminal. */
-function printable(text: string, unicode: boolean): string {
+export function printable(text: string, unicode: boolean): string {
   const escaped = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, codePoint);
   return unicode ? escaped : escaped.replaceAll("…", "...").replace(/[^\x20-\x7e]/gu, codePoint);
 }

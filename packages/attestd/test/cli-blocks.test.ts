@@ -55,7 +55,7 @@ describe.each([
 
 test.each([
   [["attest-block", "base", "1.5"], "the height of a block is a whole number, and is 1.5"],
-  [["attest-block", "solana", "1"], "is invalid"],
+  [["attest-block", "solana", "1"], "<chain> can't be 'solana'. Allowed choices are algorand, base."],
   [["prove", txnId, "latest"], "the height of a block is a whole number, and is latest"],
   [["prove", "0x12", "1"], "0x12 is no transaction id"],
 ])("attestd %j is a slip of the pen, and asks no one", async (args, message) => {

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testBundle, testHistory } from "@attestd/proof/testing";
 import { describe, expect, test } from "vitest";
-import { attestd, start, temporaryFolder } from "./command.ts";
+import { attestdProcess as attestd, start, temporaryFolder } from "./command.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
 const LOADED = fileURLToPath(new URL("./print-loaded.ts", import.meta.url));

@@ -2,12 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { run } from "../src/cli.ts";
+import { environmentOf } from "../src/environment.ts";
 
 /** Compiled code, for all runs of all tests. */
 const CACHE = join(tmpdir(), "attestd-test-cache");
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
@@ -24,10 +27,7 @@ export function start(
   args: string[],
   { cwd, env, input }: CommandOptions = {},
 ): ChildProcess & { ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, XDG_CACHE_HOME: CACHE, LANG: "C.UTF-8", ...env },
-  });
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) });
   child.stdin.on("error", () => undefined).end(input);
   const code = new Promise<number | null>((resolve) => child.on("close", resolve));
   const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(([code, stdout, stderr]) => ({
@@ -38,9 +38,66 @@ export function start(
   return Object.assign(child, { ended });
 }
 
-/** Runs `attestd` to its end. */
-export function attestd(args: string[], options?: CommandOptions): Promise<Ended> {
+/** The environment of a command in a test. */
+export function variablesOf(cwd: string | undefined, env: CommandOptions["env"]): Record<string, string> {
+  const { PATH = "" } = process.env;
+  return { PATH, HOME: cwd ?? tmpdir(), XDG_CACHE_HOME: CACHE, LANG: "C.UTF-8", ...env };
+}
+
+/** Runs `attestd` to its end, as a process of its own. */
+export function attestdProcess(args: string[], options?: CommandOptions): Promise<Ended> {
   return start(args, options).ended;
+}
+
+export type InProcess = CommandOptions & {
+  stop?: AbortSignal;
+  screen?: { columns: number };
+  onError?: (text: string) => void;
+};
+
+/** The current folder belongs to the whole process: commands in it wait for one another. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `attestd` to its end, in this process: all of it but the few lines of `main.ts`.
+ *
+ * @param options.stop asks it to stop
+ * @param options.onError hears what it writes to standard error
+ * @param options.screen makes terminals of its output streams
+ */
+export function attestd(
+  args: string[],
+  { cwd, env, input = "", stop, screen, onError }: InProcess = {},
+): Promise<Ended> {
+  const ended = last.then(async () => {
+    const before = process.cwd();
+    const written = { stdout: "", stderr: "" };
+    const stream = (name: keyof typeof written) =>
+      Object.assign(
+        new Writable({
+          write(chunk, _encoding, done) {
+            written[name] += chunk;
+            if (name === "stderr") onError?.(String(chunk));
+            done();
+          },
+        }),
+        screen && { isTTY: true, ...screen },
+      );
+    const streams = { stdin: Readable.from([input]), stdout: stream("stdout"), stderr: stream("stderr") };
+    const variables = { ...variablesOf(cwd, env), ...(cwd && { XDG_STATE_HOME: join(cwd, "state") }), ...env };
+    process.chdir(cwd ?? before);
+    try {
+      const code = await run(
+        args,
+        environmentOf(variables, streams, () => stop ?? new AbortController().signal),
+      );
+      return { code, ...written };
+    } finally {
+      process.chdir(before);
+    }
+  });
+  last = ended.catch(() => undefined);
+  return ended;
 }
 
 /** A folder that is gone afterwards. */

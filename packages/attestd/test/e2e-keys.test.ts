@@ -46,13 +46,12 @@ const keys = (...args: string[]) => attestd(["keys", ...args], { cwd: folder.pat
 /** An operator's command, under the key whose seed is in a file; the rounds that it waits for come at once. */
 function operate(seed: string | undefined, ...args: string[]) {
   const env = seed && { env: { ATTESTOR_PQ_SEED_FILE: path(seed) } };
-  const command = start(["keys", ...args, "--sandbox"], { cwd: folder.path, ...env });
+  return attestd(["keys", ...args, "--sandbox"], { cwd: folder.path, ...env, onError: hasten });
+}
+function hasten(text: unknown): void {
+  const round = Number(WAITING.exec(String(text))?.[1] ?? 0);
   const { ledger } = world.sandbox.algorand;
-  command.stderr?.on("data", (text) => {
-    const round = Number(String(text).match(WAITING)?.[1] ?? 0);
-    while (ledger.round < round) ledger.advance();
-  });
-  return command;
+  while (ledger.round < round) ledger.advance();
 }
 const WAITING = /Waiting for round (\d+)/;
 const seedIn = async (name: string) => (await readFile(path(name), "utf8")).trim();
@@ -126,13 +125,13 @@ async function keyNotes(): Promise<string[]> {
 describe("keys over time", { timeout: 120_000 }, () => {
   test("a key is not replaced while the service runs, nor while a call is bound to it", async () => {
     await bought();
-    expect(await operate(undefined, "rotate", "--seed-file", "second.seed").ended).toMatchObject({
+    expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(/not rotated\n.*another process has this journal open\n.*Stop that service first/),
     });
     await world.stopService();
     edit("UPDATE calls SET state = 'confirmed', open = TRUE");
-    expect(await operate(undefined, "rotate", "--seed-file", "second.seed").ended).toMatchObject({
+    expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
       code: 5,
       stderr: expect.stringContaining("1 paid call is attested under the current key, and not delivered yet."),
     });
@@ -141,12 +140,12 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("a rotation that is killed is finished by the same command, and noted once", async () => {
-    const rotating = operate(undefined, "rotate", "--seed-file", "second.seed");
-    rotating.stderr?.prependListener("data", (text) => WAITING.test(String(text)) && rotating.kill("SIGKILL"));
+    const rotating = start(["keys", "rotate", "--seed-file", "second.seed", "--sandbox"], { cwd: folder.path });
+    rotating.stderr?.on("data", (text) => WAITING.test(String(text)) && rotating.kill("SIGKILL"));
     expect((await rotating.ended).code).toBeNull();
     await expect(world.restart()).rejects.toThrow("is being replaced by");
 
-    const { code, stdout } = await operate(undefined, "rotate", "--seed-file", "second.seed").ended;
+    const { code, stdout } = await operate(undefined, "rotate", "--seed-file", "second.seed");
     expect(code).toBe(0);
     expect(stdout).toContain(`ATTESTOR_PQ_SEED_FILE=${path("second.seed")}\n`);
     expect((await stat(path("second.seed"))).mode & 0o777).toBe(0o600);
@@ -192,7 +191,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const [first] = history.keys;
     const round = (bundles[0]?.attest.round ?? 0) + 1;
     const revoke = ["revoke", first?.kid ?? "", "--from", String(round)];
-    const { code, stdout } = await operate("second.seed", ...revoke).ended;
+    const { code, stdout } = await operate("second.seed", ...revoke);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`from round  ${round}\n`)]);
     await world.restart();
     const saved = await keys(
@@ -222,10 +221,10 @@ describe("keys over time", { timeout: 120_000 }, () => {
   test("a revoked current key starts no service, until another takes its place", async () => {
     await world.stopService();
     const [, second] = history.keys;
-    const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json").ended;
+    const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
     expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
     await expect(world.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
-    expect((await operate("second.seed", "rotate", "--seed-file", "third.seed").ended).code).toBe(0);
+    expect((await operate("second.seed", "rotate", "--seed-file", "third.seed")).code).toBe(0);
     await world.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
     await bought();
     history = parseKeyHistory(await served());
@@ -277,8 +276,8 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
     await expect(world.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
-    expect((await operate("third.seed", "restore", "bad3.json").ended).stderr).toContain("It does not fit the ledger");
-    expect((await operate("third.seed", "restore", "keys.json").ended).code).toBe(0);
+    expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
+    expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
     await world.restart();
     expect(await served()).toEqual(history);
   });

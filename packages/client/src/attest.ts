@@ -19,6 +19,8 @@ export type PurchaseOptions<B extends Bundle = Bundle> = {
   maxPrice: string;
   /** Whose attestations are believed; without it the report's signer is `unknown`. */
   trust?: Trust;
+  /** How long ago `trust`, a key history, was fetched, in seconds: as `verify` takes it. */
+  historyAge?: number;
   /** Where the signed payment waits for its bundle. One that survives the process makes a purchase resumable. */
   vault: Vault;
   /**
@@ -110,7 +112,7 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   const call = openCall(options, request);
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
-    const { bundle, report } = examine(bytes, call, options.trust);
+    const { bundle, report } = examine(bytes, call, options);
     const attestation = {
       bundle: bundle as B,
       report,

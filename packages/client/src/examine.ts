@@ -4,10 +4,10 @@ import {
   parseBundle,
   parseJson,
   sourceChain,
-  type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
+import type { PurchaseOptions } from "./attest.ts";
 import { AttestError } from "./errors.ts";
 import type { Call } from "./pay.ts";
 import type { PaidRequest } from "./request.ts";
@@ -28,11 +28,11 @@ export type Examined = {
 export function examine(
   bytes: Uint8Array,
   { id, request }: Pick<Call, "id" | "request">,
-  trust: Trust | undefined,
+  { trust, historyAge = 0 }: Pick<PurchaseOptions, "trust" | "historyAge">,
 ): Examined {
   let examined: Examined;
   try {
-    examined = { report: verify(bytes, { trust }), bundle: parseBundle(parseJson(bytes)) };
+    examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(parseJson(bytes)) };
   } catch (cause) {
     throw new AttestError("paid_unfinished", `The service's answer is not a bundle: ${(cause as Error).message}.`, {
       paymentId: id,

@@ -4,8 +4,6 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
-import { stopSignal } from "../stop.ts";
-import { type Terminal, terminal } from "../terminal.ts";
 
 export type AuditOptions = SettingsOptions & {
   since?: string;
@@ -24,25 +22,27 @@ export type AuditOptions = SettingsOptions & {
  * @throws Failure
  */
 export async function audit(options: AuditOptions, environment: Environment): Promise<ExitCode> {
-  const signal = stopSignal();
+  const signal = environment.stop();
   const operator = { sandbox: options.sandbox ?? false, since: timeOf(options.since), signal };
   const adoption = adoptionOf(options);
   const settings = await readSettings(options, environment);
-  const out = terminal(process.stdout, environment.unicode);
-  return adoption ? adopt(settings, adoption, operator, options, environment) : judge(settings, operator, options, out);
+  return adoption
+    ? adopt(settings, adoption, operator, options, environment)
+    : judge(settings, operator, options, environment);
 }
 
 async function judge(
   settings: Settings,
   operator: OperatorOptions,
   { json }: AuditOptions,
-  out: Terminal,
+  { out, working }: Environment,
 ): Promise<ExitCode> {
+  using _working = working("reading the journal, the ledger and the rails");
   const { auditJournal } = await import("@attestd/service/operator");
   const report = await auditJournal(settings, operator).catch((error: unknown) => {
     throw operatorFailure(error, "not audited", operator.signal);
   });
-  if (json) process.stdout.write(`${JSON.stringify(report)}\n`);
+  if (json) out.json(report);
   else printReport(report, out);
   return { clean: EXIT.good, open: EXIT.paidUnfinished, violated: EXIT.notVerified }[report.verdict];
 }
@@ -52,10 +52,10 @@ async function adopt(
   adoption: Omit<Adoption, "onWait">,
   operator: OperatorOptions,
   { json }: AuditOptions,
-  { unicode }: Environment,
+  { out, err, working }: Environment,
 ): Promise<ExitCode> {
+  using _working = working("adopting the payment");
   const { adoptPayment } = await import("@attestd/service/operator");
-  const err = terminal(process.stderr, unicode);
   const onWait = (round: number) =>
     err.line(`Waiting for round ${round}: until then an attestation of the lost call may still come.`);
   const call = await adoptPayment(settings, { ...adoption, onWait }, operator).catch((error: unknown) => {
@@ -65,10 +65,9 @@ async function adopt(
   const { key, payer, proof, subject, state } = call;
   const transaction = proof?.transaction;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ key, state, payer, transaction, subject, attestation })}\n`);
+    out.json({ key, state, payer, transaction, subject, attestation });
     return EXIT.good;
   }
-  const out = terminal(process.stdout, unicode);
   out.marked("ok", `Adopted  ${key}`);
   out.line(`  paid by   ${payer}, in ${transaction}`);
   out.line(`  attested  ${attestation ?? "not yet"}`);

@@ -7,7 +7,6 @@ import { writeWhole } from "../files.ts";
 import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
 import { evidence, verdict } from "../report-text.ts";
-import { terminal } from "../terminal.ts";
 
 export type CertificateOptions = Whom & { out?: string; paper: Paper };
 
@@ -32,15 +31,17 @@ export async function certificate(
 
   const believed = await whoIsBelieved(options);
   const service = await serviceToAsk(options);
-  const err = terminal(process.stderr, environment.unicode);
-  const result = await judgeFile(file, believed, service);
+  const { err, out: say, working } = environment;
+  using asking = working(service && "asking the chains");
+  const result = await judgeFile(file, believed, service, environment);
+  asking.say(undefined);
   if (result.kind === "unreadable") throw new Failure(EXIT.unreadable, `can't read ${file}`, [result.why]);
   if (!result.report.verified) {
     const { heading } = verdict(result.report);
     throw new Failure(
       EXIT.notVerified,
       `no certificate: ${heading.toLowerCase()}`,
-      evidence(result.report, result.bundle, believed?.trust, err),
+      evidence(result.report, result.bundle, believed, err),
     );
   }
   const now = new Date();
@@ -49,10 +50,9 @@ export async function certificate(
   const title = `Certificate of attestation: ${contents.title}`;
   const made = format === ".pdf" ? await toPdf(sheet, result.bytes, title, now) : toSvg(sheet, result.bytes, title);
   await writeWhole(out, made, 0o644).catch((error: unknown) => {
-    throw new Failure(EXIT.unreadable, `can't write ${out}`, [fileTrouble(error)], error);
+    throw new Failure(EXIT.usage, `can't write ${out}`, [fileTrouble(error), "Name another: --out FILE."], error);
   });
 
-  const say = terminal(process.stdout, environment.unicode);
   say.marked("ok", `Saved ${out}`);
   say.line(`  ${contents.title}`);
   if (contents.stamp !== undefined) say.line("  Marked as not real: it is of a sandbox.");

@@ -6,7 +6,6 @@ import algosdk from "algosdk";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { writeSecret } from "../secret-file.ts";
-import { terminal } from "../terminal.ts";
 
 export type KeygenOptions = { dir: string; json?: boolean };
 
@@ -35,15 +34,14 @@ export async function keygen(options: KeygenOptions, environment: Environment): 
     kid: keyId(pqPublicKey),
     settings: { ATTESTOR_MNEMONIC_FILE: mnemonicFile, ATTESTOR_PQ_SEED_FILE: seedFile },
   };
-  if (options.json) process.stdout.write(`${JSON.stringify(made)}\n`);
+  if (options.json) environment.out.json(made);
   else explain(made, environment);
   return EXIT.good;
 }
 
 type Made = { algorandAddress: string; kid: string; settings: Record<string, string> };
 
-function explain({ algorandAddress, kid, settings }: Made, { unicode }: Environment): void {
-  const out = terminal(process.stdout, unicode);
+function explain({ algorandAddress, kid, settings }: Made, { out }: Environment): void {
   out.marked("ok", "Made an attestor");
   out.line(`  address  ${algorandAddress}`);
   out.line(`  kid      ${kid}`);

@@ -6,8 +6,6 @@ import { readKeys } from "../keys-file.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { seedIn } from "../secret-file.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
-import { stopSignal } from "../stop.ts";
-import { terminal } from "../terminal.ts";
 
 export type KeysRotateOptions = SettingsOptions & { seedFile: string; json?: boolean };
 export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
@@ -19,7 +17,9 @@ export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolea
  */
 export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
   const seedFile = resolve(options.seedFile);
+  const { out } = environment;
   const { signal, settings, operator, onWait } = await prepare(options, environment);
+  using _working = environment.working("replacing the key");
   const { rotateKey } = await import("@attestd/service/operator");
   const change = await rotateKey(settings, { seed: () => seedIn(seedFile, "--seed-file"), onWait }, operator).catch(
     (error: unknown) => {
@@ -30,15 +30,15 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   if (!old || !key) throw new TypeError("a rotation leaves two keys");
   if (options.json) {
     const { kid, fromRound } = key;
-    return json({
+    out.json({
       kid,
       fromRound,
       replaces: old.kid,
       note: change.txid,
       settings: { ATTESTOR_PQ_SEED_FILE: seedFile },
     });
+    return EXIT.good;
   }
-  const out = terminal(process.stdout, environment.unicode);
   out.marked("ok", `Rotated  ${key.kid}`);
   out.line(`  from round  ${key.fromRound}`);
   out.line(`  replaces    ${old.kid}`);
@@ -60,7 +60,9 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
 export async function keysRevoke(kid: string, options: KeysRevokeOptions, environment: Environment): Promise<ExitCode> {
   const { from } = options;
   if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new Failure(EXIT.usage, "--from is not a round");
+  const { out } = environment;
   const { signal, settings, operator, onWait } = await prepare(options, environment);
+  using _working = environment.working("withdrawing the key");
   const { revokeKey } = await import("@attestd/service/operator");
   const what = { kid, round: from === undefined ? undefined : Number(from), onWait };
   const change = await revokeKey(settings, what, operator).catch((error: unknown) => {
@@ -69,8 +71,10 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
   const key = change.history.keys.find((entry) => entry.kid === kid);
   if (!key) throw new TypeError("a revoked key is in the history");
   const { revokedRound, untilRound } = key;
-  if (options.json) return json({ kid, revokedRound, note: change.txid });
-  const out = terminal(process.stdout, environment.unicode);
+  if (options.json) {
+    out.json({ kid, revokedRound, note: change.txid });
+    return EXIT.good;
+  }
   out.marked("ok", `Revoked  ${kid}`);
   out.line(`  from round  ${revokedRound}`);
   out.line(`  noted in    ${noteOf(change)}`);
@@ -91,14 +95,18 @@ export async function keysRestore(
   options: SettingsOptions & { json?: boolean },
   environment: Environment,
 ): Promise<ExitCode> {
+  const { out } = environment;
   const { trust: saved } = await readKeys(file);
   const { signal, settings, operator } = await prepare(options, environment);
+  using _working = environment.working("holding the history against the ledger");
   const { restoreKeys } = await import("@attestd/service/operator");
   const history = await restoreKeys(settings, saved, operator).catch((error: unknown) => {
     throw changeFailure(error, "not restored", signal);
   });
-  if (options.json) return json(history);
-  const out = terminal(process.stdout, environment.unicode);
+  if (options.json) {
+    out.json(history);
+    return EXIT.good;
+  }
   out.marked("ok", `The journal has the ${history.keys.length} keys of ${file}`);
   out.line(`  current  ${history.keys.at(-1)?.kid}`);
   return EXIT.good;
@@ -107,14 +115,14 @@ export async function keysRestore(
 const HAND_ON = "  Hand the new history on: attestd keys history --service URL --save keys.json";
 
 async function prepare(options: SettingsOptions, environment: Environment) {
-  const signal = stopSignal();
+  const signal = environment.stop();
   const settings = await readSettings(options, environment);
-  const err = terminal(process.stderr, environment.unicode);
   return {
     signal,
     settings,
     operator: { sandbox: options.sandbox ?? false, signal },
-    onWait: (round: number) => err.line(`Noted. Waiting for round ${round}, the last before the new key's.`),
+    onWait: (round: number) =>
+      environment.err.line(`Noted. Waiting for round ${round}, the last before the new key's.`),
   };
 }
 
@@ -126,9 +134,4 @@ function changeFailure(error: unknown, what: string, stop: AbortSignal): Failure
 
 function noteOf({ txid }: KeyChangeReport): string {
   return txid ?? "made before; nothing was changed now";
-}
-
-function json(value: object): ExitCode {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
-  return EXIT.good;
 }

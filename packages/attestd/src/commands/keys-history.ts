@@ -17,8 +17,7 @@ import { fault, readKeys } from "../keys-file.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
-import { stopSignal } from "../stop.ts";
-import { type Terminal, terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export type KeysHistoryOptions = SettingsOptions & {
   service?: string;
@@ -41,10 +40,10 @@ export async function keysHistory(options: KeysHistoryOptions, environment: Envi
   if (save !== undefined) found.push(await keep(history, from, save));
 
   if (options.json) {
-    process.stdout.write(`${JSON.stringify(history)}\n`);
+    environment.out.json(history);
     return EXIT.good;
   }
-  print(history, terminal(process.stdout, environment.unicode), found);
+  print(history, environment.out, found);
   return EXIT.good;
 }
 
@@ -63,7 +62,7 @@ async function find(options: KeysHistoryOptions, environment: Environment): Prom
 }
 
 async function inJournal(options: KeysHistoryOptions, environment: Environment): Promise<Found> {
-  const signal = stopSignal();
+  const signal = environment.stop();
   const settings = await readSettings(options, environment);
   const { readKeyHistory } = await import("@attestd/service/operator");
   const history = await readKeyHistory(settings, { sandbox: options.sandbox ?? false, signal }).catch((error) => {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { type Attestation, AttestError, formatUsdc, type PurchaseOptions, type Wallet } from "@attestd/client";
 import { type FileVault, fileVault } from "@attestd/client/file-vault";
 import type { Bundle } from "@attestd/proof";
@@ -11,9 +10,8 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { readKeys } from "../keys-file.ts";
+import type { Working } from "../live-line.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
-import { stopSignal } from "../stop.ts";
-import { terminal } from "../terminal.ts";
 import { readWallet } from "../wallet-file.ts";
 
 export type PurchaseCommandOptions = {
@@ -40,30 +38,31 @@ export async function purchase<B extends Bundle>(
   options: PurchaseCommandOptions,
   environment: Environment,
 ): Promise<ExitCode> {
-  const signal = stopSignal();
+  const signal = environment.stop();
   const { service, wallet, keys, vault, inSandbox } = await parties(options, environment);
   const believed = keys === undefined ? undefined : await readKeys(keys);
   await checkFolder(options.out);
 
-  const people = terminal(options.json ? process.stderr : process.stdout, environment.unicode);
+  const people = options.json ? environment.err : environment.out;
+  using working = environment.working("asking for the price");
   const started = performance.now();
   let file = "";
-  const wanted: PurchaseOptions<B> = {
+  const wanted: PurchaseOptions<B> & { signal: AbortSignal } = {
     service,
     wallet,
     maxPrice: options.maxPrice,
-    ...(believed && { trust: believed.trust }),
+    ...believed,
     vault,
     save: async (attestation) => {
       file = await saveBundle(attestation, options.out);
     },
-    onProgress: progressLines(people),
+    onProgress: progressLines(people, working),
     signal,
   };
   try {
-    const attestation = await buyOrAsk(buy, wanted, signal);
-    conclusion(people, attestation, { file, trust: believed?.trust, seconds: (performance.now() - started) / 1000 });
-    if (options.json) process.stdout.write(`${JSON.stringify({ file, ...attestation.report })}\n`);
+    const attestation = await buyOrAsk(buy, wanted, working, environment);
+    conclusion(people, attestation, { file, believed, seconds: (performance.now() - started) / 1000 });
+    if (options.json) environment.out.json({ file, ...attestation.report });
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
     if (!(error instanceof AttestError)) throw error;
@@ -98,33 +97,23 @@ async function parties(options: PurchaseCommandOptions, { stateFolder }: Environ
 /** Asks, where someone is there to answer, before paying more than was allowed. */
 async function buyOrAsk<B extends Bundle>(
   buy: Buy<B>,
-  wanted: PurchaseOptions<B>,
-  signal: AbortSignal,
+  wanted: PurchaseOptions<B> & { signal: AbortSignal },
+  working: Working,
+  { ask }: Environment,
 ): Promise<Attestation<B>> {
   try {
     return await buy(wanted);
   } catch (error) {
     const price = error instanceof AttestError && error.code === "price_too_high" ? error.price : undefined;
-    if (price === undefined || !process.stdin.isTTY || !process.stderr.isTTY) throw error;
+    if (price === undefined) throw error;
     const asked = formatUsdc(price);
-    const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it? [y/N] `;
-    if (!(await confirmed(question, signal))) throw error;
+    const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it?`;
+    working.say(undefined);
+    const isAllowed = await ask(question, wanted.signal).catch((cause: unknown) => {
+      throw new AttestError("interrupted", "Interrupted.", { cause });
+    });
+    if (!isAllowed) throw error;
     return buy({ ...wanted, maxPrice: asked });
-  }
-}
-
-/** Anything but a yes is a no. @throws AttestError `interrupted` on Ctrl-C, and where the input ends */
-async function confirmed(question: string, signal: AbortSignal): Promise<boolean> {
-  const readline = createInterface({ input: process.stdin, output: process.stderr });
-  // The terminal is in raw mode now: Ctrl-C is a key, not yet a signal.
-  readline.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  try {
-    const answer = await readline.question(question, { signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } catch (cause) {
-    throw new AttestError("interrupted", "Interrupted.", { cause });
-  } finally {
-    readline.close();
   }
 }
 

@@ -6,13 +6,13 @@ import type { Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { lockFile } from "../folder-lock.ts";
+import type { Working } from "../live-line.ts";
 import { printBanner } from "../sandbox-banner.ts";
 import { describeSandbox } from "../sandbox-description.ts";
 import { type SandboxFolder, sandboxFolder } from "../sandbox-folder.ts";
 import { childVariables, newServiceSettings, writeSettings } from "../sandbox-settings.ts";
 import { startServiceProcess } from "../service-process.ts";
-import { aborted, stopSignal } from "../stop.ts";
-import { terminal } from "../terminal.ts";
+import { aborted } from "../stop.ts";
 import { portTaken } from "./serve.ts";
 
 export type SandboxOptions = { port?: string; roundMs: string; replay?: string; dir: string };
@@ -27,7 +27,7 @@ const DEFAULT_PORT = "4020";
  * @throws Failure `usage` when the port is taken or another sandbox has the folder
  */
 export async function sandbox(options: SandboxOptions, environment: Environment): Promise<ExitCode> {
-  const stop = stopSignal();
+  const stop = environment.stop();
   const port = wholeNumber("--port", options.port ?? environment.port ?? DEFAULT_PORT, 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
@@ -38,11 +38,12 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   await clear(folder);
 
   // Disposed in reverse: the service stops before the networks that it works on, and the lock goes last.
+  using working = environment.working("starting the networks");
   const networks = await startNetworks(roundMs, options.replay);
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   try {
-    await runService(folder, networks, { port, dir: options.dir, environment, stop });
+    await runService(folder, networks, { port, dir: options.dir, environment, working, stop });
   } catch (error) {
     if (stop.aborted) return EXIT.good;
     throw error;
@@ -50,10 +51,12 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   return EXIT.good;
 }
 
-type Run = { port: number; dir: string; environment: Environment; stop: AbortSignal };
+type Run = { port: number; dir: string; environment: Environment; working: Working; stop: AbortSignal };
 
 async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): Promise<void> {
-  const { environment, stop } = run;
+  const { environment, working, stop } = run;
+  const { out, err } = environment;
+  working.say("starting the service");
   const settings = newServiceSettings(networks, folder, { host: HOST, port: run.port });
   await writeSettings(folder, settings);
   await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop);
@@ -61,11 +64,11 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   await writeSettings(folder, { ...settings, PORT: new URL(service.url).port });
   const description = await describeSandbox(folder, networks, service.url);
 
-  await printBanner(terminal(process.stdout, environment.unicode), description, run.dir);
+  working.say(undefined);
+  await printBanner(out, description, run.dir);
   service.showLog();
   void service.ended.then((how) => {
     if (stop.aborted) return;
-    const err = terminal(process.stderr, environment.unicode);
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
     err.line(`  Start it again: npx attestd serve --sandbox --env ${join(run.dir, "service.env")}`);
   });

@@ -1,7 +1,7 @@
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readSettings, type Settings } from "../settings-file.ts";
-import { aborted, stopSignal } from "../stop.ts";
+import { aborted } from "../stop.ts";
 
 export type ServeOptions = { sandbox?: boolean; env?: string };
 
@@ -14,7 +14,7 @@ export type Ready = { ready: string };
  * @throws Failure `usage` when a setting is wrong or the port is taken
  */
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
-  const stop = stopSignal();
+  const stop = environment.stop();
   const settings = await readSettings(options, environment);
   const [{ startService }, { readPage }] = await Promise.all([
     import("@attestd/service"),

@@ -1,9 +1,10 @@
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode } from "../failure.ts";
+import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
-import { evidence, signerUnknown, verdict } from "../report-text.ts";
-import { type Terminal, terminal } from "../terminal.ts";
+import { evidence, signerUnknown, verdict, warnings } from "../report-text.ts";
+import { aborted } from "../stop.ts";
+import type { Terminal } from "../terminal.ts";
 
 export type VerifyOptions = Whom & { json?: boolean };
 
@@ -17,28 +18,33 @@ export type VerifyOptions = Whom & { json?: boolean };
 export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
   const believed = await whoIsBelieved(options);
   const service = await serviceToAsk(options);
-  const out = terminal(process.stdout, environment.unicode);
-  const err = terminal(process.stderr, environment.unicode);
+  const { out } = environment;
+  const stop = environment.stop();
+  const interrupted = aborted(stop);
+  using working = environment.working(service && "asking the chains");
   const results: Result[] = [];
   for (const file of files) {
-    const result = await judgeFile(file, believed, service);
+    if (files.length > 1) working.say(`${results.length + 1} of ${files.length}`);
+    const result = await Promise.race([judgeFile(file, believed, service, environment), interrupted]);
+    if (!result || stop.aborted)
+      throw new Failure(EXIT.interrupted, "interrupted", [`${results.length} of ${files.length} files were checked.`]);
     results.push(result);
-    if (options.json) printJson(result, err);
+    if (options.json) printJson(result, environment);
     else if (files.length === 1) printWhole(result, believed, out);
-    else printLine(result, out);
+    else printLine(result, believed, out);
   }
   if (files.length > 1 && !options.json) out.line(summary(results));
   return exitCode(results);
 }
 
-function printJson(result: Result, err: Terminal): void {
+function printJson(result: Result, { out, err }: Environment): void {
   const { file } = result;
   const judged = result.kind === "judged";
   const trouble = judged ? result.ledgerTrouble : result.why;
   if (trouble !== undefined)
     err.line(`attestd: ${judged ? "couldn't ask the ledger about" : "can't read"} ${file}: ${trouble}`);
   const report = judged ? result.report : { verified: false, unreadable: result.why };
-  process.stdout.write(`${JSON.stringify({ file, ...report })}\n`);
+  out.json({ file, ...report });
 }
 
 function printWhole(result: Result, believed: Believed | undefined, out: Terminal): void {
@@ -51,19 +57,20 @@ function below(result: Result, believed: Believed | undefined, out: Terminal): s
   if (result.kind === "unreadable") return [result.why];
   const { report, bundle, ledgerTrouble } = result;
   const trouble = ledgerTrouble === undefined ? [] : [`couldn't ask the ledger, the result stands: ${ledgerTrouble}`];
-  return [...evidence(report, bundle, believed?.trust, out), ...trouble];
+  return [...evidence(report, bundle, believed, out), ...trouble];
 }
 
-function printLine(result: Result, out: Terminal): void {
+function printLine(result: Result, believed: Believed | undefined, out: Terminal): void {
   const { mark, heading } = headline(result);
-  out.marked(mark, [heading, result.file, ...remark(result)].join("  "));
+  out.marked(mark, [heading, result.file, ...remark(result, believed)].join("  "));
 }
 
-function remark(result: Result): string[] {
+function remark(result: Result, believed: Believed | undefined): string[] {
   if (result.kind === "unreadable") return [result.why];
   const { report, ledgerTrouble } = result;
   const failed = signerUnknown(report) ? [] : [...new Set(report.failures.map(({ check }) => check))];
-  return [failed.join(", "), ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
+  const warned = report.verified ? warnings(report, believed).join(" ") : "";
+  return [failed.join(", "), warned, ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
 }
 
 function headline(result: Result) {

@@ -1,0 +1,51 @@
+import { type Command, Option } from "commander";
+import type { Running } from "../command-line.ts";
+import { lines } from "./help.ts";
+
+/** Commands of an operator, on the journal. */
+export function addOperating(program: Command, { environment, finish }: Running): void {
+  program
+    .command("audit")
+    .summary("hold the journal against the ledger and the rails")
+    .description(
+      lines(
+        "Hold the journal against the ledger and the rails, and say what does not fit. Nothing is written.",
+        "  attestd audit --env /etc/attestd.env",
+        "  attestd audit --env /etc/attestd.env --since 2026-11-20 --json | jq .findings",
+        "",
+        "Bind a payment that the journal has lost to what it was for; the payer's replay then gets its bundle.",
+        "  attestd audit --env /etc/attestd.env --adopt PAYMENT --txid TXID",
+      ),
+    )
+    .option("--env <file>", "the service's settings, NAME=value a line")
+    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .option("--since <time>", "read the chains from then on (default: from the attestor's beginning)")
+    .option("--adopt <payment>", "payment key, or transaction id of the payment")
+    .option("--txid <txid>", "with --adopt: the transaction that the payment was for")
+    .addOption(new Option("--chain <name>", "with --adopt: its chain").choices(["algorand", "base"]))
+    .option("--height <n>", "with --adopt and --chain: the block that the payment was for, or the block of --txid")
+    .option("--json", "print the report as JSON")
+    .action(async (options) => {
+      const { audit } = await import("../commands/audit.ts");
+      finish(await audit(options, environment));
+    });
+
+  program
+    .command("refund")
+    .summary("record that a payment was given back")
+    .description(
+      lines(
+        "Record that you gave a payment back, of a call that is owed for a day and can no longer be attested for.",
+        "  attestd refund PAYMENT_KEY --transaction TXID --env /etc/attestd.env",
+      ),
+    )
+    .argument("<payment key>", "of the call, as the audit and the log name it")
+    .requiredOption("--transaction <id>", "on the payment's chain, by which the payer got its money")
+    .option("--env <file>", "the service's settings, NAME=value a line")
+    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .option("--json", "print what was recorded as JSON")
+    .action(async (key, options) => {
+      const { refund } = await import("../commands/refund.ts");
+      finish(await refund(key, options, environment));
+    });
+}

@@ -1,0 +1,16 @@
+import type { Command } from "commander";
+import { bashScript } from "../completion/bash.ts";
+import { fishScript } from "../completion/fish.ts";
+import type { Shell } from "../completion/shells.ts";
+import { completedCommands } from "../completion/table.ts";
+import { zshScript } from "../completion/zsh.ts";
+import type { Environment } from "../environment.ts";
+import { EXIT, type ExitCode } from "../failure.ts";
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+/** Prints the script that makes a shell complete what `program` takes. */
+export function completion(shell: Shell, program: Command, { out }: Environment): ExitCode {
+  out.text(SCRIPTS[shell](completedCommands(program)));
+  return EXIT.good;
+}

@@ -1,0 +1,60 @@
+import type { Argument, Command, Option } from "commander";
+import { everyCommand, pathOf } from "../command-line/tree.ts";
+
+/** What may stand in one place: one of some words, a path, or something that only the user knows. */
+export type Value = { kind: "words"; words: readonly string[] } | { kind: "file" | "folder" | "other" };
+
+export type CompletedOption = {
+  /** With their dashes, the short one first. */
+  names: string[];
+  description: string;
+  /** Absent where the option takes none. */
+  value?: Value & { name: string };
+  repeats: boolean;
+};
+
+export type Operand = Value & { name: string; repeats: boolean };
+
+/** What can follow a command. */
+export type CompletedCommand = {
+  /** `attestd keys history`. */
+  path: string;
+  options: CompletedOption[];
+  operands: Operand[];
+  commands: { name: string; description: string }[];
+};
+
+/** A command and all below it, as completion sees them. */
+export function completedCommands(program: Command): CompletedCommand[] {
+  const help = program.createHelp();
+  return everyCommand(program).map((command) => ({
+    path: pathOf(command),
+    options: help.visibleOptions(command).map(completedOption),
+    operands: command.registeredArguments.map(operand),
+    commands: command.commands.map((one) => ({ name: one.name(), description: one.summary() })),
+  }));
+}
+
+function completedOption(option: Option): CompletedOption {
+  const { short, long, description, required, argChoices, flags, parseArg } = option;
+  const placeholder = /<(.+)>/.exec(flags)?.[1] ?? "";
+  return {
+    names: [short, long].filter((name) => name !== undefined),
+    description,
+    ...(required && { value: { ...placed(placeholder, argChoices), name: placeholder } }),
+    // Of ours, an option that collects its values has a function that does so; choices are checked by one too.
+    repeats: parseArg !== undefined && argChoices === undefined,
+  };
+}
+
+function operand(argument: Argument): Operand {
+  const name = argument.name();
+  return { ...placed(name, argument.argChoices), name, repeats: argument.variadic };
+}
+
+/** A placeholder says what it stands for, to people and here. */
+function placed(placeholder: string, words: readonly string[] | undefined): Value {
+  if (words) return { kind: "words", words };
+  if (/^files?$/.test(placeholder)) return { kind: "file" };
+  return { kind: placeholder === "dir" ? "folder" : "other" };
+}
