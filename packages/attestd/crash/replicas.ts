@@ -16,12 +16,15 @@ class Replicas implements AsyncDisposable {
   settlements = 0;
   readonly #stand: Stand;
   #running: ServiceProcess[] = [];
+  #settling = Promise.withResolvers<void>();
 
   private constructor(stand: Stand, deployment: Deployment) {
     this.#stand = stand;
     this.deployment = deployment;
     const count = () => {
       this.settlements += 1;
+      this.#settling.resolve();
+      this.#settling = Promise.withResolvers();
     };
     deployment.proxies.facilitator.add({ match: { path: /^\/settle$/ }, onBefore: count });
   }
@@ -36,6 +39,11 @@ class Replicas implements AsyncDisposable {
   /** Of the n-th, counted round and round. */
   url(n: number): string {
     return (this.#running[n % this.#running.length] as ServiceProcess).url;
+  }
+
+  /** Resolves when any of them next asks for a settlement. */
+  nextSettlement(): Promise<void> {
+    return this.#settling.promise;
   }
 
   async startAnother(): Promise<void> {
@@ -144,14 +152,15 @@ async function buyInStorm({ sandbox }: Stand, replicas: Replicas, trial: Trial) 
   return { ended, killed: await killing, seconds: (performance.now() - started) / 1_000 };
 }
 
-/** Kills one replica after the other, and starts another for each. @returns how many */
+/** Kills one replica after the other, the first as soon as money moves, and starts another for each. @returns how many */
 async function killInTurn(replicas: Replicas, { killEveryMs, seed }: Trial, over: AbortSignal): Promise<number> {
   const random = randomOf(seed);
-  for (let killed = 0; ; killed++) {
-    await sleep(killEveryMs, undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return killed;
+  await replicas.nextSettlement();
+  for (let killed = 1; ; killed++) {
     await replicas.kill(Math.floor(random() * REPLICAS));
     await replicas.startAnother();
+    await sleep(killEveryMs, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return killed;
   }
 }
 

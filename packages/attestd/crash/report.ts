@@ -82,7 +82,9 @@ ${[
   ),
   ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
   ...floods.flatMap((result) => floodPart(result.flood, when([result]))),
-].join("\n")}
+]
+  .join("\n")
+  .trimEnd()}
 `;
 }
 
@@ -90,7 +92,7 @@ ${[
 function when(results: readonly Result[]): string {
   const days = [...new Set(results.map(({ at }) => at.slice(0, 10)))];
   const revisions = [...new Set(results.map(({ revision }) => revision))];
-  return `${days.join(" and ")}, revision ${revisions.join(" and ")}`;
+  return `${days.join(" and ")}, revision ${revisions.join(", ")}`;
 }
 
 function matrixPart(outcomes: readonly Outcome[], date: string, seed: number | undefined): string[] {
