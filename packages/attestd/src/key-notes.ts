@@ -1,5 +1,8 @@
 import { algorandCaip2, fromBase64, type KeyHistory, keyNotePrefix, type RecordedNote } from "@attestd/proof";
 
+/** An indexer, and the token that it asks for, where it does. */
+export type Indexer = { url: string; token?: string | undefined };
+
 /** The indexer could not be asked; a sentence for people. */
 export class IndexerNotAsked extends Error {}
 
@@ -16,7 +19,7 @@ const MOST_PAGES = 100;
  *
  * @throws IndexerNotAsked
  */
-export async function recordedKeyNotes(indexer: string, { ledger, keys }: KeyHistory): Promise<RecordedNote[]> {
+export async function recordedKeyNotes(indexer: Indexer, { ledger, keys }: KeyHistory): Promise<RecordedNote[]> {
   const notes: RecordedNote[] = [];
   for (const address of new Set(keys.map(({ algorandAddress }) => algorandAddress))) {
     const query = new URLSearchParams({
@@ -25,10 +28,7 @@ export async function recordedKeyNotes(indexer: string, { ledger, keys }: KeyHis
       "tx-type": "pay",
       "note-prefix": Buffer.from(keyNotePrefix(ledger)).toString("base64"),
     });
-    for await (const { id, sender, note = "", ...at } of listed(
-      `${indexer.replace(/\/+$/, "")}/v2/transactions`,
-      query,
-    )) {
+    for await (const { id, sender, note = "", ...at } of listed(indexer, query)) {
       if (algorandCaip2(fromBase64(at["genesis-hash"])) !== ledger) continue;
       notes.push({
         txid: id,
@@ -41,22 +41,28 @@ export async function recordedKeyNotes(indexer: string, { ledger, keys }: KeyHis
   return notes;
 }
 
-async function* listed(url: string, query: URLSearchParams): AsyncGenerator<Listed> {
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { transactions, "next-token": next } = await ask(`${url}?${query}`);
-    yield* transactions;
-    if (!next || transactions.length === 0) return;
+async function* listed({ url, token }: Indexer, query: URLSearchParams): AsyncGenerator<Listed> {
+  const transactions = `${url.replace(/\/+$/, "")}/v2/transactions`;
+  // Its own name for it, and algod's, under which hosted nodes take it.
+  const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
+  for (let count = 0; count < MOST_PAGES; count += 1) {
+    const { transactions: page, "next-token": next } = await ask(`${transactions}?${query}`, headers);
+    yield* page;
+    if (!next || page.length === 0) return;
     query.set("next", next);
   }
   throw new IndexerNotAsked(`${new URL(url).origin} lists without end.`);
 }
 
-async function ask(url: string): Promise<Page> {
+async function ask(url: string, headers: Record<string, string>): Promise<Page> {
   const { origin } = new URL(url);
-  const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((cause) => {
+  // A redirect would hand the token on.
+  const options = { headers, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
+  const response = await fetch(url, options).catch((cause) => {
     throw new IndexerNotAsked(`No answer from ${origin}.`, { cause });
   });
   const page = (await response.json().catch(() => undefined)) as Page | undefined;
   if (response.ok && Array.isArray(page?.transactions)) return page;
-  throw new IndexerNotAsked(`${origin} answered ${response.status}, and no list of transactions.`);
+  const why = response.status === 401 || response.status === 403 ? "it wants a token" : "no list of transactions";
+  throw new IndexerNotAsked(`${origin} answered ${response.status}: ${why}.`);
 }

@@ -48,3 +48,17 @@ export async function seedIn(path: string, option: string): Promise<Uint8Array> 
   await writeSecret(path, seed.toString("hex"), option);
   return seed;
 }
+
+/**
+ * The token in a file, of one line.
+ *
+ * @throws Failure `usage` when the file holds none, or cannot be read
+ */
+export async function tokenIn(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new Failure(EXIT.usage, `can't read ${path}`, [fileTrouble(error)], error);
+  });
+  // What a header takes (RFC 9110): an error about another would show it.
+  if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
+  throw new Failure(EXIT.usage, `${path} holds no token`, ["A token is one line, without blanks."]);
+}

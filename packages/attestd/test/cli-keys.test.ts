@@ -107,6 +107,39 @@ test("keys history --indexer asks page by page for the account's key notes, of t
   });
 });
 
+test("keys history gives an indexer its token, from a file or from the settings, and shows it to no one", async () => {
+  const seen: (string | undefined)[] = [];
+  answer = ({ headers }, response) => {
+    const { "x-indexer-api-token": token } = headers;
+    seen.push(String(token));
+    response.writeHead(token === "SECRET" ? 200 : 401).end('{"transactions":[]}');
+  };
+  await writeFile(path("one.json"), JSON.stringify(one));
+  await writeFile(path("token"), "SECRET\n");
+  await writeFile(path("not-a-token"), "two words\n");
+  const ask = (args: string[], env: Record<string, string> = {}) =>
+    attestd(["keys", "history", "--keys", "one.json", ...args], { cwd: folder.path, env });
+  const settings = { INDEXER_URL: `https://indexer.example,${url}/`, INDEXER_TOKEN: "OTHER,SECRET" };
+
+  expect((await ask(["--indexer", url, "--indexer-token-file", "token"])).code).toBe(0);
+  expect((await ask(["--indexer", url], settings)).code).toBe(0);
+  // The token of another indexer is none of this one's business.
+  const refused = await ask(["--indexer", url], { ...settings, INDEXER_URL: "https://a.example,https://b.example" });
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("answered 401: it wants a token.") });
+  expect(seen).toEqual(["SECRET", "SECRET", "undefined"]);
+
+  for (const [args, words] of [
+    [["--indexer-token-file", "token"], "--indexer-token-file is for --indexer"],
+    [["--indexer", url, "--indexer-token-file", "none"], "can't read none"],
+    [["--indexer", url, "--indexer-token-file", "not-a-token"], "not-a-token holds no token"],
+    [["--indexer", "https://me:SECRET@indexer.example"], "--indexer is not the URL of an indexer"],
+  ] as const) {
+    const { code, stderr } = await ask([...args]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(stderr).not.toMatch(/SECRET|two words/);
+  }
+});
+
 test.each<[string, () => void, string[], number, string]>([
   ["nothing", () => serve(one), [], 2, "whose key history?"],
   ["a service that is away", () => serve("", 500), ["--service"], 4, "answered 500"],

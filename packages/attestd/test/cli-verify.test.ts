@@ -3,9 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ProofBundle, verify } from "@attestd/proof";
-import { testAttestor, testBundle, testHistory } from "@attestd/proof/testing";
+import { testAttestor, testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { attestd, type CommandOptions, temporaryFolder } from "./command.ts";
+import { WARNINGS } from "../../web/src/words.ts";
+import { attestd, type InProcess, temporaryFolder } from "./command.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;
@@ -41,7 +42,7 @@ describe("attestd verify", () => {
     );
   });
   afterAll(() => folder[Symbol.asyncDispose]());
-  const run = (args: string, options: CommandOptions = {}) =>
+  const run = (args: string, options: InProcess = {}) =>
     attestd(["verify", ...args.split(" ")], { cwd: folder.path, ...options });
 
   test("says what a verified bundle proves, and no more", async () => {
@@ -182,6 +183,33 @@ describe("attestd verify", () => {
     expect((await run(all)).stdout).not.toContain("\u001b");
   });
 
+  test("colours a terminal, unless it is told not to", async () => {
+    const screen = { columns: 80 };
+    const painted = "\u001b[31m✕\u001b[39m Not verified";
+    const seen = async (env: Record<string, string>, terminal = true) =>
+      (await run("bad.json --keys keys.json", { env, ...(terminal && { screen }) })).stdout.split("  ")[0];
+    expect(await seen({})).toBe(painted);
+    expect(await seen({ NO_COLOR: "1" })).toBe("✕ Not verified");
+    expect(await seen({ TERM: "dumb" })).toBe("✕ Not verified");
+    expect(await seen({ FORCE_COLOR: "0" })).toBe("✕ Not verified");
+    expect(await seen({ FORCE_COLOR: "1" }, false)).toBe(painted);
+    expect(await seen({ FORCE_COLOR: "1", NO_COLOR: "1" })).toBe("✕ Not verified");
+  });
+
+  test("warns in the page's own words", async () => {
+    const date = new Date(Date.now() - 40 * 24 * 3600 * 1000);
+    const included = testInclusionBundle({ block: testBaseBlock(2), index: 1, level: "included" });
+    await writeFile(join(folder.path, "included.json"), JSON.stringify(included));
+    await writeFile(join(folder.path, "aged.json"), JSON.stringify(testHistory()));
+    await utimes(join(folder.path, "aged.json"), date, date);
+    const day = date.toISOString().slice(0, 10);
+    const words = [WARNINGS.included_only(), WARNINGS.history_old(day)].map((text) => text.replace(/[“”]/g, '"'));
+    expect((await run("included.json --keys aged.json")).stdout).toContain(`  ${words.join("\n  ")}\n`);
+    expect((await run("included.json good.json --keys aged.json")).stdout).toContain(
+      `included.json  ${words.join(" ")}\n`,
+    );
+  });
+
   test("shows what could move a terminal's cursor as code points", async () => {
     const name = "b\u001b[2J\u202e.json";
     await writeFile(join(folder.path, name), JSON.stringify({ ...bundle, "\u001b[31m": 1 }));
@@ -217,16 +245,24 @@ describe("attestd verify", () => {
   describe("--chain", () => {
     let answer: { status: number; body: unknown };
     const asked: string[] = [];
-    const server = createServer((request, response) => {
+    /** The answer waits for it. */
+    let hold: Promise<void> | undefined;
+    let release = () => {};
+    const server = createServer(async (request, response) => {
       asked.push(`${request.method} ${request.url}`);
+      await hold;
       response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.body));
     });
     beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
-    afterAll(() => new Promise((resolve) => server.close(resolve)));
-    const ask = (file: string, status: number, body: unknown, keys = "keys.json") => {
+    afterAll(async () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const ask = (file: string, status: number, body: unknown, keys = "keys.json", options: InProcess = {}) => {
       answer = { status, body };
       asked.length = 0;
-      return run(`${file} --keys ${keys} --chain --service http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      return run(`${file} --keys ${keys} --chain --service ${url}`, options);
     };
     const report = (chainSource: string, chainAttest: string, failures: unknown[] = []) => ({
       checks: { chainSource, chainAttest },
@@ -264,6 +300,42 @@ describe("attestd verify", () => {
       const { code, stdout } = await ask("good.json", status, body);
       expect(stdout).toMatch(/^✓ Verified .*couldn't ask the ledger, the result stands/s);
       expect(code).toBe(4);
+    });
+
+    test("of several files, not verified comes before unreadable, and that before not compared", async () => {
+      const codes = ["good.json", "good.json text.json", "good.json text.json bad.json"].map(
+        async (files) => (await ask(files, 503, {})).code,
+      );
+      expect(await Promise.all(codes)).toEqual([4, 3, 1]);
+    });
+
+    test("says on a terminal how far it is, in a line that is gone afterwards", async () => {
+      let said = "";
+      hold = new Promise((resolve) => {
+        release = resolve;
+      });
+      const { stdout, stderr } = await ask("good.json good.json", 200, report("pass", "pass"), "keys.json", {
+        screen: { columns: 80 },
+        onError(text) {
+          said += text;
+          if (said.includes("\r\u001b[K  1 of 2…")) release();
+        },
+      });
+      expect(stderr.endsWith("\r\u001b[K")).toBe(true);
+      expect(stdout).not.toContain("of 2");
+      expect(stdout).toMatch(/2 verified\n$/);
+    });
+
+    test("interrupted, says how far it came", async () => {
+      const stop = new AbortController();
+      hold = new Promise(() => undefined);
+      server.once("request", () => stop.abort());
+      const interrupted = ask("bad.json good.json", 200, {}, "keys.json", { stop: stop.signal });
+      expect(await interrupted).toMatchObject({
+        code: 130,
+        stderr: "attestd: interrupted\n  1 of 2 files were checked.\n",
+      });
+      hold = undefined;
     });
 
     test("is not asked about what is refused offline", async () => {

@@ -63,7 +63,7 @@ let last: Promise<unknown> = Promise.resolve();
  *
  * @param options.stop asks it to stop
  * @param options.onError hears what it writes to standard error
- * @param options.screen makes terminals of its output streams
+ * @param options.screen makes terminals of its streams
  */
 export function attestd(
   args: string[],
@@ -83,7 +83,11 @@ export function attestd(
         }),
         screen && { isTTY: true, ...screen },
       );
-    const streams = { stdin: Readable.from([input]), stdout: stream("stdout"), stderr: stream("stderr") };
+    const streams = {
+      stdin: Object.assign(Readable.from([input]), screen && { isTTY: true }),
+      stdout: stream("stdout"),
+      stderr: stream("stderr"),
+    };
     const variables = { ...variablesOf(cwd, env), ...(cwd && { XDG_STATE_HOME: join(cwd, "state") }), ...env };
     process.chdir(cwd ?? before);
     try {

@@ -51,6 +51,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       new Option("--sandbox", "your own service's ledger may be another than MainNet").conflicts(["service", "keys"]),
     )
     .option("--indexer <url>", "also hold it against the notes on the ledger, by the word of this indexer")
+    .option("--indexer-token-file <file>", "its token (default: INDEXER_TOKEN, if INDEXER_URL is this indexer)")
     .option("--save <file>", "keep it there; an earlier copy that stands there must be continued by it")
     .option("--json", "print the history as JSON, as --keys takes it")
     .action(async (options) => {

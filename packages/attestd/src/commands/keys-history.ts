@@ -12,10 +12,11 @@ import {
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { IndexerNotAsked, recordedKeyNotes } from "../key-notes.ts";
+import { type Indexer, IndexerNotAsked, recordedKeyNotes } from "../key-notes.ts";
 import { fault, readKeys } from "../keys-file.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
+import { tokenIn } from "../secret-file.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -23,6 +24,7 @@ export type KeysHistoryOptions = SettingsOptions & {
   service?: string;
   keys?: string;
   indexer?: string;
+  indexerTokenFile?: string;
   save?: string;
   json?: boolean;
 };
@@ -33,10 +35,14 @@ export type KeysHistoryOptions = SettingsOptions & {
  * @throws Failure `notVerified` when it does not hold
  */
 export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
-  const { indexer, save } = options;
+  const { save } = options;
+  using working = environment.working("reading the key history");
   const { history, from } = await find(options, environment);
   const found: string[] = [];
+  const indexer = await indexerOf(options, environment);
+  working.say("asking the indexer");
   found.push(await againstLedger(history, from, indexer));
+  working.say(undefined);
   if (save !== undefined) found.push(await keep(history, from, save));
 
   if (options.json) {
@@ -93,10 +99,32 @@ function held(value: unknown, from: string): KeyHistory {
   }
 }
 
+/**
+ * The indexer to ask, with its token: of the file that is named, else the one that the settings have for this very
+ * indexer. A token is never an argument, which every process of the machine can read.
+ */
+async function indexerOf(
+  { indexer: url, indexerTokenFile, ...options }: KeysHistoryOptions,
+  environment: Environment,
+): Promise<Indexer | undefined> {
+  if (url === undefined) {
+    if (indexerTokenFile === undefined) return undefined;
+    throw new Failure(EXIT.usage, "--indexer-token-file is for --indexer", ["Give both, or neither."]);
+  }
+  const named = URL.parse(url);
+  if (!named || named.username || named.password)
+    throw new Failure(EXIT.usage, "--indexer is not the URL of an indexer", [
+      "Write it as https://indexer.example. A token goes into a file: --indexer-token-file FILE.",
+    ]);
+  if (indexerTokenFile !== undefined) return { url, token: await tokenIn(indexerTokenFile) };
+  const { INDEXER_URL, INDEXER_TOKEN } = await readSettings(options, environment);
+  const at = INDEXER_URL?.split(",").findIndex((one) => URL.parse(one.trim())?.href === named.href) ?? -1;
+  return { url, token: INDEXER_TOKEN?.split(",")[at]?.trim() };
+}
+
 /** @returns what was found, for people */
-async function againstLedger(history: KeyHistory, from: string, indexer: string | undefined): Promise<string> {
+async function againstLedger(history: KeyHistory, from: string, indexer: Indexer | undefined): Promise<string> {
   if (indexer === undefined) return "not held against the ledger (--indexer URL)";
-  if (!URL.canParse(indexer)) throw new Failure(EXIT.usage, `--indexer ${indexer} is no URL`);
   const recorded = await recordedKeyNotes(indexer, history).catch((error: unknown) => {
     if (error instanceof IndexerNotAsked)
       throw new Failure(EXIT.unreachable, "couldn't ask the ledger", [error.message], error);
