@@ -1,9 +1,10 @@
+import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig } from "./config.ts";
 
 const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const SEED = "0".repeat(64);
-const MNEMONIC = Array.from({ length: 25 }, () => "abandon").join(" ");
+const MNEMONIC = algosdk.mnemonicFromSeed(new Uint8Array(32));
 const ADDRESS = "A".repeat(58);
 
 const MAINNET = {

@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/caip2";
 import { z } from "zod";
+import { seedOfMnemonic } from "./ledger/mnemonic.ts";
 
 /** A setting is missing, wrong or contradicts another; `message` is one sentence that names it and the remedy. */
 export class ConfigError extends Error {
@@ -36,7 +37,8 @@ export type Config = {
   solana?: { rpc: Endpoint[] };
   /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
   extraSourceChains: string[];
-  attestor: { mnemonic: string; pqSeed: Uint8Array };
+  /** Both seeds have 32 bytes: of the account, and of the ML-DSA-65 key. */
+  attestor: { seed: Uint8Array; pqSeed: Uint8Array };
   rails: { algorand: RailSettings; base?: RailSettings; solana?: RailSettings };
   /** micro-USDC a call. */
   price: bigint;
@@ -97,7 +99,14 @@ const Settings = z.object({
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, "must be 32 bytes in base64")
     .default(ALGORAND_MAINNET_GENESIS_HASH),
-  ATTESTOR_MNEMONIC: z.string().refine((text) => text.trim().split(/\s+/).length === 25, "must be 25 words"),
+  ATTESTOR_MNEMONIC: z.string().transform((text, { addIssue }) => {
+    try {
+      return seedOfMnemonic(text);
+    } catch (error) {
+      addIssue((error as RangeError).message);
+      return z.NEVER;
+    }
+  }),
   ATTESTOR_PQ_SEED: z
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
@@ -196,7 +205,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
     }),
     ...(s.SOLANA_RPC_URL && { solana: { rpc: s.SOLANA_RPC_URL.map((url) => ({ url })) } }),
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
-    attestor: { mnemonic: s.ATTESTOR_MNEMONIC.trim(), pqSeed: s.ATTESTOR_PQ_SEED },
+    attestor: { seed: s.ATTESTOR_MNEMONIC, pqSeed: s.ATTESTOR_PQ_SEED },
     rails: {
       algorand: rail(s.PAY_TO_ALGORAND, s.FACILITATOR_URL, s.FACILITATOR_AUTH),
       ...(base && { base }),

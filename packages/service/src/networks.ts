@@ -1,6 +1,5 @@
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { fromBase64 } from "@attestd/proof/encoding";
-import algosdk from "algosdk";
 import type { Logger } from "pino";
 import { AlgorandSource } from "./chains/algorand.ts";
 import { BaseSource } from "./chains/base.ts";
@@ -88,9 +87,8 @@ function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log:
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
-  const seed = algosdk.seedFromMnemonic(attestor.mnemonic);
   const source = new AlgorandSource({ nodes, caip2: algorandCaip2(fromBase64(genesisHash)) });
-  return { ledger: new AttestorAccount({ nodes, genesisHash, seed, rounds, source }), rounds };
+  return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds, source }), rounds };
 }
 
 function quorumRules({ providerQuorum }: Config, log: Logger): QuorumRules {
