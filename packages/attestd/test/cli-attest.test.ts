@@ -135,6 +135,34 @@ $`,
     expect(await storedPayments()).toHaveLength(1);
   });
 
+  test("says on a terminal what it waits for, and asks there before it pays more than is allowed", async () => {
+    const dear = paymentRequired([{ ...BASE_OFFER, amount: "20000" }]);
+    let said = "";
+    const heard = Promise.withResolvers<void>();
+    const onError = (text: string) => {
+      said += text;
+      if (said.includes("\r\u001b[K  paying and recording…")) heard.resolve();
+    };
+    await using service = await fakeService(dear, dear, dear, async () => {
+      await heard.promise;
+      return delivery(bytes);
+    });
+    const answering = (input: string) =>
+      attestd(command(service), { ...options(), input, screen: { columns: 80 }, onError });
+    const question = "The service asks 0.02 USDC, more than the 0.01 allowed. Pay it? [y/N] ";
+
+    const refused = await answering("n\n");
+    expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining(question) });
+    expect(refused.stderr).toContain("--max-price 0.02");
+    expect(service.requests).toHaveLength(1);
+
+    const bought = await answering("y\n");
+    expect(bought).toMatchObject({ code: 0, stderr: expect.stringContaining(question) });
+    expect(bought.stdout).toMatch(/^ {2}price {6}0\.02 USDC on Base/);
+    // The line is gone when it is done.
+    expect(bought.stderr.endsWith("\r\u001b[K")).toBe(true);
+  });
+
   test("whose bundle does not come says: paid, unfinished", async () => {
     await using service = await fakeService(
       offered,

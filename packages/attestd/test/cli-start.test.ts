@@ -2,29 +2,103 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testBundle, testHistory } from "@attestd/proof/testing";
 import { describe, expect, test } from "vitest";
-import { attestdProcess as attestd, start, temporaryFolder } from "./command.ts";
+import { everyCommand, pathOf } from "../src/command-line/tree.ts";
+import { commandLine } from "../src/command-line.ts";
+import { environmentOf } from "../src/environment.ts";
+import { attestd, attestdProcess, MAIN, start, temporaryFolder } from "./command.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
+const COMMANDS = everyCommand(
+  commandLine(
+    environmentOf({}, process, () => new AbortController().signal),
+    () => undefined,
+  ),
+);
 const LOADED = fileURLToPath(new URL("./print-loaded.ts", import.meta.url));
 
 test("attestd alone says what it can do", async () => {
   const { code, stdout, stderr } = await attestd(["--help"]);
   expect(code).toBe(0);
   for (const name of ["sandbox", "serve", "attest", "verify", "keygen"]) expect(stdout).toMatch(`\n  ${name} `);
+  expect(stdout).toContain("\nExit codes: 0 good; 1 not verified,");
   expect(stderr).toBe("");
-  expect((await attestd([])).code).toBe(2);
-  expect(await attestd(["frobnicate"])).toMatchObject({ code: 2, stderr: expect.stringContaining("unknown command") });
+  // Without anything to do, the same is an error.
+  expect(await attestd([])).toEqual({ code: 2, stdout: "", stderr: stdout });
+  expect(await attestd(["help"])).toEqual({ code: 0, stdout, stderr });
 });
+
+test.each(COMMANDS.map((command) => [pathOf(command), command] as const))(
+  "%s explains itself by examples",
+  async (path, command) => {
+    const words = path.split(" ").slice(1);
+    const { code, stdout, stderr } = await attestd([...words, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const [what, ...lines] = stdout.split("\n");
+    expect(what).toMatch(/^[A-Z].*[.,]?$/);
+    expect(lines[0] === "" ? lines : lines.slice(0, lines.indexOf(""))).toContainEqual(
+      expect.stringMatching(new RegExp(`^  (.* \\| )?(source <\\()?attestd ${words.join(" ")}`)),
+    );
+    for (const { long } of command.options) expect(stdout).toMatch(new RegExp(`\n  .*${long}.*  \\S`));
+    expect((await attestd(["help", ...words])).stdout).toBe(stdout);
+  },
+);
+
+test.each([
+  ["frobnicate", "unknown command 'frobnicate'", "attestd <command> [options]", "attestd"],
+  ["verfy b.json", "unknown command 'verfy'\n  Did you mean verify?", "attestd <command> [options]", "attestd"],
+  [
+    "keys histroy",
+    "unknown command 'histroy'\n  Did you mean history?",
+    "attestd keys <command> [options]",
+    "attestd keys",
+  ],
+  ["verify", "missing required argument 'files'", "attestd verify [options] <files...>", "attestd verify"],
+  [
+    "verify b.json --jsn",
+    "unknown option '--jsn'\n  Did you mean --json?",
+    "attestd verify [options] <files...>",
+    "attestd verify",
+  ],
+  [
+    "verify b.json --keys",
+    "option '--keys <file>' argument missing",
+    "attestd verify [options] <files...>",
+    "attestd verify",
+  ],
+  [
+    "refund KEY",
+    "required option '--transaction <id>' not specified",
+    "attestd refund [options] <payment key>",
+    "attestd refund",
+  ],
+  [
+    "help verify history",
+    "attestd verify has no command 'history'",
+    "attestd verify [options] <files...>",
+    "attestd verify",
+  ],
+])(
+  "attestd %s is a slip of the pen: what is wrong, how it is written, where to read more",
+  async (line, what, usage, path) => {
+    expect(await attestd(line.split(" "))).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `attestd: ${what}\n  Usage: ${usage}\n  Examples, and what each means: ${path} --help\n`,
+    });
+  },
+);
 
 test("verify loads the proof package and nothing that talks to chains", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
-  const { code, stderr } = await attestd(["verify", "b.json", "--keys", "keys.json"], {
+  const { code, stderr } = await attestdProcess(["verify", "b.json", "--keys", "keys.json"], {
     cwd: folder.path,
     env: { NODE_OPTIONS: `--import ${LOADED}` },
   });
@@ -40,13 +114,59 @@ test("verify loads the proof package and nothing that talks to chains", async ()
   expect(foreign.filter((url) => !/\/packages\/attestd\/node_modules\/commander\//.test(url))).toEqual([]);
 });
 
-test("a reader that goes away early changes no verdict", async () => {
+test("readers that go away early change no verdict", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), "{}");
-  const reader = start(["verify", ...Array<string>(50).fill("b.json")], { cwd: folder.path });
+  const reader = start(["verify", "--json", ...Array<string>(50).fill("b.json")], { cwd: folder.path });
   reader.ended.catch(() => undefined);
   reader.stdout?.destroy();
+  reader.stderr?.destroy();
   expect(await once(reader, "exit")).toEqual([3, null]);
+});
+
+test.skipIf(!existsSync("/dev/full"))("an output that cannot be written whole is told, and is no success", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
+  await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
+  const check = `'${process.execPath}' '${MAIN}' verify b.json --keys keys.json > /dev/full`;
+  const { status, stderr } = spawnSync("sh", ["-c", check], { cwd: folder.path, encoding: "utf8" });
+  expect([status, stderr]).toEqual([3, "attestd: the output is not whole. The disk is full.\n"]);
+});
+
+test("Ctrl-C ends it with 130, whatever it waits for", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
+  await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
+  await using server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = ["verify", "b.json", "--keys", "keys.json", "--chain", "--service", service];
+  const waiting = start(args, { cwd: folder.path });
+  await once(server, "request");
+  waiting.kill("SIGINT");
+  expect(await waiting.ended).toEqual({
+    code: 130,
+    stdout: "",
+    stderr: "attestd: interrupted\n  0 of 1 files were checked.\n",
+  });
+});
+
+const TERMINAL = spawnSync("script", ["--version"]).error === undefined;
+if (!TERMINAL) console.info("cli-start: no script(1) on PATH; a real terminal is not tried");
+test.skipIf(!TERMINAL)("a terminal gets colour, and a pipe none", async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, "b.json"), "{}");
+  const check = `'${process.execPath}' '${MAIN}' verify b.json`;
+  const seen = (line: string, env = {}) =>
+    spawnSync("script", ["-qec", line, "/dev/null"], {
+      cwd: folder.path,
+      encoding: "utf8",
+      env: { PATH: process.env.PATH, TERM: "xterm", LANG: "C.UTF-8", ...env },
+    }).stdout;
+  expect(seen(check)).toBe("\u001b[31m✕\u001b[39m Can't read  b.json\r\n  Not an attestd bundle.\r\n");
+  expect(seen(check, { NO_COLOR: "1" })).toMatch(/^✕ /);
+  expect(seen(`${check} | cat`)).toMatch(/^✕ /);
 });
 
 /** A Node too old to run attestd itself, as a system's own may be. */
