@@ -107,13 +107,60 @@ export function judgeAll(page: Page, texts: readonly string[]): Promise<{ state:
   })()`);
 }
 
-/** Goes on by the Tab key to what has this text, and presses Enter. */
-export async function pressByKeyboard(page: Page, name: string): Promise<void> {
-  for (let tabs = 0; (await page.evaluate("document.activeElement?.textContent")) !== name; tabs++) {
+/**
+ * Goes on by the Tab key to what has this text, or this label, and presses a key on it.
+ * @throws Error where the keyboard does not reach it, or where a reader does not see that it is reached
+ */
+export async function pressByKeyboard(page: Page, name: string, key = "Enter"): Promise<void> {
+  for (let tabs = 0; ; tabs++) {
+    const { names, isSeen } = await page.evaluate<{ names: string[]; isSeen: boolean }>(FOCUSED);
+    if (tabs > 0 && !isSeen) throw new Error(`the focus is not seen on ${names}`);
+    if (names.includes(name)) break;
     if (tabs > 40) throw new Error(`the keyboard does not reach ${name}`);
     await page.keyboard.press("Tab");
   }
-  await page.keyboard.press("Enter");
+  await page.keyboard.press(key);
+}
+
+/** What the focus is on: beyond the page's end it is on nothing, as the browser's own controls have it. */
+const FOCUSED = `(() => {
+  const one = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(one);
+  const { top, bottom } = one.getBoundingClientRect();
+  const isOutlined = one.matches(":focus-visible") && outlineStyle === "solid" && parseInt(outlineWidth) >= 2;
+  return {
+    names: [one.textContent, ...[...(one.labels ?? [])].map((label) => label.textContent)],
+    isSeen: one === document.body || (isOutlined && bottom > 0 && top < innerHeight),
+  };
+})()`;
+
+/** @returns what the focus was lost from, in every page of a context: it went with its element, and was put nowhere */
+export async function watchFocus(context: BrowserContext): Promise<readonly string[]> {
+  const lost: string[] = [];
+  await context.exposeFunction("focusIsLost", (from: string) => void lost.push(from));
+  await context.addInitScript(`{
+    let last;
+    document.addEventListener("focusin", ({ target }) => (last = target));
+    new MutationObserver(() => {
+      if (last?.isConnected === false && document.activeElement === document.body) focusIsLost(last.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  }`);
+  return lost;
+}
+
+/** What the page keeps on a shelf of its database; bytes as base64. */
+export function stored<T>(page: Page, shelf: "payments" | "bundles"): Promise<T[]> {
+  return page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open("attestd");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const all = opening.result.transaction("${shelf}").objectStore("${shelf}").getAll();
+      all.onsuccess = () => {
+        opening.result.close();
+        resolve(all.result.map((one) => one.bytes ? { ...one, bytes: one.bytes.toBase64() } : one));
+      };
+    };
+  })`);
 }
 
 /** Text as it is shown: without what is folded away. */
@@ -122,21 +169,62 @@ export function shown(place: Locator): Promise<string> {
   return place.innerText();
 }
 
-/** Pixels that the page is wide. */
-export function pageWidth(page: Page): Promise<number> {
-  return page.evaluate("document.documentElement.scrollWidth");
-}
-
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds wrong with the page as it stands, a line for each rule and place. @param rules all, unless given */
-export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** What axe finds wrong with the page as it stands, a line for each rule and place. */
+export async function violations(page: Page): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
-  const options = JSON.stringify({ ...(rules && { runOnly: rules }), resultTypes: ["violations"] });
-  const found = await page.evaluate<AxeViolation[]>(`axe.run(${options}).then(({ violations }) => violations)`);
+  const run = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)`;
+  const found = await page.evaluate<AxeViolation[]>(run);
   return found.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
 }
 type AxeViolation = { id: string; help: string; nodes: { html: string }[] };
+
+/** A sign with its word, as it stands on the page. */
+export type Look = {
+  /** Signs that must be told apart: of verdicts, of checks, of steps. */
+  group: string;
+  /** What it stands for. */
+  kind: string;
+  /** By what it is coloured. */
+  tone: string;
+  word: string;
+  /** Of its pixels, row by row, which are drawn: what is left of it without colours. */
+  ink: boolean[];
+};
+
+/** The signs that a page shows, one of each kind. @param known kinds that are not looked at again */
+export async function signs(page: Page, known: ReadonlySet<string> = new Set()): Promise<Look[]> {
+  const found = await page.evaluate<(Omit<Look, "ink"> & { place: string; index: number })[]>(FIND_SIGNS);
+  const looks = new Map<string, Look>();
+  for (const { place, index, ...look } of found) {
+    if (known.has(look.kind) || looks.has(look.kind)) continue;
+    const sign = await page.locator(place).nth(index).locator(".icon").first().screenshot();
+    looks.set(look.kind, { ...look, ink: inkOf(sign) });
+  }
+  return [...looks.values()];
+}
+
+const FIND_SIGNS = `[
+  ["verdict", ".verdict:has(h1 .icon)", "h1"],
+  ["check", ".checks > li", ".word"],
+  ["step", ".steps > li", ".hint"],
+].flatMap(([group, place, word]) => [...document.querySelectorAll(place)].flatMap((one, index) => {
+  const { tone, result, step, state } = one.dataset;
+  const kind = state ?? tone ?? result ?? step;
+  if (!one.checkVisibility()) return [];
+  return { group, kind: group + ": " + kind, tone: tone ?? kind, word: one.querySelector(word).innerText, place, index };
+}))`;
+
+/** What differs in brightness from the corner, which is background, as much as a letter would have to. */
+function inkOf(png: Buffer): boolean[] {
+  const { data, width, height } = PNG.sync.read(png);
+  const brightness = (pixel: number) => {
+    const [red = 0, green = 0, blue = 0] = data.subarray(4 * pixel, 4 * pixel + 3);
+    return 0.299 * red + 0.587 * green + 0.114 * blue;
+  };
+  return Array.from({ length: width * height }, (_, pixel) => Math.abs(brightness(pixel) - brightness(0)) > 64);
+}
 
 type Picture = { data: Uint8Array; width: number; height: number };
 const { PNG } = require("pngjs") as { PNG: { sync: { read(png: Buffer): Picture } } };

@@ -9,7 +9,7 @@ import type { Site } from "./site.ts";
 const TITLE = "Keys believed here";
 
 /** The view of the key list by which this page judges. */
-export async function openKeysPage(site: Site): Promise<void> {
+export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   await site.keysReady;
   const { current } = site.keys;
   site.show(
@@ -25,7 +25,7 @@ export async function openKeysPage(site: Site): Promise<void> {
           ]
         : []),
     ],
-    { title: TITLE, focus: true },
+    { title: TITLE, focus },
   );
 }
 
@@ -37,17 +37,13 @@ function provenance({ from, since, history }: KeyList): string {
 
 function entryView(entry: KeyEntry): Node[] {
   const { untilRound, revokedRound, fromRound } = entry;
-  const status =
-    revokedRound !== undefined
-      ? `Withdrawn (round ${revokedRound})`
-      : untilRound !== undefined
-        ? "Replaced"
-        : "Current";
+  const status = revokedRound !== undefined ? "Withdrawn" : untilRound !== undefined ? "Replaced" : "Current";
   const facts: Fact[] = [
     { label: "Key", id: entry.kid },
     { label: "In notes as", id: entry.keySha256 },
     { label: "Account", id: entry.algorandAddress },
     { label: "Rounds", text: untilRound === undefined ? `from ${fromRound}` : `${fromRound} to ${untilRound - 1}` },
+    ...(revokedRound === undefined ? [] : [{ label: "Withdrawn", text: `in round ${revokedRound}` }]),
     { label: "Origin", text: entry.origin },
   ];
   return [h("h2", {}, `${status} key of ${hostOf(entry.origin)}`), factList(facts)];

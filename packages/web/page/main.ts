@@ -14,6 +14,7 @@ import { createVerifyPage } from "./verify-page.ts";
 declare const JUDGE_WORKER_URL: string;
 
 const main = document.getElementById("main") as HTMLElement;
+const header = document.querySelector("header") as HTMLElement;
 const status = document.getElementById("status") as HTMLElement;
 
 const storage = await openStorage().catch(() => undefined);
@@ -26,14 +27,16 @@ const site: Site = {
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
     keys.current ??= served;
     if (contradiction !== undefined)
-      main.before(
+      header.append(
         h("p", { class: "banner", "data-tone": "caution" }, SENTENCES.contradiction(printable(contradiction))),
       );
   }),
   show(view, { title, focus }) {
+    // The focus is never lost: whoever was in the view that goes is taken to the one that comes.
+    const wasInside = main.contains(document.activeElement);
     main.replaceChildren(...view);
     document.title = `${title} · attestd`;
-    if (focus) main.querySelector("h1")?.focus();
+    if (focus || wasInside) main.querySelector("h1")?.focus();
   },
   say(progress) {
     status.textContent = progress;
@@ -51,7 +54,8 @@ function buyPage(): Promise<BuyPage> {
   return buying;
 }
 
-function route(): void {
+/** @param focus whether the reader came here from another view, and is taken to this one */
+function route(focus: boolean): void {
   const { hash } = location;
   const pointer = parsePointer(hash);
   status.textContent = "";
@@ -61,9 +65,9 @@ function route(): void {
     else link.removeAttribute("aria-current");
   }
   if (pointer) void verifyPage.follow(pointer);
-  else if (view === "#buy") void buyPage().then((page) => page.open());
-  else if (view === "#keys") void openKeysPage(site);
-  else verifyPage.open();
+  else if (view === "#buy") void buyPage().then((page) => page.open(focus));
+  else if (view === "#keys") void openKeysPage(site, focus);
+  else verifyPage.open(focus);
 }
 
 /** Files dropped or pasted anywhere are checked. */
@@ -123,13 +127,13 @@ function openDetailsOnPaper(): void {
 watchDrops();
 watchConnection();
 openDetailsOnPaper();
-addEventListener("hashchange", route);
+addEventListener("hashchange", () => route(true));
 const kept = (await storage?.all("payments").catch(() => [])) ?? [];
 if (kept.length > 0) {
   await (await buyPage()).resume();
-  if (location.hash === "#buy") route();
+  if (location.hash === "#buy") route(false);
   else location.hash = "#buy";
-} else route();
+} else route(false);
 // Offline the page needs a copy of itself; where the browser keeps none, it works as long as it is open.
 void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
 // Tells whoever drives this page that it listens.

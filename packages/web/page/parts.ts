@@ -7,27 +7,34 @@ import { RESULTS } from "../src/words.ts";
 import { button, download, h } from "./dom.ts";
 import { icon } from "./icons.ts";
 
-/** An id in two halves that do not break, with a button that copies the whole of it. */
+/** An id that breaks into two equal halves, and these, where not even one of them fits, into two again. */
 export function idValue(id: string): HTMLElement {
-  const [first, second] = halves(printable(id));
-  return h("span", { class: "id" }, h("span", { class: "half" }, first), h("span", { class: "half" }, second));
+  const inHalves = (part: string) => halves(part).map((half) => h("span", { class: "half" }, half));
+  const whole = inHalves(printable(id));
+  for (const half of whole) half.replaceChildren(...inHalves(half.textContent));
+  return h("span", { class: "id" }, ...whole);
 }
 
+/** What it says of itself is seen and heard; it offers itself again once the reader has turned from it. */
 export function copyButton(value: string, what: string): HTMLButtonElement {
-  return button(
+  const say = (word: string) => {
+    copy.textContent = word;
+    copy.setAttribute("aria-label", `${word} ${what.toLowerCase()}`);
+  };
+  const copy = button(
     "Copy",
-    async (pressed) => {
-      await navigator.clipboard.writeText(value).then(
-        () => {
-          pressed.textContent = "Copied";
-        },
-        () => {
-          pressed.textContent = "Can't copy";
-        },
+    async () => {
+      // There is no clipboard where the page was not served over HTTPS.
+      const isCopied = await navigator.clipboard?.writeText(value).then(
+        () => true,
+        () => false,
       );
+      say(isCopied ? "Copied" : "Can't copy");
     },
-    { class: "copy", "aria-label": `Copy ${what.toLowerCase()}` },
+    { class: "copy", onblur: () => say("Copy") },
   );
+  say("Copy");
+  return copy;
 }
 
 export function factList(facts: readonly Fact[]): HTMLElement {
@@ -35,7 +42,8 @@ export function factList(facts: readonly Fact[]): HTMLElement {
 }
 
 function factRow({ label, text, id, link }: Fact): HTMLElement {
-  const see = link && h("a", { href: link.url, target: "_blank", rel: "noopener noreferrer" }, `See on ${link.text}`);
+  const elsewhere = { class: "see", target: "_blank", rel: "noopener noreferrer" };
+  const see = link && h("a", { ...elsewhere, href: link.url }, `See on ${link.text}`);
   return h(
     "div",
     {},
@@ -72,9 +80,9 @@ export function checkList(rows: readonly CheckRow[]): HTMLElement {
             "dl",
             { class: "values" },
             h("dt", {}, "Stated"),
-            h("dd", { class: "id" }, ...marked(stated, computed)),
+            h("dd", { class: "id" }, ...markedHalves(stated, computed)),
             h("dt", {}, "Computed"),
-            h("dd", { class: "id" }, ...marked(computed, stated)),
+            h("dd", { class: "id" }, ...markedHalves(computed, stated)),
           ),
         ),
       ),
@@ -82,15 +90,25 @@ export function checkList(rows: readonly CheckRow[]): HTMLElement {
   );
 }
 
-/** A value with what differs in it marked. */
-function marked(value: string, other: string): (Node | string)[] {
+/** A value in two halves, as ids are shown, with what differs in it marked. */
+function markedHalves(value: string, other: string): HTMLElement[] {
   const { start, fromEnd } = difference(value, other);
   const end = value.length - fromEnd;
-  return [
-    printable(value.slice(0, start)),
-    h("mark", {}, printable(value.slice(start, end))),
-    printable(value.slice(end)),
-  ];
+  const [first, second] = halves(value);
+  return [marked(first, start, end), marked(second, start - first.length, end - first.length)];
+}
+
+/** @param start of what is marked; it may begin before this part of a value, or end after it */
+function marked(part: string, start: number, end: number): HTMLElement {
+  const [from, to] = [start, end].map((place) => Math.min(Math.max(place, 0), part.length));
+  const difference = part.slice(from, to);
+  return h(
+    "span",
+    { class: "half" },
+    printable(part.slice(0, from)),
+    difference !== "" && h("mark", {}, printable(difference)),
+    printable(part.slice(to)),
+  );
 }
 
 export function disclosure(summary: string, ...children: (Node | string)[]): HTMLElement {
@@ -102,7 +120,11 @@ export function saveKeysButton({ history }: KeyList): HTMLButtonElement {
   return button("Save the key list", () => download("keys.json", "application/json", JSON.stringify(history)));
 }
 
-/** The page's one heading. It can be focused, so that a result is read out from its beginning. */
-export function heading(text: string, sign = ""): HTMLElement {
-  return h("h1", { tabindex: "-1" }, sign !== "" && icon(sign), h("span", {}, text));
+/**
+ * The page's one heading. It can be focused, so that a result is read out from its beginning.
+ * @param describedBy id of what is read out with it
+ */
+export function heading(text: string, sign = "", describedBy?: string): HTMLElement {
+  const properties = { tabindex: "-1", "aria-describedby": describedBy };
+  return h("h1", properties, sign !== "" && icon(sign), h("span", {}, text));
 }

@@ -13,7 +13,7 @@ export type Site = {
   keysReady: Promise<void>;
   /**
    * Shows a view.
-   * @param focus whether it is a result, which the reader is taken to
+   * @param focus whether it is a result, which the reader is taken to; whoever is in the view that it replaces is anyway
    */
   show(view: readonly Node[], how: { title: string; focus: boolean }): void;
   /** Tells of progress, for those who listen. */

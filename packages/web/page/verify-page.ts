@@ -19,7 +19,7 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** The view that checks files. */
 export interface VerifyPage {
   /** Shows what was judged last, or asks for a file. */
-  open(): void;
+  open(focus: boolean): void;
   /** Checks files that were dropped, chosen or pasted, one after the other; key lists among them count for the rest. */
   take(files: readonly Blob[]): Promise<void>;
   /** Follows a certificate's QR code. */
@@ -40,7 +40,7 @@ export function createVerifyPage(site: Site): VerifyPage {
   let turn = 0;
 
   return {
-    open: () => render(false),
+    open: render,
     take,
     follow,
   };

@@ -10,7 +10,7 @@ export type Step = {
   label: string;
   /** Id of a transaction that belongs to it. */
   id?: string;
-  state: "done" | "now" | "todo";
+  state: "done" | "failed" | "now" | "todo";
 };
 
 const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFacts) => string>> = {
@@ -19,7 +19,7 @@ const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFa
   paid: () => "Paid",
   recording: () => "Recording",
   recorded: (_, { round }) => (round === undefined ? "Recorded" : `Recorded in round ${round}`),
-  checked: (_, { verified }) => (verified === false ? "Checked here: not verified" : "Checked here"),
+  checked: () => "Checked here",
   saved: () => "Saved",
 };
 
@@ -27,8 +27,9 @@ const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFa
 export function purchaseSteps(now: StepName | undefined, facts: PurchaseFacts = {}): Step[] {
   const reached = now === undefined ? STEPS.length : STEPS.indexOf(now);
   return STEPS.map((name, index) => {
-    const state = index < reached ? "done" : index === reached ? "now" : "todo";
-    const { transaction } = facts;
+    const { transaction, verified } = facts;
+    const reachedAs = name === "checked" && verified === false ? "failed" : "done";
+    const state = index < reached ? reachedAs : index === reached ? "now" : "todo";
     const id = name === "paid" && transaction !== undefined ? { id: transaction } : {};
     return { name, label: LABELS[name](state, facts), state, ...id };
   });

@@ -18,8 +18,6 @@ export const BUY = {
   otherChain: "The wallet is on another network than Base.",
   noBase: "The wallet doesn't know Base yet.",
   walletTrouble: (why: string) => `The wallet could not do it: ${why}. Nothing was paid.`,
-  changed: "The price or its terms have changed since. Please look at them again. Nothing was paid.",
-  otherAccount: "The wallet changed to another account. Please look again. Nothing was paid.",
   cantKeep:
     "This browser keeps nothing for this page (a private window, perhaps), so a payment could be lost. Buying is off here. Nothing was paid.",
   workingTitle: "Buying",
@@ -28,10 +26,11 @@ export const BUY = {
   doneTitle: "Bought and saved",
   notVerifiedTitle: "Bought, but not verified",
   notPaidTitle: "Not paid",
-  notPaid: (why: string) => `Nothing was paid: ${why}`,
+  notPaid: (why: string) => `Nothing was paid: ${why.replace(/\.$/, "")}.`,
   openTitle: "Paid, not finished",
   open: "The payment is kept here. Ask again; don't pay again.",
   refusedTitle: "Not attested",
+  refused: "You were not charged.",
   cantSell: "The service can't be asked now. Nothing was paid.",
   savedTitle: "Saved on this device",
 } as const;

@@ -37,7 +37,7 @@ type State =
   | { name: "stopped"; title: string; why: string; txid: string; kept?: StoredPayment };
 
 export interface BuyPage {
-  open(): void;
+  open(focus: boolean): void;
   /** Takes up the payments of earlier visits, one after another. */
   resume(): Promise<void>;
 }
@@ -47,9 +47,9 @@ export function createBuyPage(site: Site): BuyPage {
   let isOpen = false;
 
   return {
-    open() {
+    open(focus) {
       isOpen = true;
-      void render(false);
+      void render(focus);
       addEventListener("hashchange", () => (isOpen = false), { once: true });
     },
     async resume() {
@@ -240,7 +240,7 @@ export function createBuyPage(site: Site): BuyPage {
     if (error instanceof PaymentVoid)
       return { name: "stopped", title: BUY.notPaidTitle, why: BUY.notPaid(error.message), txid };
     if (error instanceof AttestError && error.code === "refused" && error.problem)
-      return { name: "stopped", title: BUY.refusedTitle, why: error.message, txid, kept };
+      return { name: "stopped", title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}`, txid, kept };
     return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txid, kept };
   }
 }

@@ -39,7 +39,7 @@ export function askView({ txid, trouble, command, saved, open, submit }: Ask): N
     h("label", { for: "txid" }, BUY.field),
     input,
     h("p", { class: "hint", id: "txid-hint" }, BUY.fieldHint),
-    trouble !== undefined && h("p", { class: "notice", "data-tone": "caution", id: "trouble" }, trouble),
+    trouble !== undefined && notice(trouble),
     command === true && commandLine(txid),
     h("div", { class: "actions" }, ask),
   );
@@ -48,11 +48,16 @@ export function askView({ txid, trouble, command, saved, open, submit }: Ask): N
     if (ask.getAttribute("aria-disabled") !== "true") submit(input.value, ask);
   });
   return [
-    heading(BUY.title),
+    heading(BUY.title, "", trouble === undefined ? undefined : "trouble"),
     h("p", { class: "block" }, BUY.intro),
     form,
     ...(saved.length === 0 ? [] : [h("h2", {}, BUY.savedTitle), savedList(saved, open)]),
   ];
+}
+
+/** What went wrong, or has to be done first; the heading, to which the reader is taken, is described by it. */
+function notice(trouble: string): HTMLElement {
+  return h("p", { class: "notice", "data-tone": "caution", id: "trouble" }, printable(trouble));
 }
 
 function savedList(saved: readonly SavedBundle[], open: (bytes: Uint8Array) => void): HTMLElement {
@@ -68,7 +73,7 @@ function savedList(saved: readonly SavedBundle[], open: (bytes: Uint8Array) => v
         h("dd", {}, idValue(txid)),
         h(
           "dd",
-          {},
+          { class: "beside" },
           button("Show", () => open(bytes), { "aria-label": `Show the attestation of ${txid}` }),
         ),
       ),
@@ -109,7 +114,7 @@ export type ReviewActions = {
 
 /** Everything that will be paid, to whom and until when, before any wallet opens. */
 export function reviewView(review: Review, actions: ReviewActions): Node[] {
-  const { quote, balance, host, nowMs, trouble } = review;
+  const { quote, balance, host, nowMs } = review;
   const { offer, txid } = quote;
   const amount = formatUsdc(BigInt(offer.amount));
   const until = new Date(nowMs + offer.maxTimeoutSeconds * 1000).toLocaleTimeString(undefined, {
@@ -127,17 +132,29 @@ export function reviewView(review: Review, actions: ReviewActions): Node[] {
     ["Token", `${printable(token)}, `, idValue(offer.asset)],
     ...(balance === undefined ? [] : [["You have", `${formatUsdcAmount(balance)} USDC`] as [string, string]]),
   ];
+  const trouble = troubleOf(review, amount);
   return [
-    heading(BUY.reviewTitle),
+    heading(BUY.reviewTitle, "", trouble === undefined ? undefined : "trouble"),
+    ...(trouble === undefined ? [] : [notice(trouble)]),
     h(
       "dl",
       { class: "facts block" },
       ...rows.map(([label, ...value]) => h("div", {}, h("dt", {}, label), h("dd", {}, ...value))),
     ),
     h("p", { class: "block" }, BUY.notCharged),
-    ...(trouble === undefined ? [] : [h("p", { class: "notice", "data-tone": "caution" }, printable(trouble))]),
     ...reviewControls(review, amount, actions),
   ];
+}
+
+/** What stands in the way, before anything else is said. */
+function troubleOf({ trouble, account, needs, balance, quote }: Review, amount: string): string | undefined {
+  if (trouble !== undefined || account === undefined) return trouble;
+  if (needs === "switch") return BUY.otherChain;
+  return isTooLittle(balance, quote) ? BUY.tooLittle(formatUsdc(balance), amount) : undefined;
+}
+
+function isTooLittle(balance: bigint | undefined, { offer }: Quote): balance is bigint {
+  return balance !== undefined && balance < BigInt(offer.amount);
 }
 
 function reviewControls(review: Review, amount: string, actions: ReviewActions): Node[] {
@@ -156,13 +173,8 @@ function reviewControls(review: Review, amount: string, actions: ReviewActions):
       ),
     ];
   }
-  if (needs === "switch")
-    return [
-      h("p", { class: "notice", "data-tone": "caution" }, BUY.otherChain),
-      row(button("Switch to Base", actions.switchToBase, { class: "primary" })),
-    ];
-  if (balance !== undefined && balance < BigInt(quote.offer.amount))
-    return [h("p", { class: "notice", "data-tone": "caution" }, BUY.tooLittle(formatUsdc(balance), amount)), row()];
+  if (needs === "switch") return [row(button("Switch to Base", actions.switchToBase, { class: "primary" }))];
+  if (isTooLittle(balance, quote)) return [row()];
   return [row(button(`Sign and pay ${amount} USDC`, actions.sign, { class: "primary" }))];
 }
 
@@ -189,8 +201,8 @@ export function workingView({ txid, steps, startedAt, note }: Working): Node[] {
 }
 
 function stepList(steps: readonly Step[]): HTMLElement {
-  const icons = { done: "✓", now: "›", todo: "·" };
-  const words = { done: "done", now: "under way", todo: "" };
+  const icons = { done: "✓", failed: "✕", now: "›", todo: "·" };
+  const words = { done: "done", failed: "not verified", now: "under way", todo: "" };
   return h(
     "ol",
     { class: "steps" },
@@ -199,8 +211,9 @@ function stepList(steps: readonly Step[]): HTMLElement {
         "li",
         { "data-step": state, "aria-current": state === "now" ? "step" : undefined },
         icon(icons[state]),
-        h("span", {}, printable(label), id !== undefined && h("br"), id !== undefined && idValue(id)),
+        h("span", {}, printable(label)),
         h("span", { class: "hint" }, words[state]),
+        id !== undefined && idValue(id),
       ),
     ),
   );
