@@ -1,6 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { type Crypto, type Keccak256, nobleCrypto } from "@attestd/proof/signature";
-import { createKeccak } from "hash-wasm";
 
 /** The primitives of the verifier, by the platform where it has them: ML-DSA-65 is ten times faster there. */
 export const nativeCrypto: Crypto = {
@@ -34,8 +33,12 @@ function importKey(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
 }
 
-/** Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks, and for large transactions. */
+/**
+ * Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks, and for large transactions. The
+ * library is large, and loaded only where it is used: on the threads.
+ */
 export async function wasmKeccak256(): Promise<Keccak256> {
+  const { createKeccak } = await import("hash-wasm");
   const hasher = await createKeccak(256);
   return (bytes) => hasher.init().update(bytes).digest("binary");
 }
