@@ -1,15 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { attestd, start, temporaryFolder } from "./command.ts";
+import { attestd, type CommandOptions, start, startShell, temporaryFolder } from "./command.ts";
 
 type Running = ReturnType<typeof start> & { out: () => string; err: () => string };
 
 /** Starts a command and keeps what it has written so far. */
 function watch(args: string[], options: Parameters<typeof start>[1]): Running {
-  const child = start(args, options);
+  return watched(start(args, options));
+}
+
+function watched(child: ReturnType<typeof start>): Running {
   const written = { out: "", err: "" };
   child.stdout?.on("data", (chunk) => {
     written.out += chunk;
@@ -18,6 +21,20 @@ function watch(args: string[], options: Parameters<typeof start>[1]): Running {
     written.err += chunk;
   });
   return Object.assign(child, { out: () => written.out, err: () => written.err });
+}
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+
+/** Makes a folder look like a clone after `npm ci`. */
+async function linkClone(folder: string): Promise<void> {
+  for (const name of ["package.json", "packages", "node_modules"]) await symlink(join(ROOT, name), join(folder, name));
+}
+
+/** Starts what `npm start` starts, where npm's scripts find commands. */
+async function npmStart(more: string, { cwd = ".", env }: CommandOptions): Promise<Running> {
+  const { scripts } = JSON.parse(await readFile(join(cwd, "package.json"), "utf8"));
+  const PATH = [join(cwd, "node_modules/.bin"), process.env.PATH].join(delimiter);
+  return watched(startShell(`${scripts.start} ${more}`, { cwd, env: { ...env, PATH } }));
 }
 
 const until = (condition: () => void) => vi.waitFor(condition, { timeout: 30_000, interval: 50 });
@@ -56,7 +73,8 @@ describe("attestd sandbox", () => {
     folder = await temporaryFolder();
     // What a developer's shell may hold must not reach a sandbox.
     const env = { DATABASE_URL: "postgres://127.0.0.1:1/precious", PAY_TO_ALGORAND: "A".repeat(58), PORT: "0" };
-    sandbox = watch(["sandbox", "--round-ms", "500"], { cwd: folder.path, env });
+    await linkClone(folder.path);
+    sandbox = await npmStart("--round-ms 500", { cwd: folder.path, env });
     await Promise.race([untilItSays(sandbox.out, /"msg":"listening"/), sandbox.ended]);
   });
   afterAll(async () => {
@@ -93,14 +111,16 @@ describe("attestd sandbox", () => {
     expect(settings).not.toContain("postgres");
   });
 
-  test("its banner's commands, pasted, yield a verified file", async () => {
-    const pasted = [...sandbox.out().matchAll(/npx attestd (.*)/g)].map(([, line = ""]) => line.split(" "));
-    const [buy = [], check = []] = pasted;
-    const bought = await run(...buy);
-    expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified, saved ") });
+  test("its banner's commands, pasted into a shell, yield a verified file", async () => {
+    const banner = sandbox.out().split("\n");
+    const [buy = "", check = ""] = banner.filter((line) => line.includes("npx attestd "));
+    const paste = (line: string) => startShell(line, { cwd: folder.path }).ended;
+
+    const bought = await paste(buy);
+    expect(bought).toMatchObject({ code: 0, stdout: expect.stringMatching(/✓ verified, saved \S+\n/) });
     const file = /saved (\S+)/.exec(bought.stdout)?.[1] ?? "";
-    const checked = await run(...check.map((word) => (word === "FILE" ? file : word)));
-    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining(`Verified, with a warning  ${file}`) });
+    const checked = await paste(check.replace("Then: ", "").replace("FILE", file));
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining(`Verified, with a warning  ${file}\n`) });
     const online = await run("verify", file, "--chain");
     expect(online).toMatchObject({
       code: 0,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,12 +22,19 @@ export type CommandOptions = {
   input?: string;
 };
 
+export type Running = ChildProcessWithoutNullStreams & { ended: Promise<Ended> };
+
 /** A running `attestd`, as a process of its own with pipes for its streams. */
-export function start(
-  args: string[],
-  { cwd, env, input }: CommandOptions = {},
-): ChildProcess & { ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) });
+export function start(args: string[], { cwd, env, input }: CommandOptions = {}): Running {
+  return watched(spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) }), input);
+}
+
+/** A running line of a shell. */
+export function startShell(line: string, { cwd, env, input }: CommandOptions = {}): Running {
+  return watched(spawn("sh", ["-c", line], { cwd, env: variablesOf(cwd, env) }), input);
+}
+
+function watched(child: ChildProcessWithoutNullStreams, input: string | undefined): Running {
   child.stdin.on("error", () => undefined).end(input);
   const code = new Promise<number | null>((resolve) => child.on("close", resolve));
   const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(([code, stdout, stderr]) => ({

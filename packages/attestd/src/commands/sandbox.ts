@@ -42,6 +42,7 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const networks = await startNetworks(roundMs, options.replay);
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
+  if (stop.aborted) return EXIT.good;
   try {
     await runService(folder, networks, { port, dir: options.dir, environment, working, stop });
   } catch (error) {
