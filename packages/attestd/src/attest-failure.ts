@@ -19,7 +19,7 @@ export function attestFailure(
   const why = sentence(error);
   switch (error.code) {
     case "invalid_option":
-      return fail(EXIT.usage, error.message);
+      return fail(EXIT.usage, error.message.replace(/^maxPrice: /, "--max-price: "));
     case "unreachable":
       return fail(EXIT.unreachable, "the service can't be reached", why, UNPAID, ...(inSandbox ? [IS_IT_RUNNING] : []));
     case "unexpected_answer":
@@ -55,9 +55,10 @@ function refused(problem: Problem | undefined, why: string, storedIn: string | u
     case "payment_refunded":
       return fail(EXIT.notPaid, what, why, "The same command signs a new payment.");
     case "source_not_final":
-      return fail(EXIT.notPaid, what, why, "Run the same command again in some minutes.");
+      return fail(EXIT.notPaid, what, why, UNPAID, "Run the same command again in some minutes.");
     default:
-      return fail(EXIT.notPaid, what, why);
+      // The service names every case in which money may have moved.
+      return fail(EXIT.notPaid, what, why, ...(/^(payment|http)_/.test(problem?.code ?? "http_") ? [] : [UNPAID]));
   }
 }
 

@@ -26,11 +26,11 @@ export class Failure extends Error {
   }
 }
 
-/** A sentence for an error of the file system. */
-export function fileTrouble(error: unknown): string {
+/** A sentence for an error of the file system. @param what was asked for */
+export function fileTrouble(error: unknown, what: "file" | "folder" = "file"): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case "ENOENT":
-      return "There is no such file.";
+      return `There is no such ${what}.`;
     case "EACCES":
     case "EPERM":
       return "Permission denied.";

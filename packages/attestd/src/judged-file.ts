@@ -48,7 +48,7 @@ export async function serviceToAsk({ chain, service }: Whom): Promise<string | u
     return undefined;
   }
   const asked = service ?? (await standingSandbox())?.serviceUrl;
-  if (asked !== undefined && URL.canParse(asked)) return asked;
+  if (asked !== undefined) return asked;
   throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
 }
 

@@ -27,13 +27,16 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
   let drawn: string | undefined;
 
   const draw = () => {
+    if (what === undefined) return;
     const ms = performance.now() - begun;
-    if (what === undefined || (drawn === undefined && ms < PATIENCE_MS)) return;
     const seconds = ms < 1000 ? "" : `  ${Math.floor(ms / 1000)} s`;
     const line = fitting(printable(`  ${what}…${seconds}`, unicode), (stream.columns ?? 80) - 1);
     if (line === drawn) return;
     stream.write(ERASE + line);
     drawn = line;
+  };
+  const drawLate = () => {
+    if (drawn !== undefined || performance.now() - begun >= PATIENCE_MS) draw();
   };
   const erase = () => {
     if (drawn !== undefined) stream.write(ERASE);
@@ -48,7 +51,7 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
         begun = performance.now();
       };
       say(first);
-      const timer = setInterval(draw, REDRAW_MS).unref();
+      const timer = setInterval(drawLate, REDRAW_MS).unref();
       return {
         say,
         [Symbol.dispose]() {
@@ -58,12 +61,10 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
       };
     },
     around(write) {
-      const line = drawn;
+      const isThere = drawn !== undefined;
       erase();
       write();
-      if (line === undefined) return;
-      stream.write(line);
-      drawn = line;
+      if (isThere) draw();
     },
   };
 }

@@ -3,6 +3,8 @@ import { EXIT, Failure } from "./failure.ts";
 /** How the journal's error ends when a service has it (service, calls/stores/sqlite-worker.ts). */
 const JOURNAL_IN_USE = "another process has this journal open";
 
+const SETTINGS = "Settings come from the environment, and from a file: --env FILE.";
+
 /**
  * What an error of an operator's command means: what happened, why, what next.
  *
@@ -17,7 +19,7 @@ export function operatorFailure(error: unknown, what: string, stop: AbortSignal)
   if (stop.aborted) return new Failure(EXIT.interrupted, "interrupted", ["Nothing was written."], error);
   switch (name) {
     case "ConfigError":
-      return new Failure(EXIT.usage, message, [], error);
+      return new Failure(EXIT.usage, message, [SETTINGS], error);
     case "UnfitRequest":
       return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
     case "Refused":

@@ -32,10 +32,8 @@ describe("attestd attest", () => {
   });
   afterEach(() => folder[Symbol.asyncDispose]());
 
-  const command = (service: { url: string }, ...more: string[]) => [
-    ...["attest", txnId, "--service", service.url, "--wallet", "wallet.json", "--keys", "keys.json"],
-    ...more,
-  ];
+  const parties = ({ url }: { url: string }) => ["--service", url, "--wallet", "wallet.json", "--keys", "keys.json"];
+  const command = (service: { url: string }, ...more: string[]) => ["attest", txnId, ...parties(service), ...more];
   const options = () => ({ cwd: folder.path, env: { XDG_STATE_HOME: inFolder("state") } });
   const run = (service: { url: string }, ...more: string[]) => attestd(command(service, ...more), options());
   const storedPayments = () => readdir(inFolder("state", "attestd", "payments")).catch(() => []);
@@ -187,7 +185,12 @@ $`,
     ],
     ["a price above --max-price", [paymentRequired([{ ...BASE_OFFER, amount: "20000" }])], 6, /--max-price 0\.02/],
     ["a rail without a key", [paymentRequired([ALGORAND_OFFER])], 6, /--wallet FILE/],
-    ["an unknown transaction", [problem(404, "source_not_found")], 6, /source_not_found/],
+    [
+      "an unknown transaction",
+      [problem(404, "source_not_found")],
+      6,
+      /source_not_found\)\n.*\n {2}Nothing was paid\.\n$/,
+    ],
     [
       "a payment used elsewhere",
       [offered, problem(409, "payment_bound_to_other_request")],
@@ -226,8 +229,19 @@ $`,
     });
     const service = await attestd(["attest", txnId, "--wallet", "wallet.json"], options());
     expect(service).toMatchObject({ code: 2, stderr: expect.stringMatching(/^attestd: --service URL must/) });
-    const chain = await attestd(["attest", txnId, "--chain", "bitcoin"], options());
-    expect(chain).toMatchObject({ code: 2, stderr: expect.stringMatching(/algorand, base/) });
+  });
+
+  test.each([
+    [["hello"], /^attestd: hello is no transaction id\n {2}Algorand's have 52 characters/],
+    [[txnId, "--chain", "base"], /^attestd: --chain is base, and \S+ is of algorand\n/],
+    [[txnId, "--chain", "bitcoin"], /algorand, base/],
+    [[txnId, "--service", "localhost:4020"], /'--service <url>' argument 'localhost:4020' is invalid/],
+    [[txnId, "--max-price", "1 USDC"], /^attestd: --max-price: "1 USDC" is not an amount of USDC/],
+  ])("attest %j is a slip of the pen, and asks no one", async (args, words) => {
+    await using service = await fakeService();
+    const result = await attestd(["attest", ...parties(service), ...args], options());
+    expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
+    expect(service.requests).toEqual([]);
   });
 
   test.each([

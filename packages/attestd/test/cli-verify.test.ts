@@ -220,8 +220,15 @@ describe("attestd verify", () => {
   test.each([
     ["no file", "--keys keys.json", /missing required argument/],
     ["an unknown option", "good.json --frobnicate", /unknown option/],
-    ["two kinds of trust", "good.json --keys keys.json --kid x", /cannot be used/],
-    ["a ledger without a key", "good.json --ledger algorand:x", /--kid/],
+    ["two kinds of trust", `good.json --keys keys.json --kid ${attestor.kid}`, /cannot be used/],
+    ["a ledger without a key", `good.json --ledger ${SANDBOX}`, /--kid/],
+    ["what is no key's id", "good.json --kid x", /'--kid <kid>' argument 'x' is invalid\. The id of a key has 43/],
+    ["what is no ledger", `good.json --kid ${attestor.kid} --ledger main`, /'--ledger <caip2>' .* named as algorand:/],
+    [
+      "what is no URL",
+      "good.json --chain --service here",
+      /'--service <url>' argument 'here' is invalid\. It is a URL/,
+    ],
     ["a service that is not asked", "good.json --service http://127.0.0.1:1", /only with --chain/],
     ["a chain check without a service", "good.json --chain", /--service URL/],
   ])("with %s is misused", async (_, args, words) => {

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { serviceUrl } from "./values.ts";
 
 /** Commands that pay. */
 export function addBuying(program: Command, { environment, finish }: Running): void {
@@ -8,7 +9,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
   const purchase = (name: string) =>
     program
       .command(name)
-      .option("--service <url>", "the service (default: the sandbox in ./.attestd)")
+      .option("--service <url>", "the service (default: the sandbox in ./.attestd)", serviceUrl)
       .option("--wallet <file>", "the payer's keys (default: the sandbox's)")
       .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's)")
       .option("--max-price <usdc>", "ask before paying more, or without a terminal refuse", "0.01")

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { ledgerId, oneMoreKid, serviceUrl } from "./values.ts";
 
 /** Commands for whoever holds a bundle. */
 export function addChecking(program: Command, { environment, finish }: Running): void {
@@ -19,12 +20,16 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's in ./.attestd)")
     .addOption(
       new Option("--kid <kid>", "id of a key that is believed; may be repeated")
-        .argParser((kid, kids: string[] = []) => [...kids, kid])
+        .argParser(oneMoreKid)
         .conflicts("keys"),
     )
-    .addOption(new Option("--ledger <caip2>", "ledger of those keys (default: Algorand MainNet)").conflicts("keys"))
+    .addOption(
+      new Option("--ledger <caip2>", "ledger of those keys (default: Algorand MainNet)")
+        .argParser(ledgerId)
+        .conflicts("keys"),
+    )
     .option("--chain", "also ask a service to compare with the source chain and the ledger")
-    .option("--service <url>", "the service to ask (default: the sandbox's)")
+    .option("--service <url>", "the service to ask (default: the sandbox's)", serviceUrl)
     .option("--json", "print one report a line as JSON")
     .action(async (files, options) => {
       const { verify } = await import("../commands/verify.ts");
@@ -47,7 +52,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"))
     .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's in ./.attestd)")
     .option("--chain", "also ask a service to compare with the source chain and the ledger")
-    .option("--service <url>", "the service to ask (default: the sandbox's)")
+    .option("--service <url>", "the service to ask (default: the sandbox's)", serviceUrl)
     .action(async (file, options) => {
       const { certificate } = await import("../commands/certificate.ts");
       finish(await certificate(file, options, environment));

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { serviceUrl } from "./values.ts";
 
 /** Commands about the keys of an attestor. */
 export function addKeys(program: Command, { environment, finish }: Running): void {
@@ -44,7 +45,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
         "  attestd keys history --env /etc/attestd.env          of your own service, from its journal",
       ),
     )
-    .option("--service <url>", "the service that gives it (default: the sandbox's)")
+    .option("--service <url>", "the service that gives it (default: the sandbox's)", serviceUrl)
     .addOption(new Option("--keys <file>", "a file that holds it").conflicts("service"))
     .addOption(new Option("--env <file>", "settings of your own service").conflicts(["service", "keys"]))
     .addOption(

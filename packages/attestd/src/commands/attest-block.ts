@@ -1,7 +1,7 @@
 import { attestBlock as buy, type ChainName } from "@attestd/client";
 import type { Environment } from "../environment.ts";
 import type { ExitCode } from "../failure.ts";
-import { readHeight } from "../height.ts";
+import { readHeight } from "../subject-words.ts";
 import { type PurchaseCommandOptions, purchase } from "./purchase.ts";
 
 /** Buys the attestation of a block. See `purchase`. @throws Failure */

@@ -50,7 +50,12 @@ export async function certificate(
   const title = `Certificate of attestation: ${contents.title}`;
   const made = format === ".pdf" ? await toPdf(sheet, result.bytes, title, now) : toSvg(sheet, result.bytes, title);
   await writeWhole(out, made, 0o644).catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't write ${out}`, [fileTrouble(error), "Name another: --out FILE."], error);
+    throw new Failure(
+      EXIT.usage,
+      `can't write ${out}`,
+      [fileTrouble(error, "folder"), "Name another: --out FILE."],
+      error,
+    );
   });
 
   say.marked("ok", `Saved ${out}`);

@@ -60,7 +60,7 @@ async function find(options: KeysHistoryOptions, environment: Environment): Prom
   if (keys !== undefined) return { history: (await readKeys(keys)).trust, from: keys };
   if (env !== undefined || sandbox) return inJournal(options, environment);
   const url = service ?? (await standingSandbox())?.serviceUrl;
-  if (url !== undefined && URL.canParse(url)) return served(url);
+  if (url !== undefined) return served(url);
   throw new Failure(EXIT.usage, "whose key history?", [
     "Name the service, a file, or your own settings.",
     "  --service URL, --keys FILE, --env FILE",
@@ -151,7 +151,12 @@ async function keep(history: KeyHistory, from: string, path: string): Promise<st
     }
   }
   await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't write ${path}`, [fileTrouble(error)], error);
+    throw new Failure(
+      EXIT.usage,
+      `can't write ${path}`,
+      [fileTrouble(error, "folder"), "Name another: --save FILE."],
+      error,
+    );
   });
   return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;
 }

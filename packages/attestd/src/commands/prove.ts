@@ -1,8 +1,7 @@
 import { proveInclusion } from "@attestd/client";
-import { inferChain } from "@attestd/proof";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { readHeight } from "../height.ts";
+import type { ExitCode } from "../failure.ts";
+import { chainOf, readHeight } from "../subject-words.ts";
 import { type PurchaseCommandOptions, purchase } from "./purchase.ts";
 
 /** Buys the proof that a transaction is in a block. See `purchase`. @throws Failure */
@@ -12,8 +11,7 @@ export async function prove(
   options: PurchaseCommandOptions,
   environment: Environment,
 ): Promise<ExitCode> {
-  const chain = inferChain(txId.startsWith("0x") ? txId.toLowerCase() : txId);
-  if (chain === undefined) throw new Failure(EXIT.usage, `${txId} is no transaction id of Algorand or Base`);
+  const chain = chainOf(txId);
   const at = readHeight(height);
   return purchase((common) => proveInclusion({ ...common, chain, txId, height: at }), options, environment);
 }

@@ -124,7 +124,7 @@ async function checkFolder(out: string | undefined): Promise<void> {
     throw new Failure(
       EXIT.usage,
       `can't save into ${folder}`,
-      [fileTrouble(error), "Choose another file: --out."],
+      [fileTrouble(error, "folder"), "Choose another file: --out."],
       error,
     );
   });

@@ -103,7 +103,7 @@ async function clear(folder: SandboxFolder): Promise<void> {
 
 async function checkReplay(dir: string): Promise<void> {
   await readdir(dir).catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't replay ${dir}`, [fileTrouble(error)], error);
+    throw new Failure(EXIT.usage, `can't replay ${dir}`, [fileTrouble(error, "folder")], error);
   });
 }
 

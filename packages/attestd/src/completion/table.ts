@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import { everyCommand, pathOf } from "../command-line/tree.ts";
+import { oneMoreKid } from "../command-line/values.ts";
 
 /** What may stand in one place: one of some words, a path, or something that only the user knows. */
 export type Value = { kind: "words"; words: readonly string[] } | { kind: "file" | "folder" | "other" };
@@ -42,8 +43,7 @@ function completedOption(option: Option): CompletedOption {
     names: [short, long].filter((name) => name !== undefined),
     description,
     ...(required && { value: { ...placed(placeholder, argChoices), name: placeholder } }),
-    // Of ours, an option that collects its values has a function that does so; choices are checked by one too.
-    repeats: parseArg !== undefined && argChoices === undefined,
+    repeats: parseArg === oneMoreKid,
   };
 }
 

@@ -1,0 +1,18 @@
+import { inferChain, type SourceChain } from "@attestd/proof";
+import { EXIT, Failure } from "./failure.ts";
+
+/** The height of a block, as it was typed. @throws Failure `usage` */
+export function readHeight(text: string): number {
+  const height = Number(text);
+  if (/^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(height)) return height;
+  throw new Failure(EXIT.usage, `the height of a block is a whole number, and is ${text}`);
+}
+
+/** The chain of a transaction id, as it was typed. @throws Failure `usage` */
+export function chainOf(txid: string): SourceChain {
+  const chain = inferChain(txid.startsWith("0x") ? txid.toLowerCase() : txid);
+  if (chain !== undefined) return chain;
+  throw new Failure(EXIT.usage, `${txid} is no transaction id`, [
+    "Algorand's have 52 characters, A to Z and 2 to 7; Base's are 0x and 64 hex digits.",
+  ]);
+}
