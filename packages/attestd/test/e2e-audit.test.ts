@@ -30,12 +30,16 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   const settings = { ...newServiceSettings(world.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
   await writeSettings(folder, settings);
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
+  const onWait = (round: number) => {
+    const { ledger } = world.sandbox.algorand;
+    while (ledger.round < round) ledger.advance();
+  };
   const done = stack.move();
   return {
     world,
     audit: () => auditJournal(settings, operator()),
-    adopt: (target: string, txid: string, onWait: (round: number) => void = () => {}) =>
-      adoptPayment(settings, { target, subject: { txid }, onWait }, operator()),
+    /** The rounds that it waits for come at once. */
+    adopt: (target: string, txid: string) => adoptPayment(settings, { target, subject: { txid }, onWait }, operator()),
     refund: (key: string, transaction: string) => recordRefund(settings, { key, transaction }, operator()),
     /** The same in a process of its own. */
     run: (...args: string[]) => attestd([...args, "--sandbox"], { cwd: path }),
@@ -86,14 +90,6 @@ function sendNote(world: World, from: { address: string; secretKey: Uint8Array }
       suggestedParams,
     });
   return send(world, make, from.secretKey);
-}
-
-/** Adopts a payment, and lets the rounds pass that this waits for. */
-async function adoptSoon({ world, adopt }: Operated, target: string) {
-  const { ledger } = world.sandbox.algorand;
-  return adopt(target, sampleOf(world).txid, (round) => {
-    while (ledger.round < round) ledger.advance();
-  });
 }
 
 /** Has a payment settled behind the service's back, as if its row had been lost after it. */
@@ -178,19 +174,19 @@ async function transferOnBase({ sandbox }: World): Promise<void> {
     functionName: "transfer",
     args: [payTo.base as Hex, 1_000n],
   });
-  await wallet.waitForTransactionReceipt({ hash });
+  await wallet.waitForTransactionReceipt({ hash, pollingInterval: 50 });
 }
 
 test("a payment that was lost before it was attested is open, and adopted once no attestation can come", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, audit } = operated;
+  const { world, audit, adopt } = operated;
   const { payment, transaction } = await paidAlone(operated);
   expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject({ status: 503 });
   await world.stopService();
   const lost = await audit();
   expect([lost.verdict, codes(lost)]).toEqual(["open", ["open payment_without_row"]]);
 
-  expect(await adoptSoon(operated, transaction)).toMatchObject({ state: "paid", attempts: [] });
+  expect(await adopt(transaction, sampleOf(world).txid)).toMatchObject({ state: "paid", attempts: [] });
   await world.restart();
   expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject({ status: 200 });
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 1, attested: 1, delivered: 1 } });
@@ -217,12 +213,12 @@ test("an attestation that was sent with the attestor's key by hand is a violatio
 
 test("a refund is recorded of what is owed for a day, when the chain shows it; its payer is told so", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, audit, refund, edit, run } = operated;
+  const { world, audit, adopt, refund, edit, run } = operated;
   const { payTo, payer } = world.sandbox.algorand.accounts;
   const { payment, transaction } = await paidAlone(operated);
   await transfer(world, payer, payTo.address);
   await world.stopService();
-  const { key } = await adoptSoon(operated, transaction);
+  const { key } = await adopt(transaction, sampleOf(world).txid);
 
   const tooLittle = await transfer(world, payTo, payer.address, 999);
   const back = await transfer(world, payTo, payer.address);
