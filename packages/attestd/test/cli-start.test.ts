@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
@@ -11,6 +11,7 @@ import { describe, expect, test } from "vitest";
 import { everyCommand, pathOf } from "../src/command-line/tree.ts";
 import { commandLine } from "../src/command-line.ts";
 import { environmentOf } from "../src/environment.ts";
+import { EXIT } from "../src/failure.ts";
 import { attestd, attestdProcess, MAIN, start, temporaryFolder } from "./command.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
@@ -31,6 +32,12 @@ test("attestd alone says what it can do", async () => {
   // Without anything to do, the same is an error.
   expect(await attestd([])).toEqual({ code: 2, stdout: "", stderr: stdout });
   expect(await attestd(["help"])).toEqual({ code: 0, stdout, stderr });
+});
+
+test("the exit codes that are documented are those that there are", async () => {
+  const page = await readFile(new URL("../../../docs/command-line.md", import.meta.url), "utf8");
+  const documented = [...page.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
+  expect(documented).toEqual(Object.values(EXIT));
 });
 
 test.each(COMMANDS.map((command) => [pathOf(command), command] as const))(
