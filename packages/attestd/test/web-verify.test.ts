@@ -64,7 +64,7 @@ describe.skipIf(!browser)("the page checks", () => {
       .evaluateAll((all) => all.map((one) => (one.classList.contains("limits") ? "limits" : one.textContent)));
 
   test("a bundle without asking anyone, and says no more than the bundle proves", async () => {
-    const page = await visits.visit(current);
+    const page = await judged(file({ hello: "world" }));
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     await judge(page, file(bundle));
@@ -155,7 +155,7 @@ describe.skipIf(!browser)("the page checks", () => {
       /Key withdrawn in round \d+; .* can't be believed\.\s+The ledger check can show/,
     );
     const report = { checks: { chainSource: "pass", chainAttest: "pass" }, failures: [] };
-    await page.context().route("**/verify?chain=1", (route) => route.fulfill({ json: report }));
+    await page.route("**/verify?chain=1", (route) => route.fulfill({ json: report }));
     await page.getByRole("button", { name: "Check on the ledger" }).click();
     await page.waitForSelector("[data-state=verified]");
     expect(await verdict(page)).toMatch(
@@ -188,7 +188,8 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("what is pasted, and tries out an example that is believed for itself alone", async () => {
-    const page = await visits.visit(current);
+    const page = await judged(file({ hello: "world" }));
+    await page.getByRole("button", { name: "Check another" }).click();
     await page.getByRole("button", { name: "Example" }).click();
     await page.waitForSelector("[data-state=warning]");
     expect(await verdict(page)).toMatch(/Sandbox, not real\..*It is believed for this example alone\./s);
@@ -282,10 +283,9 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and leaves the verdict when the service is out, and asks again", async () => {
-    const page = await visits.visit(current);
-    await judge(page, file(bundle));
+    const page = await judged(file(bundle));
     let answer: object = { status: 503, json: { detail: "The chain cannot be asked now." } };
-    await page.context().route("**/verify?chain=1", (route) => route.fulfill(answer));
+    await page.route("**/verify?chain=1", (route) => route.fulfill(answer));
     await page.getByRole("button", { name: "Check on the ledger" }).click();
     const again = page.getByRole("button", { name: "Try again" });
     await again.waitFor();
@@ -295,6 +295,7 @@ describe.skipIf(!browser)("the page checks", () => {
     await again.click();
     await page.getByText("is recorded on Algorand").waitFor();
     expect(await verdict(page)).not.toContain("Couldn't ask");
+    await page.unrouteAll();
   });
 
   test("and shows markup and tricks of writing direction as the text that they are", async () => {
