@@ -157,7 +157,7 @@ describe("attestd sandbox", () => {
   });
 
   test.each([
-    ["--replay none", /^attestd: can't replay none\n {2}There is no such file\.\n$/],
+    ["--replay none", /^attestd: can't replay none\n {2}There is no such folder\.\n$/],
     ["--port 65536", /^attestd: --port must be a whole number from 0 to 65535/],
     ["--round-ms soon", /^attestd: --round-ms must be a whole number/],
   ])("does not start with %s", async (args, words) => {
