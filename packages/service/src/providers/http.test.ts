@@ -54,6 +54,16 @@ describe("HttpProvider", () => {
     await expect(new HttpProvider({ url }).request({ path: "/" }, never)).rejects.toEqual(fails(/could not be read/));
   });
 
+  it("outlives a connection that is reset within a body", async () => {
+    const { url } = await start((request, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half", () => setImmediate(() => request.socket.resetAndDestroy()));
+    });
+    const provider = new HttpProvider({ url });
+    for (let i = 0; i < 3; i++)
+      await expect(provider.request({ path: "/" }, never)).rejects.toEqual(fails(/could not be read: ECONNRESET/));
+  });
+
   it("stops reading a body at its bound, whatever length it claims", async () => {
     const { url } = await start((_, response) => {
       const more = () => response.destroyed || response.write("x".repeat(1024), () => setImmediate(more));
@@ -75,6 +85,32 @@ describe("HttpProvider", () => {
     const answer = new HttpProvider({ url: upstream.url }).request({ path: "/" }, caller.signal);
     caller.abort(new Error("gone"));
     await expect(answer).rejects.toThrow("gone");
+  });
+
+  it("gives up an answer that does not come to its end, for its time-out and for its caller", async () => {
+    const begun = Promise.withResolvers<void>();
+    const { url } = await start((_, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("slow", () => begun.resolve());
+    });
+    const provider = new HttpProvider({ url, timeoutMs: 100 });
+    await expect(provider.request({ path: "/" }, never)).rejects.toEqual(fails(/within 100 ms/));
+    const caller = new AbortController();
+    const patient = new HttpProvider({ url }).request({ path: "/" }, caller.signal);
+    await begun.promise;
+    caller.abort(new Error("gone"));
+    await expect(patient).rejects.toThrow("gone");
+  });
+
+  it("asks again on the connection that it has", async () => {
+    const ports = new Set<number | undefined>();
+    const { url } = await start((request, response) => {
+      ports.add(request.socket.remotePort);
+      json(response, {});
+    });
+    const provider = new HttpProvider({ url });
+    for (let i = 0; i < 5; i++) await provider.request({ path: "/", method: "POST", body: "é" }, never);
+    expect(ports.size).toBe(1);
   });
 
   it("leaves an upstream alone after five failures in a row, though not for long polls", async () => {

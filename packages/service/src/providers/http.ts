@@ -10,6 +10,7 @@ import {
   timeout,
 } from "cockatiel";
 import type { z } from "zod";
+import { exchangeWith, TooLong } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 
@@ -54,7 +55,8 @@ class Unanswered extends Error {}
 export class HttpProvider {
   /** Host and port: all of the URL that is known to hold no secret. */
   readonly name: string;
-  readonly #base: string;
+  readonly #send: ReturnType<typeof exchangeWith>;
+  readonly #path: string;
   readonly #query: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
@@ -63,7 +65,8 @@ export class HttpProvider {
   constructor({ url, headers = {}, timeoutMs = TIMEOUT_MS }: HttpProviderOptions) {
     const { host, origin, pathname, search, username, password } = new URL(url);
     this.name = host;
-    this.#base = origin + pathname.replace(/\/$/, "");
+    this.#send = exchangeWith(origin);
+    this.#path = pathname.replace(/\/$/, "");
     this.#query = search.slice(1);
     this.#headers =
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
@@ -123,28 +126,30 @@ export class HttpProvider {
     return unavailable(`${this.name} answered HTTP ${answer.status}`);
   }
 
-  async #exchange(request: HttpRequest, ends: AbortSignal, caller: AbortSignal): Promise<HttpAnswer> {
+  async #exchange(
+    { method = "GET", path, headers, body, maxBytes = MAX_BYTES }: HttpRequest,
+    ends: AbortSignal,
+    caller: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const sent = { method, path: this.#withBase(path), headers: { ...this.#headers, ...headers }, body, maxBytes };
     try {
-      const response = await fetch(this.#url(request.path), {
-        method: request.method ?? "GET",
-        headers: { ...this.#headers, ...request.headers },
-        body: request.body ?? null,
-        redirect: "error",
-        signal: ends,
-      });
-      const body = await readBounded(response, request.maxBytes ?? MAX_BYTES);
-      if (response.status === 429 || response.status >= 500) throw new Unanswered(`answered HTTP ${response.status}`);
-      return { status: response.status, body };
+      const answer = await this.#send(sent, ends);
+      const { status } = answer;
+      if (status === 429 || status >= 500) throw new Unanswered(`answered HTTP ${status}`);
+      if (status >= 300 && status < 400) throw new Unanswered("answered with a redirect");
+      return answer;
     } catch (error) {
       // A caller who leaves says nothing about the provider, so the breaker must not count it.
       caller.throwIfAborted();
-      throw error instanceof Unanswered ? error : new Unanswered(reason(error), { cause: error });
+      if (error instanceof Unanswered) throw error;
+      const reason = error instanceof TooLong ? `answered with more than ${maxBytes} bytes` : unread(error);
+      throw new Unanswered(reason, { cause: error });
     }
   }
 
-  #url(path: string): string {
+  #withBase(path: string): string {
     const separator = path.includes("?") ? "&" : "?";
-    return this.#base + path + (this.#query === "" ? "" : separator + this.#query);
+    return this.#path + path + (this.#query === "" ? "" : separator + this.#query);
   }
 
   #why(error: unknown, limit: number): string {
@@ -154,25 +159,10 @@ export class HttpProvider {
   }
 }
 
-async function readBounded(response: Response, maxBytes: number): Promise<Uint8Array> {
-  if (response.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Unanswered(`answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
-}
-
-/** fetch says "fetch failed" and hides the reason in the cause; only its code is told, never text that may hold a URL. */
-function reason(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
-  if (code !== undefined) return `could not be read: ${code}`;
-  if (cause instanceof Error && cause.message === "unexpected redirect") return "answered with a redirect";
-  return "could not be read";
+/** Only the error's code is told, never text that may hold a URL. */
+function unread(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  return code === undefined ? "could not be read" : `could not be read: ${code}`;
 }
 
 function basic(username: string, password: string): string {
