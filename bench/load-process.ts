@@ -14,10 +14,10 @@ process.on("message", (job: Job) => {
   void run(job).then((result) => process.send?.(result));
 });
 
-async function run({ port, requests, connections, seconds, status }: Job): Promise<LoadResult> {
+async function run({ port, requests, connections, seconds }: Job): Promise<LoadResult> {
   const bytes = requests.map((request) => Buffer.from(request, "base64"));
   const latencies: number[] = [];
-  const wrong = new Map<number, number>();
+  const statuses = new Map<number, number>();
   const start = performance.now();
   const end = seconds === undefined ? Number.POSITIVE_INFINITY : start + seconds * 1000;
   let sent = 0;
@@ -35,7 +35,7 @@ async function run({ port, requests, connections, seconds, status }: Job): Promi
         const before = performance.now();
         const answered = await exchange(socket, request);
         latencies.push(performance.now() - before);
-        if (answered !== status) wrong.set(answered, (wrong.get(answered) ?? 0) + 1);
+        statuses.set(answered, (statuses.get(answered) ?? 0) + 1);
       }
     } finally {
       socket.destroy();
@@ -50,7 +50,7 @@ async function run({ port, requests, connections, seconds, status }: Job): Promi
     seconds: (performance.now() - start) / 1000,
     p50: at(0.5),
     p99: at(0.99),
-    wrong: [...wrong],
+    statuses: [...statuses],
   };
 }
 

@@ -25,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   paid: () => import("./paid.ts"),
   browser: () => import("./browser.ts"),
   growth: () => import("./growth.ts"),
+  overload: () => import("./overload.ts"),
 };
 
 const { positionals: names, values } = parseArgs({

@@ -1,12 +1,9 @@
-import { setTimeout } from "node:timers/promises";
-import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentPayload } from "@x402/core/types";
-import { algorandClient, post, sign } from "../packages/attestd/test/world.ts";
+import { post } from "../packages/attestd/test/world.ts";
 import { startFloor } from "./floor.ts";
 import { startInstantFacilitator } from "./instant-facilitator.ts";
 import { startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
-import { paidCall } from "./purchase.ts";
+import { paidCall, paidRequests } from "./purchase.ts";
 import { blocksAtOnce, startAttestd, startBare, startNetworks } from "./server.ts";
 
 const IN_FLIGHT = 256;
@@ -47,22 +44,9 @@ async function throughput(effort: Effort): Promise<Row[]> {
   await using attestd = await startAttestd(networks.settingsFile);
   await using floor = await startFloor("bare-sign.ts", 1);
   await using load = startLoad();
-  const request = { txid: networks.sandbox.sampleTransactions.algorand };
-  const client = algorandClient(networks.sandbox);
 
   const ours = async () => {
-    const payments: PaymentPayload[] = [];
-    for (let i = 0; i < effort.payments; i++) {
-      payments.push(await sign(`${attestd.url}/attest`, request, client));
-      // Two that were signed in one millisecond would be one payment.
-      await setTimeout(1);
-    }
-    const requests = payments.map((payment) => ({
-      method: "POST" as const,
-      path: "/attest",
-      body: JSON.stringify(request),
-      headers: { "payment-signature": encodePaymentSignatureHeader(payment) },
-    }));
+    const requests = await paidRequests(attestd, networks, effort.payments);
     const result = await load.run(attestd.url, requests, { connections: IN_FLIGHT, status: 200 });
     return result.answered / result.seconds;
   };

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
 import { algorandClient, pay, sign } from "../packages/attestd/test/world.ts";
@@ -27,6 +28,19 @@ export function paidCall(attestd: Server, networks: Networks, seller = attestd):
     const { request, payment } = await signed(attestd, networks);
     return timed(() => bundleFor(seller, request, payment));
   };
+}
+
+/** Requests that bring a payment each, signed beforehand. */
+export async function paidRequests(attestd: Server, networks: Networks, count: number): Promise<Request[]> {
+  const requests: Request[] = [];
+  for (let i = 0; i < count; i++) {
+    const { request, payment } = await signed(attestd, networks);
+    const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
+    requests.push({ method: "POST", path: "/attest", body: JSON.stringify(request), headers });
+    // Two that were signed in one millisecond would be one payment.
+    await setTimeout(1);
+  }
+  return requests;
 }
 
 async function signed({ url }: Server, { sandbox }: Networks) {

@@ -26,6 +26,11 @@ export function startAttestd(settingsFile: string, over: Record<string, string> 
   return start(ATTESTD, ["serve", "--sandbox", "--env", settingsFile], over);
 }
 
+/** As `startAttestd` does, with a limit on paid calls that a benchmark can exceed. */
+export function startLimited(settingsFile: string, mostInFlight: number): Promise<Server> {
+  return startBare("limited-attestd.ts", [settingsFile, String(mostInFlight)]);
+}
+
 /** The networks of a sandbox in this process, for a service in another. */
 export interface Networks extends AsyncDisposable {
   sandbox: Sandbox;

@@ -40,7 +40,12 @@ export type Service = {
 };
 
 /** Where a test may stand: between the service and its journal, and between it and whoever asks. */
-export type Seams = { store?: (store: Store) => Store; fetch?: (fetch: App["fetch"]) => App["fetch"] };
+export type Seams = {
+  store?: (store: Store) => Store;
+  fetch?: (fetch: App["fetch"]) => App["fetch"];
+  /** Paid calls that are carried at one time, where a test would take too long to reach ours. */
+  mostInFlight?: number;
+};
 
 /** One question to a provider, a facilitator, a chain. */
 const DEADLINE_MS = 20_000;
@@ -134,7 +139,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,
-    mostInFlight: MOST_IN_FLIGHT,
+    mostInFlight: seams.mostInFlight ?? MOST_IN_FLIGHT,
     queue: { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS },
     reserve: RESERVE,
     fee: FEE,

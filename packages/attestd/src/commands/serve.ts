@@ -30,7 +30,7 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   process.send?.({ ready: service.url } satisfies Ready);
   await aborted(stop);
   await service.close();
-  process.disconnect?.();
+  if (process.connected) process.disconnect?.();
   return EXIT.good;
 }
 
