@@ -120,7 +120,7 @@ describe.skipIf(!browser)("buying on the page", () => {
       if (!isDown) return route.continue();
       isDown = false;
       const json = { code: "attestation_pending", retry: { sameHeader: true } };
-      await route.fulfill({ status: 503, headers: { "retry-after": "1" }, json });
+      await route.fulfill({ status: 503, headers: { "retry-after": "0" }, json });
     });
     await pressByKeyboard(page, "Sign and pay 0.001 USDC");
     await page.getByText("Still working. Don't pay again.").first().waitFor();
@@ -151,7 +151,7 @@ describe.skipIf(!browser)("buying on the page", () => {
       // The service has it, and its answer is lost.
       await post(url("attest"), { txid: txid() }, { "payment-signature": payment });
       const json = { code: "attestation_pending", retry: { sameHeader: true } };
-      return route.fulfill({ status: 503, headers: { "retry-after": "1" }, json });
+      return route.fulfill({ status: 503, headers: { "retry-after": "0" }, json });
     });
     const page = await review(context);
     await press(page, "Connect wallet");

@@ -173,7 +173,7 @@ async function* purchase(visits: Visits): AsyncGenerator<Stop> {
   const [decided, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   wallet.onSign = () => decided.promise;
   const pending = { code: "attestation_pending", retry: { sameHeader: true } };
-  let answer = async (route: Route) => route.fulfill({ status: 503, headers: { "retry-after": "1" }, json: pending });
+  let answer = async (route: Route) => route.fulfill({ status: 503, headers: { "retry-after": "0" }, json: pending });
   await onPayment(context, (route) => answer(route));
   await press(page, "Sign and pay");
   await page.getByRole("button", { name: "Waiting for wallet" }).waitFor();
