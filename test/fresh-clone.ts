@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { statfsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -24,9 +25,20 @@ export type FreshClone = AsyncDisposable & {
   workspace: string;
 };
 
+/** What npm installs is thousands of files: in memory, where Linux gives enough of it as a folder, that takes half the time. */
+function scratchFolder(): string {
+  const memory = "/dev/shm";
+  try {
+    const { bavail, bsize } = statfsSync(memory);
+    return bavail * bsize > 2 ** 30 ? memory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
 /** A copy, so that packing here is in no one's way. What npm installed is linked. */
 export async function freshClone(): Promise<FreshClone> {
-  const folder = await mkdtemp(join(tmpdir(), "attestd-published-"));
+  const folder = await mkdtemp(join(scratchFolder(), "attestd-published-"));
   const workspace = join(folder, "workspace");
   const isCloned = (path: string) => !LEFT_OVER.includes(basename(path));
   for (const path of ["package.json", "tsconfig.json", "build", ...PUBLISHED.map((name) => `packages/${name}`)])
