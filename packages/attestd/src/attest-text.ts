@@ -1,7 +1,8 @@
 import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/client";
+import { conclusionOf } from "@attestd/proof";
 import type { Believed } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
-import { evidence, signerUnknown, warnings } from "./report-text.ts";
+import { evidence, warnings } from "./report-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a step is followed by. */
@@ -41,7 +42,7 @@ export function conclusion(
     for (const words of warnings(report, believed)) out.marked("warning", words, 2);
     return;
   }
-  const unknown = signerUnknown(report);
+  const unknown = conclusionOf(report) === "unknown";
   out.marked(unknown ? "unknown" : "fail", `saved ${file}, ${unknown ? "signer unknown" : "not verified"}`, 2);
   for (const line of evidence(report, bundle, believed, out)) out.line(`    ${line}`);
 }

@@ -1,28 +1,31 @@
 import {
   type Bundle,
   type CheckName,
+  type Conclusion,
+  conclusionOf,
   type Failure,
   mayAskChain,
   type SourceChain,
   sourceChain,
   type VerifyReport,
-  type Warning,
 } from "@attestd/proof";
+import { STATES, WARNINGS } from "@attestd/web/words";
 import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
-/** What a report comes down to, for people. The word follows the report; nothing is judged again here. */
+/** A report's conclusion as the command shows it, in the page's words. */
 export type Verdict = { mark: Mark; heading: string };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 const CHAIN_LABELS: Record<SourceChain, string> = { algorand: "Algorand", base: "Base" };
 
-/** As the page has them (web, words.ts). @param date of the key list: `2026-11-21` */
-const WARNINGS: Record<Warning, (date: string) => string> = {
-  sandbox: () => "Sandbox, not real.",
-  included_only: () => 'Seen only as "included" on Base; could be undone.',
-  history_old: (date) => `Key list is from ${date}; later withdrawals don't show.`,
+const MARKS: Record<Conclusion, Mark> = {
+  verified: "ok",
+  warning: "warning",
+  unknown: "unknown",
+  revoked: "fail",
+  failed: "fail",
 };
 
 /** What a check means when it failed and has no values to show. */
@@ -43,17 +46,8 @@ const FAILED: Record<CheckName, string> = {
 const NEEDS_PLACE: readonly CheckName[] = ["schema", "note", "chainAttest"];
 
 export function verdict(report: VerifyReport): Verdict {
-  if (report.verified) {
-    const warned = report.warnings.length > 0;
-    return { mark: warned ? "warning" : "ok", heading: warned ? "Verified, with a warning" : "Verified" };
-  }
-  if (signerUnknown(report)) return { mark: "unknown", heading: "Signer unknown" };
-  return { mark: "fail", heading: "Not verified" };
-}
-
-/** Unchanged, but signed by no one whom the reader believes: a state of its own, not a failure of the bundle. */
-export function signerUnknown({ verified, attestor, failures }: VerifyReport): boolean {
-  return !verified && attestor.status === "unknown" && failures.every(({ check }) => check === "keyTrust");
+  const conclusion = conclusionOf(report);
+  return { mark: MARKS[conclusion], heading: STATES[conclusion].heading };
 }
 
 /**
@@ -104,7 +98,7 @@ function subject(bundle: Bundle, out: Terminal): string {
 }
 
 function refusal(report: VerifyReport, trust: Believed["trust"] | undefined, out: Terminal): string[] {
-  if (signerUnknown(report)) {
+  if (conclusionOf(report) === "unknown") {
     const why = trust ? "its key is in no history here" : "no keys to believe were given (--keys FILE)";
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }

@@ -100,7 +100,8 @@ export {
   type TransactionNote,
 } from "./note.ts";
 export { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
-export type { CheckName, CheckResult, Failure, Finding, VerifyReport, Warning } from "./report.ts";
+export type { CheckName, CheckResult, Conclusion, Failure, Finding, VerifyReport, Warning } from "./report.ts";
+export { conclusionOf } from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto, verifySignature } from "./signature.ts";
 export {
   type AkpJwk,

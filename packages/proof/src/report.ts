@@ -48,3 +48,17 @@ export type VerifyReport = {
   warnings: Warning[];
   failures: Failure[];
 };
+
+/**
+ * What a report comes down to. `unknown`: unchanged, but signed by no one whom the verifier believes, which is no failure
+ * of the bundle. `revoked`: unchanged, but its key was withdrawn.
+ */
+export type Conclusion = "verified" | "warning" | "unknown" | "revoked" | "failed";
+
+/** One word for a report, whoever shows it to people; nothing is judged again here. */
+export function conclusionOf({ verified, warnings, attestor, failures }: VerifyReport): Conclusion {
+  if (verified) return warnings.length > 0 ? "warning" : "verified";
+  const { status } = attestor;
+  const isOfKey = failures.every(({ check }) => check === "keyTrust");
+  return isOfKey && (status === "unknown" || status === "revoked") ? status : "failed";
+}

@@ -1,6 +1,7 @@
 import {
   type Bundle,
   type CheckName,
+  conclusionOf,
   type KeyEntry,
   type KeyHistory,
   mayAskChain,
@@ -43,7 +44,7 @@ const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 /** What a report comes down to. The word follows the report; nothing is judged again here. */
 export function verdictOf(judged: Judged): Verdict {
-  const state = stateOf(judged.report);
+  const state = conclusionOf(judged.report);
   const { report, bundle } = judged;
   return {
     state,
@@ -51,14 +52,6 @@ export function verdictOf(judged: Judged): Verdict {
     sentences: sentences(state, judged),
     mayAskLedger: bundle !== undefined && state !== "unknown" && mayAskChain(report),
   };
-}
-
-function stateOf(report: VerifyReport): StateName {
-  const { verified, warnings, attestor, failures } = report;
-  if (verified) return warnings.length > 0 ? "warning" : "verified";
-  const onlyKey = failures.every(({ check }) => check === "keyTrust");
-  if (attestor.status === "unknown" && onlyKey) return "unknown";
-  return attestor.status === "revoked" && onlyKey ? "revoked" : "failed";
 }
 
 function sentences(state: StateName, judged: Judged): string[] {

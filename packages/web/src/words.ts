@@ -60,7 +60,7 @@ export const SENTENCES = {
 
 export const WARNINGS = {
   sandbox: () => "Sandbox, not real.",
-  included_only: () => "Seen only as “included” on Base; could be undone.",
+  included_only: () => 'Seen only as "included" on Base; could be undone.',
   history_old: (date: string) => `Key list is from ${date}; later withdrawals don't show.`,
 } satisfies Record<VerifyReport["warnings"][number], (date: string) => string>;
 

@@ -1,8 +1,9 @@
+import { type Conclusion, conclusionOf } from "@attestd/proof";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
-import { evidence, signerUnknown, verdict, warnings } from "../report-text.ts";
+import { evidence, verdict, warnings } from "../report-text.ts";
 import { aborted } from "../stop.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -68,7 +69,7 @@ function printLine(result: Result, believed: Believed | undefined, out: Terminal
 function remark(result: Result, believed: Believed | undefined): string[] {
   if (result.kind === "unreadable") return [result.why];
   const { report, ledgerTrouble } = result;
-  const failed = signerUnknown(report) ? [] : [...new Set(report.failures.map(({ check }) => check))];
+  const failed = conclusionOf(report) === "unknown" ? [] : [...new Set(report.failures.map(({ check }) => check))];
   const warned = report.verified ? warnings(report, believed).join(" ") : "";
   return [failed.join(", "), warned, ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
 }
@@ -79,10 +80,11 @@ function headline(result: Result) {
 
 function summary(results: Result[]): string {
   const count = (of: (result: Result) => boolean) => results.filter(of).length;
+  const concluded = (...any: Conclusion[]) => count((r) => r.kind === "judged" && any.includes(conclusionOf(r.report)));
   const counts: [number, string][] = [
-    [count((r) => r.kind === "judged" && r.report.verified), "verified"],
-    [count((r) => r.kind === "judged" && !r.report.verified && !signerUnknown(r.report)), "not verified"],
-    [count((r) => r.kind === "judged" && signerUnknown(r.report)), "signer unknown"],
+    [concluded("verified", "warning"), "verified"],
+    [concluded("failed", "revoked"), "not verified"],
+    [concluded("unknown"), "signer unknown"],
     [count((r) => r.kind === "unreadable"), "unreadable"],
     [count((r) => r.kind === "judged" && r.ledgerTrouble !== undefined), "not compared with the ledger"],
   ];

@@ -52,7 +52,7 @@ test("a stock client pays a resource: USDC moves once, and the fee payer pays th
   expect(receipt).toMatchObject({ success: true, network: NETWORK, payer: solana.payer.address });
   expect(await usdcOf(solana.payTo.address)).toBe(1000n);
   expect(await usdcOf(solana.payer.address)).toBe(999_999_000n);
-  expect(await call("getBalance", [solana.payer.address])).toMatchObject({ value: 1_000_000_000 });
+  expect(await call("getBalance", [solana.payer.address])).toMatchObject({ value: 100_000_000_000 });
   expect(await call("getBalance", [solana.feePayer.address])).toMatchObject({ value: 1_000_000_000_000 - 10_001 });
 });
 

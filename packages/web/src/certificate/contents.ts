@@ -93,7 +93,7 @@ function checkedRows({ report, comparedBy, keys }: Judged, checkedAt: Date): Cer
   const historyDay = new Date(keys?.since ?? 0).toISOString().slice(0, 10);
   return [
     text("Result", `Verified on ${day}, ${how}`),
-    ...report.warnings.map((warning) => text("Warning", WARNINGS[warning](historyDay).replace(/[“”]/g, '"'))),
+    ...report.warnings.map((warning) => text("Warning", WARNINGS[warning](historyDay))),
   ];
 }
 
