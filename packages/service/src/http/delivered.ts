@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Delivered } from "../calls/outcome.ts";
 
-/** Bytes of bundles that a route remembers. */
+/** Bytes of bundles and receipts that a route remembers. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -26,13 +26,17 @@ export class DeliveredLately {
   keep(request: string, answer: Delivered): void {
     if (this.#answers.has(request)) return;
     this.#answers.set(request, answer);
-    this.#size += answer.body.length;
-    for (const [oldest, { body }] of this.#answers) {
+    this.#size += sizeOf(answer);
+    for (const [oldest, kept] of this.#answers) {
       if (this.#size <= this.#most) return;
       this.#answers.delete(oldest);
-      this.#size -= body.length;
+      this.#size -= sizeOf(kept);
     }
   }
+}
+
+function sizeOf({ body, receipt }: Delivered): number {
+  return body.length + receipt.length;
 }
 
 /** SHA-256 of a payment header, which holds no NUL, and a body: requests of one name are one request. */
