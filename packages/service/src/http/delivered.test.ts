@@ -5,7 +5,7 @@ import { DeliveredLately, requestName } from "./delivered.ts";
 const answer = (body: string): Delivered => ({ kind: "delivered", body, receipt: "abc" });
 
 test("what was delivered is found by its request, until newer answers take its room", () => {
-  const lately = new DeliveredLately(16);
+  const lately = new DeliveredLately(27);
   lately.keep("first", answer("1234"));
   lately.keep("second", answer("12345"));
   expect(lately.find("first")).toEqual(answer("1234"));
@@ -17,10 +17,10 @@ test("what was delivered is found by its request, until newer answers take its r
 });
 
 test("an answer kept twice takes its room once, and one beyond all room is not kept", () => {
-  const lately = new DeliveredLately(13);
+  const lately = new DeliveredLately(19);
   for (let i = 0; i < 3; i++) lately.keep("first", answer("123456"));
   expect(lately.find("first")).toEqual(answer("123456"));
-  lately.keep("large", answer("12345678901"));
+  lately.keep("large", answer("123456789012"));
   expect(lately.find("large")).toBeUndefined();
   lately.keep("second", answer("1234567890"));
   expect(lately.find("second")).toEqual(answer("1234567890"));
