@@ -1,14 +1,15 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { serve } from "@hono/node-server";
-import algosdk from "algosdk";
+import { decodeSignedTransaction, decodeUnsignedTransaction } from "algosdk";
 import { Hono } from "hono";
+import { signTransaction } from "../packages/sandbox/src/algorand/account.ts";
 
 /**
  * A facilitator that takes no time: it believes every payment, signs for the fee payer, hands the group to the ledger,
  * and calls it settled. Nobody's money is at risk here, and what it costs is not what is measured.
  */
 export async function startInstantFacilitator({ facilitatorUrl, algodUrl, algorand }: Sandbox) {
-  const { secretKey } = algorand.accounts.feePayer;
+  const { feePayer } = algorand.accounts;
   const supported = await (await fetch(`${facilitatorUrl}/supported`)).json();
   const app = new Hono();
   app.get("/supported", (c) => c.json(supported));
@@ -19,10 +20,10 @@ export async function startInstantFacilitator({ facilitatorUrl, algodUrl, algora
     const group = (paymentGroup as string[]).map((transaction, place) => {
       const bytes = Uint8Array.fromBase64(transaction);
       if (place === paymentIndex) return bytes;
-      return algosdk.signTransaction(algosdk.decodeUnsignedTransaction(bytes), secretKey).blob;
+      return signTransaction(feePayer, decodeUnsignedTransaction(bytes));
     });
     const response = await fetch(`${algodUrl}/v2/transactions`, { method: "POST", body: Buffer.concat(group) });
-    const transaction = algosdk.decodeSignedTransaction(group[paymentIndex] as Uint8Array).txn.txID();
+    const transaction = decodeSignedTransaction(group[paymentIndex] as Uint8Array).txn.txID();
     return c.json({ success: response.ok, transaction, network: paymentRequirements.network });
   });
   const { url, server } = await new Promise<{ url: string; server: ReturnType<typeof serve> }>((resolve) => {

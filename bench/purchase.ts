@@ -33,8 +33,9 @@ export function paidCall(attestd: Server, networks: Networks, seller = attestd):
 /** Requests that bring a payment each, signed beforehand. */
 export async function paidRequests(attestd: Server, networks: Networks, count: number): Promise<Request[]> {
   const requests: Request[] = [];
+  const client = algorandClient(networks.sandbox);
   for (let i = 0; i < count; i++) {
-    const { request, payment } = await signed(attestd, networks);
+    const { request, payment } = await signed(attestd, networks, client);
     const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
     requests.push({ method: "POST", path: "/attest", body: JSON.stringify(request), headers });
     // Two that were signed in one millisecond would be one payment.
@@ -43,9 +44,9 @@ export async function paidRequests(attestd: Server, networks: Networks, count: n
   return requests;
 }
 
-async function signed({ url }: Server, { sandbox }: Networks) {
+async function signed({ url }: Server, { sandbox }: Networks, client = algorandClient(sandbox)) {
   const request = { txid: sandbox.sampleTransactions.algorand };
-  return { request, payment: await sign(`${url}/attest`, request, algorandClient(sandbox)) };
+  return { request, payment: await sign(`${url}/attest`, request, client) };
 }
 
 async function bundleFor({ url }: Server, request: object, payment: PaymentPayload): Promise<string> {

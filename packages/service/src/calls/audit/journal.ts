@@ -5,7 +5,8 @@ import type { KeyRevocation } from "../../attestor/key-journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
 import type { Identity } from "../store.ts";
-import { type CallRecord, toCall } from "../stores/record.ts";
+import { toCall } from "../stores/record.ts";
+import { CALL, callOf, type FoundRow } from "../stores/sqlite-rows.ts";
 
 /** Where a journal is. */
 export type Database = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
@@ -51,22 +52,9 @@ async function openSqlite(path: string): Promise<JournalReader> {
       throw new Error(`${path}: ${message.includes("locked") ? "a service has this journal open" : message}`);
     }
   };
-  const attempts = `
-    SELECT json_group_array(
-      json_object('txid', txid, 'raw', hex(raw), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
-        json(iif(dead, 'true', 'false'))) ORDER BY place)
-    FROM attempts WHERE attempts.key = calls.key`;
-  const page = `SELECT calls.*, (${attempts}) AS attempts FROM calls WHERE key > ? ORDER BY key LIMIT ${PAGE}`;
+  const page = `SELECT ${CALL} FROM calls WHERE key > ? ORDER BY key LIMIT ${PAGE}`;
   return {
-    calls: () =>
-      inPages(async (after) =>
-        run(page, after).map(({ request = "", progress = "", attempts = "", ...row }) => ({
-          ...(row as unknown as CallRecord),
-          request: JSON.parse(request),
-          progress: JSON.parse(progress),
-          attempts: JSON.parse(attempts),
-        })),
-      ),
+    calls: () => inPages(async (after) => run(page, after).map((row) => callOf(row as unknown as FoundRow))),
     identity: async () => run(IDENTITY).map(({ value = "" }) => JSON.parse(value))[0],
     payees: async () => run("SELECT rail, address FROM payees") as { rail: RailName; address: string }[],
     keys: async () => run("SELECT entry FROM keys ORDER BY place").map(({ entry = "" }) => JSON.parse(entry)),
@@ -98,7 +86,7 @@ async function openPostgres(url: string): Promise<JournalReader> {
   return {
     calls: () =>
       inPages(async (after) =>
-        (await run(page, after)).map((row) => ({ ...row, created_at: Number(row.created_at) }) as CallRecord),
+        (await run(page, after)).map((row) => toCall({ ...row, created_at: Number(row.created_at) })),
       ),
     identity: async () => (await run(IDENTITY)).map(({ value }) => value)[0],
     payees: () => run("SELECT rail, address FROM payees"),
@@ -112,12 +100,12 @@ function toRevocation({ kid, revoked_round }: Record<string, unknown>): KeyRevoc
   return { kid: String(kid), revokedRound: Number(revoked_round) };
 }
 
-async function* inPages(read: (after: string) => Promise<CallRecord[]>): AsyncGenerator<Call> {
+async function* inPages(read: (after: string) => Promise<Call[]>): AsyncGenerator<Call> {
   for (let after = ""; ; ) {
-    const records = await read(after);
-    for (const record of records) yield toCall(record);
-    const last = records.at(-1);
-    if (!last || records.length < PAGE) return;
+    const calls = await read(after);
+    yield* calls;
+    const last = calls.at(-1);
+    if (!last || calls.length < PAGE) return;
     after = last.key;
   }
 }

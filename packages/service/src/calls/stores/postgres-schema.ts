@@ -45,6 +45,10 @@ const MIGRATIONS: readonly string[] = [
     record json NOT NULL, txid text NOT NULL, raw bytea NOT NULL, first_valid bigint NOT NULL, last_valid bigint NOT NULL
   );
   `,
+  `
+  -- For what a payer has promised and not paid yet; calls_of_payer also has those that are delivered and not final.
+  CREATE INDEX calls_unpaid ON calls (rail, payer) WHERE state IN ('prepared', 'settling');
+  `,
 ];
 
 /**

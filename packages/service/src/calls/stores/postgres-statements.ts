@@ -18,7 +18,7 @@ export const SQL = {
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
   exposure: `
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
-    WHERE open AND rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
+    WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
   // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation: run again.
   insert: `

@@ -62,7 +62,9 @@ describe("PostgreSQL store", () => {
     await Promise.all([1, 2, 3, 4, 5].map(() => opened(url)));
     await closed();
     await (await opened(url)).insert(aCall());
-    expect(await sql(url, "SELECT version FROM migrations ORDER BY version")).toEqual([{ version: 1 }, { version: 2 }]);
+    expect(await sql(url, "SELECT version FROM migrations ORDER BY version")).toEqual(
+      [1, 2, 3].map((version) => ({ version })),
+    );
   });
 
   test("counts the other replicas that are alive", async () => {

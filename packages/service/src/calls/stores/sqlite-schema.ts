@@ -36,6 +36,13 @@ const MIGRATIONS: readonly string[] = [
     record TEXT NOT NULL, txid TEXT NOT NULL, raw BLOB NOT NULL, first_valid INTEGER NOT NULL, last_valid INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- What a payer has promised and not paid yet is summed for every purchase: from this alone, without the rows, of which
+  -- those that are delivered stay open until their payments are final.
+  CREATE INDEX calls_unpaid ON calls (rail, payer, state, CAST(request ->> '$.requirement.amount' AS INTEGER))
+    WHERE state IN ('prepared', 'settling');
+  DROP INDEX calls_of_payer;
+  `,
 ];
 
 /**

@@ -2,7 +2,8 @@ import { Worker } from "node:worker_threads";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import { isAtRest, isFinal } from "../machine.ts";
 import { type Listener, StaleCall, type Store } from "../store.ts";
-import type { Reply, Request, SqliteCommands } from "./sqlite-worker.ts";
+import { callOf, movedRow, newRow } from "./sqlite-rows.ts";
+import type { Replies, Request, SqliteCommands } from "./sqlite-worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
@@ -29,11 +30,13 @@ export async function openSqliteStore(path: string): Promise<Store & KeyJournal>
     for (const { reject } of waiting.values()) reject(failure);
     waiting.clear();
   };
-  worker.on("message", ({ id, value, error }: Reply) => {
-    const call = waiting.get(id);
-    waiting.delete(id);
-    if (error === undefined) call?.resolve(value as never);
-    else call?.reject(error.stale ? new StaleCall(error.message) : new Error(error.message));
+  worker.on("message", (replies: Replies) => {
+    for (const { id, value, error } of replies) {
+      const call = waiting.get(id);
+      waiting.delete(id);
+      if (error === undefined) call?.resolve(value as never);
+      else call?.reject(error.stale ? new StaleCall(error.message) : new Error(error.message));
+    }
   });
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("the journal is closed")));
@@ -53,22 +56,25 @@ export async function openSqliteStore(path: string): Promise<Store & KeyJournal>
   await ask("ready");
   return {
     claim: (identity) => ask("claim", identity),
-    find: (key) => ask("find", key),
+    async find(key) {
+      const row = await ask("find", key);
+      return row && callOf(row);
+    },
     async insert(call) {
-      const holder = await ask("insert", call);
-      if (holder) return holder;
+      const holder = await ask("insert", newRow(call));
+      if (holder) return callOf(holder);
       held.add(call.key);
       return call;
     },
     async update(after) {
-      await ask("update", after);
+      await ask("update", movedRow(after));
       if (isAtRest(after)) held.delete(after.key);
       if (!isFinal(after.state)) return;
       for (const listener of listeners) listener.ended?.(after.key);
     },
-    open: () => ask("open"),
+    open: async () => (await ask("open")).map(callOf),
     async lease(limit) {
-      const calls = await ask("openBut", [...held], limit);
+      const calls = (await ask("openBut", [...held], limit)).map(callOf);
       for (const { key } of calls) held.add(key);
       return calls;
     },
