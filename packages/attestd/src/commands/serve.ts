@@ -2,6 +2,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readSettings, type Settings } from "../settings-file.ts";
 import { aborted } from "../stop.ts";
+import { compileTicks } from "../ticks.ts";
 
 export type ServeOptions = { sandbox?: boolean; env?: string };
 
@@ -16,6 +17,7 @@ export type Ready = { ready: string };
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
   const settings = await readSettings(options, environment);
+  await compileTicks();
   const [{ startService }, { readPage }] = await Promise.all([
     import("@attestd/service"),
     import("@attestd/web/assets"),

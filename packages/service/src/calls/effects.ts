@@ -66,16 +66,15 @@ export function createEffects(options: EffectsOptions): Perform {
   const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, clock.timeout(ms)]);
 
   return async (call, effect, memory, stop) => {
-    const signal = within(deadlineMs, stop);
     switch (effect.do) {
       case "settle":
         return beginSettlement(call, memory);
       case "reconcile":
-        return memory.begun === call.settlements ? settle(call, memory, signal) : reconcile(call, memory, stop);
+        return memory.begun === call.settlements ? settle(call, memory, stop) : reconcile(call, memory, stop);
       case "sign":
         return {
           type: "attestation_signed",
-          attempt: await ledger.sign(newNote(call), leaseOf(call.key), signal),
+          attempt: await ledger.sign(newNote(call), leaseOf(call.key), within(deadlineMs, stop)),
         };
       case "submit":
         return submit(call, effect.attempt, stop);
@@ -94,10 +93,10 @@ export function createEffects(options: EffectsOptions): Perform {
   }
 
   /** Lets the settlement leave. Whatever comes back is a hint: only the chain tells what became of the payment. */
-  async function settle(call: Call, memory: Memory, signal: AbortSignal): Promise<undefined> {
+  async function settle(call: Call, memory: Memory, stop: AbortSignal): Promise<undefined> {
     delete memory.begun;
     const answer: SettleAnswer = await facilitatorOf(call)
-      .settle(call.payload, call.requirement, signal)
+      .settle(call.payload, call.requirement, within(deadlineMs, stop))
       .catch((error: Error) => ({ success: false, reason: error.message }));
     if (!answer.success) log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
     memory.settled = { answer, at: clock.now() };
@@ -145,7 +144,7 @@ export function createEffects(options: EffectsOptions): Perform {
         return { type: "payment_lost", reason: standing.reason };
       case "open":
         log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
-        return settle(call, memory, within(deadlineMs, stop));
+        return settle(call, memory, stop);
     }
   }
 

@@ -6,10 +6,9 @@ import {
   ExponentialBackoff,
   handleType,
   isBrokenCircuitError,
-  TimeoutStrategy,
-  timeout,
 } from "cockatiel";
 import type { z } from "zod";
+import { within } from "./deadline.ts";
 import { exchangeWith, TooLong } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
@@ -84,13 +83,12 @@ export class HttpProvider {
   async request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
     signal.throwIfAborted();
     const limit = request.longPollMs ?? this.#timeoutMs;
-    // Outermost, so that a caller is never held behind another caller's probe of an open circuit.
-    const deadline = timeout(limit, TimeoutStrategy.Aggressive);
     try {
-      return await deadline.execute(({ signal: ends }) => {
+      // Outermost, so that a caller is never held behind another caller's probe of an open circuit.
+      return await within(limit, signal, (ends) => {
         const attempt = () => this.#exchange(request, ends, signal);
         return request.longPollMs === undefined ? this.#breaker.execute(attempt, ends) : attempt();
-      }, signal);
+      });
     } catch (error) {
       signal.throwIfAborted();
       throw unavailable(`${this.name} ${this.#why(error, limit)}`, error);

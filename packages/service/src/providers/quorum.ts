@@ -94,7 +94,7 @@ export async function agree<P extends { readonly name: string }, T>(
       else throw arrived.error;
     }
   } finally {
-    laggards.abort();
+    if (outstanding.size > 0 || patience) laggards.abort();
   }
 }
 
