@@ -13,8 +13,9 @@ import { createStarter, createTurns } from "./process.ts";
 import { runReplicas } from "./replicas.ts";
 import { documentOf, failuresOf, tableOf } from "./report.ts";
 import { Results } from "./results.ts";
-import { runSoak } from "./soak.ts";
+import { runSoak, VITALS_EVERY_MS } from "./soak.ts";
 import { soakText } from "./soak-text.ts";
+import type { Vitals } from "./vitals.ts";
 
 /*
  * npm run test:crash -- [matrix | faults | replicas | flood | report]
@@ -143,7 +144,7 @@ async function flood(): Promise<boolean> {
 
 async function soak(): Promise<boolean> {
   const minutes = Number(values.minutes);
-  const outcome = await onStand((stand) => runSoak(stand, { ...SOAK, minutes, seed }));
+  const outcome = await onStand((stand) => runSoak(stand, { ...SOAK, minutes, seed }, soakProgress()));
   const text = soakText(outcome);
   console.log(text);
   if (minutes >= WHOLE_SOAK_MINUTES) {
@@ -156,6 +157,17 @@ async function soak(): Promise<boolean> {
     );
   }
   return outcome.wrong.length === 0;
+}
+
+/** Prints how the service is, once a minute. */
+function soakProgress(): (vitals: Vitals, delivered: number) => void {
+  let told = 0;
+  return ({ rss, heap }, delivered) => {
+    told += 1;
+    const minutes = (told * VITALS_EVERY_MS) / 60_000;
+    if (!Number.isInteger(minutes)) return;
+    console.log(`${minutes} min: ${delivered} delivered, ${rss.toFixed(0)} MiB resident, ${heap.toFixed(0)} in use`);
+  };
 }
 
 async function report(): Promise<boolean> {

@@ -2,7 +2,7 @@ import { type SoakOutcome, VITALS_EVERY_MS } from "./soak.ts";
 
 /** What a soak came to, as a table in Markdown. */
 export function soakText(outcome: SoakOutcome): string {
-  const { soak, rss, descriptors, loopDelay, wrong } = outcome;
+  const { soak, rss, heap, descriptors, loopDelay, wrong } = outcome;
   const rows: [what: string, figure: string][] = [
     ["time", `${soak.minutes} min, ${soak.buyers} buyers and ${soak.askers} askers at once, seed ${soak.seed}`],
     ["bought and delivered", `${outcome.delivered}, on all rails, of every subject`],
@@ -10,7 +10,12 @@ export function soakText(outcome: SoakOutcome): string {
     ["asked for free", counted(outcome.answered)],
     ["faults, each for some seconds", counted(outcome.faults)],
     ["resident memory", `${whole(rss.first)} MiB at first, ${whole(rss.last)} at last, ${whole(rss.most)} at most`],
-    ["its slope over the second half", `${outcome.rssSlope.toFixed(1)} MiB an hour`],
+    ["its slope over the second half", `${rss.slope.toFixed(1)} MiB an hour`],
+    [
+      "memory in use, lowest of each minute",
+      `${whole(heap.first)} MiB at first, ${whole(heap.last)} at last, ${whole(heap.most)} at most`,
+    ],
+    ["its slope over the second half", `${heap.slope.toFixed(1)} MiB an hour`],
     ["file descriptors", `${descriptors.first} at first, ${descriptors.last} at last, ${descriptors.most} at most`],
     [
       `event-loop delay, 99th percentile of ${VITALS_EVERY_MS / 1000} s`,

@@ -32,30 +32,49 @@ export type SoakOutcome = {
   answered: Record<string, number>;
   /** Faults, by upstream. */
   faults: Record<string, number>;
-  /** Growth of the service's memory over the second half, in MiB an hour. */
-  rssSlope: number;
-  rss: { first: number; last: number; most: number };
-  descriptors: { first: number; last: number; most: number };
+  rss: Course;
+  /** Of the lowest in each stretch of `LOWEST_OF_MS`: what is left when the rest is collected. */
+  heap: Course;
+  descriptors: Course;
   /** In ms, over all stretches of `VITALS_EVERY_MS`: the median of their 99th percentiles, and the highest. */
   loopDelay: { usual: number; most: number };
   /** Free answers that should have been others, and what chains and journal hold against the purchases. */
   wrong: string[];
 };
 
+/** How a figure went, and how much it grew in an hour of the second half. */
+type Course = { first: number; last: number; most: number; slope: number };
+
 export const VITALS_EVERY_MS = 5_000;
+const LOWEST_OF_MS = 60_000;
 /** For a purchase that is under way when the time is over: upstreams are whole again then. */
 const PATIENCE_MS = 300_000;
 const MOST_WRONG = 20;
 
-/** Lets a service sell, and answer what is free, for a long time, while its upstreams break one after the other. */
-export async function runSoak(stand: Stand, soak: Soak): Promise<SoakOutcome> {
+/**
+ * Lets a service sell, and answer what is free, for a long time, while its upstreams break one after the other.
+ *
+ * @param progress told every `VITALS_EVERY_MS`
+ */
+export async function runSoak(
+  stand: Stand,
+  soak: Soak,
+  progress?: (vitals: Vitals, delivered: number) => void,
+): Promise<SoakOutcome> {
   const { sandbox, databases } = stand;
   await using opened = new AsyncDisposableStack();
   const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
   opened.defer(() => deployment.close());
   const vitals: Vitals[] = [];
+  const ended: Ended[] = [];
   const service = await stand.start(deployment.settings, {
-    watch: { everyMs: VITALS_EVERY_MS, tell: (one) => void vitals.push(one) },
+    watch: {
+      everyMs: VITALS_EVERY_MS,
+      tell(one) {
+        vitals.push(one);
+        progress?.(one, ended.length);
+      },
+    },
   });
   opened.defer(async () => {
     service.kill();
@@ -65,7 +84,6 @@ export async function runSoak(stand: Stand, soak: Soak): Promise<SoakOutcome> {
   const ending = AbortSignal.timeout(soak.minutes * 60_000);
   const patience = AbortSignal.timeout(soak.minutes * 60_000 + PATIENCE_MS);
   const pay = payerOf(sandbox);
-  const ended: Ended[] = [];
   const told: Record<string, number> = {};
   const answered: Record<string, number> = {};
   const wrong: string[] = [];
@@ -163,17 +181,30 @@ function freeBought(free: readonly FreeQuestion[]): Ended[] {
   return free.flatMap(({ ended }) => (ended ? [ended] : []));
 }
 
-function courseOf(vitals: readonly Vitals[]): Pick<SoakOutcome, "rss" | "rssSlope" | "descriptors" | "loopDelay"> {
-  const rss = vitals.map((one) => one.rss);
+function courseOf(vitals: readonly Vitals[]): Pick<SoakOutcome, "rss" | "heap" | "descriptors" | "loopDelay"> {
   const delays = vitals.map(({ loopDelay }) => loopDelay).toSorted((a, b) => a - b);
+  const stretch = LOWEST_OF_MS / VITALS_EVERY_MS;
+  const stretches = Map.groupBy(vitals.entries(), ([place]) => Math.floor(place / stretch));
+  const lows = [...stretches.values()].map((each) => Math.min(...each.map(([, { heap }]) => heap)));
   return {
-    rss: spanOf(rss),
-    rssSlope: slopeOf(rss.slice(rss.length >> 1)) * (3_600_000 / VITALS_EVERY_MS),
-    descriptors: spanOf(vitals.map(({ descriptors }) => descriptors)),
+    rss: spanOf(
+      vitals.map(({ rss }) => rss),
+      VITALS_EVERY_MS,
+    ),
+    heap: spanOf(lows, LOWEST_OF_MS),
+    descriptors: spanOf(
+      vitals.map(({ descriptors }) => descriptors),
+      VITALS_EVERY_MS,
+    ),
     loopDelay: { usual: delays[delays.length >> 1] ?? Number.NaN, most: delays.at(-1) ?? Number.NaN },
   };
 }
 
-function spanOf(values: readonly number[]) {
-  return { first: values[0] ?? 0, last: values.at(-1) ?? 0, most: Math.max(...values) };
+function spanOf(values: readonly number[], everyMs: number): Course {
+  return {
+    first: values[0] ?? 0,
+    last: values.at(-1) ?? 0,
+    most: Math.max(...values),
+    slope: slopeOf(values.slice(values.length >> 1)) * (3_600_000 / everyMs),
+  };
 }

@@ -5,6 +5,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 export type Vitals = {
   /** Resident memory, in MiB. */
   rss: number;
+  /** Memory of JavaScript objects and of what they hold outside the heap, in MiB, with what is not collected yet. */
+  heap: number;
   /** Open file descriptors; 0 where the system does not list them. */
   descriptors: number;
   /** Delay of the event loop since the last time, 99th percentile, in ms. */
@@ -16,8 +18,10 @@ export function watchVitals(everyMs: number, tell: (vitals: Vitals) => void): vo
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   setInterval(() => {
+    const { rss, heapUsed, external } = process.memoryUsage();
     tell({
-      rss: process.memoryUsage.rss() / 2 ** 20,
+      rss: rss / 2 ** 20,
+      heap: (heapUsed + external) / 2 ** 20,
       descriptors: openDescriptors(),
       loopDelay: loop.percentile(99) / 1e6,
     });
