@@ -3,7 +3,6 @@ import { codePath } from "@attestd/web";
 import { AFRelationship, degrees, grayscale, PDFDocument, type PDFFont, type PDFPage, StandardFonts } from "pdf-lib";
 
 const BLACK = grayscale(0);
-const GREY = grayscale(0.33);
 const STAMP = grayscale(0.85);
 const RULE_HEIGHT = 0.6;
 
@@ -47,7 +46,7 @@ function draw(page: PDFPage, mark: Mark, fonts: Record<"sans" | "mono", PDFFont>
         y,
         size: mark.size,
         font: fonts[mark.font],
-        color: mark.isGrey ? GREY : BLACK,
+        color: BLACK,
       });
       break;
     case "rule":

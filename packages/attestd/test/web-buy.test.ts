@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
 import { BASE_USDC, USDC_ABI } from "./rails.ts";
 import { onPayment, walletOf } from "./web-states.ts";
-import { startVisits, type Visits } from "./web-visits.ts";
+import { endVisits, startVisits, type Visits } from "./web-visits.ts";
 import { post } from "./world.ts";
 
 const browser: Browser | undefined = await startBrowser();
@@ -16,10 +16,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   beforeAll(async () => {
     visits = await startVisits(browser as Browser);
   });
-  afterAll(async () => {
-    await visits?.[Symbol.asyncDispose]();
-    expect(visits?.faults).toEqual([]);
-  });
+  afterAll(() => endVisits(visits));
 
   const url = (fragment = "") => `${visits.world.url}/${fragment}`;
   const txid = () => visits.world.sandbox.sampleTransactions.base as string;

@@ -23,6 +23,7 @@ import { temporaryFolder } from "./command.ts";
 import {
   bundle,
   current,
+  endVisits,
   file,
   judge,
   ROUND,
@@ -46,10 +47,7 @@ describe.skipIf(!browser)("the page checks", () => {
     visits = await startVisits(browser as Browser);
     bought = await visits.buy();
   });
-  afterAll(async () => {
-    await visits?.[Symbol.asyncDispose]();
-    expect(visits?.faults).toEqual([]);
-  });
+  afterAll(() => endVisits(visits));
   const judged = (given: GivenFile, history?: KeyHistory) => visits.judged(given, history);
 
   /** What the reader is taken to. */

@@ -2,6 +2,7 @@ import type { ProofBundle } from "@attestd/proof/bundle";
 import { testAttestor, testBundle, testHistory } from "@attestd/proof/testing";
 import type { KeyHistory } from "@attestd/proof/trust";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { expect } from "vitest";
 import { usdcTransfer } from "../../web/example.ts";
 import { drop, freshPage, type GivenFile, openPage } from "./browser.ts";
 import { algorandClient, pay, sign, startWorld, type World } from "./world.ts";
@@ -39,6 +40,12 @@ export type Visits = AsyncDisposable & {
   /** What the page did not mean to happen: uncaught errors, and what its content security policy forbids. */
   faults: readonly string[];
 };
+
+/** @throws AssertionError when the page had a fault meanwhile */
+export async function endVisits(visits?: Visits): Promise<void> {
+  await visits?.[Symbol.asyncDispose]();
+  expect(visits?.faults).toEqual([]);
+}
 
 export async function startVisits(browser: Browser): Promise<Visits> {
   const world = await startWorld({ networks: ["base"] }, {}, { page: await freshPage() });

@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
-import { ledgerId, oneMoreKid, serviceUrl } from "./values.ts";
+import { askChain, askedService, believedKeys } from "./options.ts";
+import { ledgerId, oneMoreKid } from "./values.ts";
 
 /** Commands for whoever holds a bundle. */
 export function addChecking(program: Command, { environment, finish }: Running): void {
@@ -17,7 +18,7 @@ export function addChecking(program: Command, { environment, finish }: Running):
       ),
     )
     .argument("<files...>", "bundles, or certificates that carry one; - is standard input")
-    .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's in ./.attestd)")
+    .addOption(believedKeys())
     .addOption(
       new Option("--kid <kid>", "id of a key that is believed; may be repeated")
         .argParser(oneMoreKid)
@@ -28,8 +29,8 @@ export function addChecking(program: Command, { environment, finish }: Running):
         .argParser(ledgerId)
         .conflicts("keys"),
     )
-    .option("--chain", "also ask a service to compare with the source chain and the ledger")
-    .option("--service <url>", "the service to ask (default: the sandbox's)", serviceUrl)
+    .addOption(askChain())
+    .addOption(askedService())
     .option("--json", "print one report a line as JSON")
     .action(async (files, options) => {
       const { verify } = await import("../commands/verify.ts");
@@ -50,9 +51,9 @@ export function addChecking(program: Command, { environment, finish }: Running):
     .argument("<file>", "bundle or certificate; - is standard input")
     .option("-o, --out <file>", "a .pdf or an .svg (default: the bundle's name with .pdf)")
     .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"))
-    .option("--keys <file>", "key history of the attestor that is believed (default: the sandbox's in ./.attestd)")
-    .option("--chain", "also ask a service to compare with the source chain and the ledger")
-    .option("--service <url>", "the service to ask (default: the sandbox's)", serviceUrl)
+    .addOption(believedKeys())
+    .addOption(askChain())
+    .addOption(askedService())
     .action(async (file, options) => {
       const { certificate } = await import("../commands/certificate.ts");
       finish(await certificate(file, options, environment));

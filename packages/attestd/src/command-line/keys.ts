@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { otherLedger, settingsFile } from "./options.ts";
 import { serviceUrl } from "./values.ts";
 
 /** Commands about the keys of an attestor. */
@@ -70,8 +71,8 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       ),
     )
     .requiredOption("--seed-file <file>", "the new seed; made there where there is none")
-    .option("--env <file>", "the service's settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .option("--json", "print what was made as JSON")
     .action(async (options) => {
       const { keysRotate } = await import("../commands/keys-change.ts");
@@ -89,8 +90,8 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     )
     .argument("<kid>", "of the key, as the history names it")
     .option("--from <round>", "nothing by it counts from this round of the ledger on (default: the next)")
-    .option("--env <file>", "the service's settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .option("--json", "print what was revoked as JSON")
     .action(async (kid, options) => {
       const { keysRevoke } = await import("../commands/keys-change.ts");
@@ -110,8 +111,8 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       "<file>",
       "the history, as `keys history --save` keeps it; the ledger must have a note of all that is new",
     )
-    .option("--env <file>", "the service's settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .option("--json", "print the history as JSON")
     .action(async (file, options) => {
       const { keysRestore } = await import("../commands/keys-change.ts");

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { otherLedger, settingsFile } from "./options.ts";
 
 /** Commands of an operator, on the journal. */
 export function addOperating(program: Command, { environment, finish }: Running): void {
@@ -17,8 +18,8 @@ export function addOperating(program: Command, { environment, finish }: Running)
         "  attestd audit --env /etc/attestd.env --adopt PAYMENT --txid TXID",
       ),
     )
-    .option("--env <file>", "the service's settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .option("--since <time>", "read the chains from then on (default: from the attestor's beginning)")
     .option("--adopt <payment>", "payment key, or transaction id of the payment")
     .option("--txid <txid>", "with --adopt: the transaction that the payment was for")
@@ -41,8 +42,8 @@ export function addOperating(program: Command, { environment, finish }: Running)
     )
     .argument("<payment key>", "of the call, as the audit and the log name it")
     .requiredOption("--transaction <id>", "on the payment's chain, by which the payer got its money")
-    .option("--env <file>", "the service's settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .option("--json", "print what was recorded as JSON")
     .action(async (key, options) => {
       const { refund } = await import("../commands/refund.ts");

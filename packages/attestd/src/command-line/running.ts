@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Running } from "../command-line.ts";
 import { lines } from "./help.ts";
+import { otherLedger, settingsFile } from "./options.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, { environment, finish }: Running): void {
@@ -34,8 +35,8 @@ export function addRunning(program: Command, { environment, finish }: Running): 
         "  attestd serve --sandbox                 again, on the networks of a running sandbox",
       ),
     )
-    .option("--env <file>", "settings, NAME=value a line")
-    .option("--sandbox", "allow a ledger other than MainNet; settings from ./.attestd where a sandbox stands")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
     .action(async (options) => {
       const { serve } = await import("../commands/serve.ts");
       finish(await serve(options, environment));

@@ -11,7 +11,7 @@ export type Paper = keyof typeof PAPERS;
 
 /** One thing on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
 export type Mark =
-  | { kind: "text"; x: number; y: number; size: number; font: Font; isGrey: boolean; text: string }
+  | { kind: "text"; x: number; y: number; size: number; font: Font; text: string }
   | { kind: "rule"; x: number; y: number; width: number }
   /** Dark modules of a QR code, each as wide as `module`. */
   | { kind: "code"; x: number; y: number; module: number; dark: boolean[][] }
@@ -36,14 +36,14 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   const { width, height } = PAPERS[paper];
   const right = width - MARGIN;
   const marks: Mark[] = [];
-  const put = (text: string, x: number, y: number, size: number, font: Font = "sans", isGrey = false) =>
-    marks.push({ kind: "text", x, y, size, font, isGrey, text });
+  const put = (text: string, x: number, y: number, size: number, font: Font = "sans") =>
+    marks.push({ kind: "text", x, y, size, font, text });
 
   if (contents.stamp !== undefined) marks.push(stamp(contents.stamp, width, height));
   const kind = "Certificate of attestation";
   let y = MARGIN + 14;
   put("attestd", MARGIN, y, 18);
-  put(kind, right - textWidth(kind, "sans", 11), y, 11, "sans", true);
+  put(kind, right - textWidth(kind, "sans", 11), y, 11);
   y += 16;
   marks.push({ kind: "rule", x: MARGIN, y, width: right - MARGIN });
 
@@ -51,7 +51,7 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   const textRight = right - CODE_SIDE - GAP;
   placeCode(contents.url, right - CODE_SIDE, codeTop, marks);
   const caption = "Scan to verify";
-  put(caption, right - (CODE_SIDE + textWidth(caption, "sans", 8)) / 2, codeTop + CODE_SIDE + 10, 8, "sans", true);
+  put(caption, right - (CODE_SIDE + textWidth(caption, "sans", 8)) / 2, codeTop + CODE_SIDE + 10, 8);
 
   y += 34;
   for (const line of wrap(contents.title, "sans", 16, textRight - MARGIN)) {
@@ -76,16 +76,16 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
     y += 3;
   }
   for (const line of breakUrl(contents.url, right - MARGIN)) {
-    put(line, MARGIN, y + 4, 7, "mono", true);
+    put(line, MARGIN, y + 4, 7, "mono");
     y += 9;
   }
   return { width, height, marks };
 }
 
-type Put = (text: string, x: number, y: number, size: number, font?: Font, isGrey?: boolean) => void;
+type Put = (text: string, x: number, y: number, size: number, font?: Font) => void;
 
 function placeRow({ label, lines, isId }: CertificateRow, top: number, put: Put): number {
-  put(label, MARGIN, top, 9, "sans", true);
+  put(label, MARGIN, top, 9);
   let y = top;
   for (const line of isId ? lines : lines.flatMap((text) => wrap(text, "sans", 10, 290))) {
     put(line, MARGIN + LABEL_WIDTH, y, isId ? 9 : 10, isId ? "mono" : "sans");

@@ -6,7 +6,6 @@ const FAMILIES = {
   sans: "Helvetica, Arial, 'Liberation Sans', sans-serif",
   mono: "Courier, 'Courier New', 'Liberation Mono', monospace",
 } as const;
-const GREY = "#555";
 const STAMP = "#d8d8d8";
 
 /**
@@ -29,10 +28,10 @@ export function toSvg({ width, height, marks }: Sheet, bundle: Uint8Array, title
 function element(mark: Mark): string {
   switch (mark.kind) {
     case "text": {
-      const { x, y, size, font, text, isGrey } = mark;
+      const { x, y, size, font, text } = mark;
       // Whatever font a viewer has in the place of these, a line is as long as it was laid out.
       const length = round(textWidth(text, font, size));
-      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES[font]}" font-size="${size}" fill="${isGrey ? GREY : "#000"}" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escapeXml(text)}</text>`;
+      return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES[font]}" font-size="${size}" fill="#000" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escapeXml(text)}</text>`;
     }
     case "rule":
       return `<rect x="${round(mark.x)}" y="${round(mark.y)}" width="${round(mark.width)}" height="0.6"/>`;
