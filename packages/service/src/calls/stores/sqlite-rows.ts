@@ -29,6 +29,7 @@ export const CALL = `
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
 
+/** @param call as it is first committed */
 export function newRow(call: Call) {
   const { key, aliases, rail, payer, subjectHash, createdAt, state, version } = call;
   const [request, progress] = [requestOf(call), progressOf(call)];
@@ -38,7 +39,7 @@ export function newRow(call: Call) {
   };
 }
 
-/** @param call its version one above the stored one */
+/** @param call after a transition, its version one above the stored one */
 export function movedRow(call: Call) {
   const { key, state, version, bundle, attempts } = call;
   const last = attempts.at(-1);
@@ -55,6 +56,7 @@ export function movedRow(call: Call) {
   };
 }
 
+/** @throws SyntaxError when the row's JSON is none */
 export function callOf(row: FoundRow): Call {
   const { request, progress, attempts } = row;
   return toCall({

@@ -169,10 +169,8 @@ function commands(db: DatabaseSync) {
   }
 }
 
-type Commands = ReturnType<typeof commands>;
-
-function runOne(run: Commands, { command, args }: Request): unknown {
-  return (run[command as keyof Commands] as (...args: unknown[]) => unknown)(...args);
+function runOne(run: SqliteCommands, { command, args }: Request): unknown {
+  return (run[command as keyof SqliteCommands] as (...args: unknown[]) => unknown)(...args);
 }
 
 /**
@@ -181,7 +179,7 @@ function runOne(run: Commands, { command, args }: Request): unknown {
  *
  * @throws Error when the commit itself failed
  */
-function runBatch(db: DatabaseSync, run: Commands, batch: readonly Request[]): Reply[] {
+function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request[]): Reply[] {
   const apart = (request: Request): Reply => {
     db.exec("SAVEPOINT item");
     try {
