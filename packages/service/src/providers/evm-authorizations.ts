@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
-import { encodeEventTopics, getAddress, numberToHex, padHex, parseAbi, slice } from "viem/utils";
+import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
 import type { BaseRpc } from "./base.ts";
+import { CANCELLED, Log, rpcInteger, TRANSFER, USED } from "./evm-logs.ts";
 import { type AuthorizationId, ask, decoded, readBlock, rpcBytes } from "./evm-payments.ts";
 import { unavailable } from "./provider.ts";
 
@@ -14,34 +15,10 @@ export type Use = { transaction: string; block: number; blockHash: string } & (
   | { kind: "cancelled" }
 );
 
-const EVENTS = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-]);
-const [USED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationUsed" });
-const [CANCELLED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationCanceled" });
-const [TRANSFER] = encodeEventTopics({ abi: EVENTS, eventName: "Transfer" });
-
 /** Blocks in one question for logs: what the common hosts answer at least. */
 const SPAN = 1_000;
 
-const integer = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,14}$/)
-  .transform(Number)
-  .pipe(z.int());
-const Log = z.object({
-  address: rpcBytes,
-  topics: z.array(rpcBytes),
-  data: rpcBytes,
-  logIndex: integer,
-  blockNumber: integer,
-  blockHash: rpcBytes,
-  transactionHash: rpcBytes,
-});
-type Log = z.infer<typeof Log>;
-const Receipt = z.object({ status: integer, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
+const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
 
 /**
  * Finds what became of an authorization that is used or cancelled: first in the window of time in which it must have

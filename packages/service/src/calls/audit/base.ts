@@ -1,45 +1,25 @@
 import { hash } from "node:crypto";
 import { BASE_MAINNET } from "@attestd/proof/caip2";
 import type { Hex } from "viem";
-import { encodeEventTopics, getAddress, numberToHex, padHex, parseAbi, slice } from "viem/utils";
+import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
 import { BASE_USDC } from "../../payment/rails/base.ts";
 import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import { Log, rpcInteger, TRANSFER, USED } from "../../providers/evm-logs.ts";
 import { ask as askNode, decoded, readBlock, rpcBytes } from "../../providers/evm-payments.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import type { ChainPayment, Span } from "./facts.ts";
 import { type Ask, fewAtOnce, firstAt, inPieces, type PaymentReader } from "./reading.ts";
 
-const EVENTS = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-]);
-const [USED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationUsed" });
-const [TRANSFER] = encodeEventTopics({ abi: EVENTS, eventName: "Transfer" });
 const TOKEN = BASE_USDC.toLowerCase();
 
 /** Blocks in one question for logs. Hosts refuse more than some number of their own; all of them answer the least. */
 const BLOCKS = { most: 10_000, least: 500 };
 
-const integer = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,14}$/)
-  .transform(Number)
-  .pipe(z.int());
-const Log = z.object({
-  address: rpcBytes,
-  topics: z.array(rpcBytes),
-  data: rpcBytes,
-  logIndex: integer,
-  blockNumber: integer,
-  blockHash: rpcBytes,
-  transactionHash: rpcBytes,
-});
 const Receipt = z
-  .object({ status: integer, transactionHash: rpcBytes, blockNumber: integer, logs: z.array(Log) })
+  .object({ status: rpcInteger, transactionHash: rpcBytes, blockNumber: rpcInteger, logs: z.array(Log) })
   .nullable();
-type Log = z.infer<typeof Log>;
 type Receipt = NonNullable<z.infer<typeof Receipt>>;
 
 /**
