@@ -162,11 +162,12 @@ async function soak(): Promise<boolean> {
 /** Prints how the service is, once a minute. */
 function soakProgress(): (vitals: Vitals, delivered: number) => void {
   let told = 0;
-  return ({ rss, heap }, delivered) => {
+  return ({ rss, heap, heapTotal }, delivered) => {
     told += 1;
     const minutes = (told * VITALS_EVERY_MS) / 60_000;
     if (!Number.isInteger(minutes)) return;
-    console.log(`${minutes} min: ${delivered} delivered, ${rss.toFixed(0)} MiB resident, ${heap.toFixed(0)} in use`);
+    const memory = `${rss.toFixed(0)} MiB resident, the heap has ${heapTotal.toFixed(0)} and uses ${heap.toFixed(0)}`;
+    console.log(`${minutes} min: ${delivered} delivered, ${memory}`);
   };
 }
 

@@ -7,6 +7,8 @@ export type Vitals = {
   rss: number;
   /** Memory of JavaScript objects and of what they hold outside the heap, in MiB, with what is not collected yet. */
   heap: number;
+  /** What the main thread's heap has been given by the system, used or not, in MiB. */
+  heapTotal: number;
   /** Open file descriptors; 0 where the system does not list them. */
   descriptors: number;
   /** Delay of the event loop since the last time, 99th percentile, in ms. */
@@ -18,10 +20,11 @@ export function watchVitals(everyMs: number, tell: (vitals: Vitals) => void): vo
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   setInterval(() => {
-    const { rss, heapUsed, external } = process.memoryUsage();
+    const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
     tell({
       rss: rss / 2 ** 20,
       heap: (heapUsed + external) / 2 ** 20,
+      heapTotal: heapTotal / 2 ** 20,
       descriptors: openDescriptors(),
       loopDelay: loop.percentile(99) / 1e6,
     });
