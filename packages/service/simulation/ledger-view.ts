@@ -169,6 +169,9 @@ export class LedgerView implements Ledger {
     return this.#options.ledger.sign(note, lease, this.rounds.latest());
   }
 
+  /** What is signed here asks for itself. */
+  prepare(): void {}
+
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
     const { ledger } = this.#options;
     try {

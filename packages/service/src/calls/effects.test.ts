@@ -67,6 +67,7 @@ describe("effects", () => {
       caip2: GENESIS,
       address: "ATTESTOR",
       rounds: { standing: async () => ({ state: "open" }) },
+      prepare() {},
       submit: async () => submission,
     } as unknown as Ledger;
     const attestor: Attestor = {

@@ -98,7 +98,8 @@ export function createEffects(options: EffectsOptions): Perform {
     const answer: SettleAnswer = await facilitatorOf(call)
       .settle(call.payload, call.requirement, within(deadlineMs, stop))
       .catch((error: Error) => ({ success: false, reason: error.message }));
-    if (!answer.success) log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
+    if (answer.success) ledger.prepare(within(deadlineMs, stop));
+    else log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
     memory.settled = { answer, at: clock.now() };
   }
 

@@ -108,6 +108,16 @@ describe("AttestorAccount", () => {
     now.round++;
     await account.sign("five", lease, never);
     expect(asked()).toBe((sofar ?? 0) + 1);
+    now.round++;
+    account.prepare(never);
+    await account.sign("six", lease, never);
+    expect(asked()).toBe((sofar ?? 0) + 2);
+  });
+
+  it("signs all the same when it could not be prepared", async () => {
+    const account = await accountOn(chainAt(57));
+    account.prepare(AbortSignal.abort(new Error("stopping")));
+    expect(await account.sign("note", lease, never)).toMatchObject({ firstValid: 57 });
   });
 
   it("refuses notes and leases that the ledger would refuse", async () => {

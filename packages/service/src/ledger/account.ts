@@ -101,6 +101,10 @@ export class AttestorAccount implements Ledger {
     return { txid: txid(bytes), raw, firstValid, lastValid };
   }
 
+  prepare(signal: AbortSignal): void {
+    void this.#paramsOf(this.rounds.latest(), signal).catch(() => undefined);
+  }
+
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission> {
     let refusal: Submission = { status: "retry", reason: "no algod is configured" };
     for (const algod of this.#nodes.algods) {

@@ -100,6 +100,9 @@ export interface Ledger {
    */
   sign(note: string, lease: Uint8Array, signal: AbortSignal, lastValid?: number): Promise<Attempt>;
 
+  /** Asks already for what the next signature needs, where something else has to be waited for. A hint: it never fails. */
+  prepare(signal: AbortSignal): void;
+
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
 
   /** @returns undefined when every indexer needed, caught up, knows no such transaction; @throws ProviderError */
