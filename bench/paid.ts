@@ -7,8 +7,9 @@ import { paidCall, paidRequests } from "./purchase.ts";
 import { blocksAtOnce, startAttestd, startBare, startNetworks } from "./server.ts";
 
 const IN_FLIGHT = 256;
-/** Calls before those that count: what sells for months has its code compiled, and so has the stock middleware. */
-const LATENCY_WARM_UP = 40;
+/** Of one call, which is short: so many times the turns, and warm-ups enough to have the code of both compiled. */
+const MORE_TURNS = 5;
+const MORE_WARM_UP = 20;
 
 /** What a paid call takes beside what it must wait for, and how many of them one service carries. */
 export async function run(effort: Effort): Promise<Row[]> {
@@ -26,7 +27,7 @@ async function latency(effort: Effort): Promise<Row[]> {
   const request = { txid: networks.sandbox.sampleTransactions.algorand };
   const { accepts } = (await post(`${attestd.url}/attest`, request)).json;
   await using stock = await startBare("bare-x402.ts", [networks.sandbox.facilitatorUrl, JSON.stringify(accepts)]);
-  const several = { ...effort, turns: effort.turns * 5, warmUp: LATENCY_WARM_UP };
+  const several = { ...effort, turns: effort.turns * MORE_TURNS, warmUp: effort.warmUp * MORE_WARM_UP };
   const turns = await inTurns(several, paidCall(attestd, networks), paidCall(attestd, networks, stock));
   return [
     judge("paid-latency", "ms", turns, "share", { atMost: 1.5 }),
