@@ -43,6 +43,7 @@ describe("effects", () => {
   let settlements: number;
   let perform: Perform;
   let memory: Memory;
+  let prepared: number;
 
   beforeEach(() => {
     clock = new TestClock();
@@ -50,6 +51,7 @@ describe("effects", () => {
     answer = { success: true };
     submission = { status: "accepted" };
     settlements = 0;
+    prepared = 0;
     memory = { failures: 0 };
     const rail = {
       name: "algorand",
@@ -67,7 +69,9 @@ describe("effects", () => {
       caip2: GENESIS,
       address: "ATTESTOR",
       rounds: { standing: async () => ({ state: "open" }) },
-      prepare() {},
+      prepare() {
+        prepared += 1;
+      },
       submit: async () => submission,
     } as unknown as Ledger;
     const attestor: Attestor = {
@@ -103,6 +107,15 @@ describe("effects", () => {
       expect(settlements).toBe(0);
       await effectOf({ ...SETTLING, settlements: 2 });
       expect(settlements).toBe(1);
+    });
+
+    test("have the next signature prepared once the facilitator has settled, and not when it refused", async () => {
+      for (const success of [false, true]) {
+        answer = { success };
+        memory = { failures: 0, begun: 1 };
+        await effectOf({ ...SETTLING, settlements: 1 });
+        expect(prepared).toBe(success ? 1 : 0);
+      }
     });
 
     test("believe a settlement for half a minute, and the refusal of one no longer than a pause", async () => {
