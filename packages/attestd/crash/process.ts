@@ -32,6 +32,8 @@ export type StartOptions = {
   killAt?: CommitPoint;
   /** Is told every so often, in ms, how the process is. */
   watch?: { everyMs: number; tell: (vitals: Vitals) => void };
+  /** What the heap of each of its threads may have, in MiB; V8's own bound unless given. */
+  heapMiB?: number;
 };
 
 /** Has work done when its turn comes. */
@@ -76,10 +78,10 @@ export function createStarter(turn: Turns): Starter {
  *
  * @throws Error when it did not come to listen; it has ended then
  */
-async function startProcess(settings: Settings, { killAt, watch }: StartOptions): Promise<ServiceProcess> {
+async function startProcess(settings: Settings, { killAt, watch, heapMiB }: StartOptions): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
     env: { NODE_COMPILE_CACHE: CACHE },
-    execArgv: [],
+    execArgv: heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
   const complaints = collect(child);

@@ -9,6 +9,7 @@ export function soakText(outcome: SoakOutcome): string {
     ["told before the bundle came", counted(outcome.told) || "nothing else"],
     ["asked for free", counted(outcome.answered)],
     ["faults, each for some seconds", counted(outcome.faults)],
+    ["what each heap of the service may have", `${soak.heapMiB} MiB`],
     ["resident memory", `${whole(rss.first)} MiB at first, ${whole(rss.last)} at last, ${whole(rss.most)} at most`],
     ["its slope over the second half", `${rss.slope.toFixed(1)} MiB an hour`],
     [

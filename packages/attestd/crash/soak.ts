@@ -12,6 +12,8 @@ import { slopeOf, type Vitals } from "./vitals.ts";
 
 export type Soak = {
   minutes: number;
+  /** What each heap of the service may have, in MiB. Without a bound V8 lets garbage lie, in which a leak does not show. */
+  heapMiB: number;
   /** Buyers, each with one purchase under way at a time. */
   buyers: number;
   /** Clients that ask for what is free, one request after the other. */
@@ -68,6 +70,7 @@ export async function runSoak(
   const vitals: Vitals[] = [];
   const ended: Ended[] = [];
   const service = await stand.start(deployment.settings, {
+    heapMiB: soak.heapMiB,
     watch: {
       everyMs: VITALS_EVERY_MS,
       tell(one) {

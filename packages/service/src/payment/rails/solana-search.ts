@@ -25,8 +25,10 @@ export type Sight =
 
 /** Slots that a blockhash surely lives no longer than: it lives for 150 blocks, and some slots have none. */
 const LIFE_SLOTS = 1_000;
+/** A payment is looked for several times a second, mostly while it is among its payer's newest: a page is 300 KB. */
+const FIRST_PAGE = 50;
 const PAGE = 1_000;
-const MOST_PAGES = 10;
+const MOST_LISTED = 10_000;
 
 /**
  * Looks for a transaction among those that name the payer's token account: its own id, the fee payer's signature, is not
@@ -55,17 +57,17 @@ async function find(
 ): Promise<Sight | undefined> {
   const account = wanted.transfer.source;
   let before: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const listed = await rpc.transactionsOf(account, { before, limit: PAGE }, signal);
+  for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
+    const listed = await rpc.transactionsOf(account, { before, limit }, signal);
     for (const entry of listed) {
       if (entry.slot < since) return undefined;
       const sight = mayBe(wanted, entry) && (await compare(rpc, wanted, entry, signal));
       if (sight) return sight;
     }
-    if (listed.length < PAGE) return undefined;
+    if (listed.length < limit) return undefined;
     before = listed.at(-1)?.signature;
   }
-  throw unavailable(`${rpc.name} lists more than ${MOST_PAGES * PAGE} transactions of ${account}`);
+  throw unavailable(`${rpc.name} lists more than ${MOST_LISTED} transactions of ${account}`);
 }
 
 /** By the memo, which the stock client makes unique; nodes that keep none leave it to the comparison. */

@@ -63,6 +63,24 @@ describe("the standing of a Solana payment", () => {
     await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
   });
 
+  test("takes no long list to be found while it is among the newest of a busy payer", async () => {
+    const node = await world.node();
+    const payment = await read();
+    const other = node.land(wireOf(await another("other")), { memo: "[5] other" });
+    for (let i = 0; i < 1_500; i++) node.landed.unshift({ ...other, signature: `earlier${i}` });
+    const landed = node.land(wireOf(payment));
+    for (let i = 0; i < 20; i++) node.landed.unshift({ ...other, signature: `later${i}` });
+    world.pass(1);
+    let listed = 0;
+    node.distort = (method, answer) => {
+      if (method === "getSignaturesForAddress") listed += (answer as unknown[]).length;
+      return answer;
+    };
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(listed).toBeGreaterThan(20);
+    expect(listed).toBeLessThanOrEqual(100);
+  });
+
   test("is looked for no further back than its blockhash can have been made, however new that is", async () => {
     const node = await world.node();
     const old = node.land(wireOf(await another("old")));
