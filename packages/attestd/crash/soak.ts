@@ -101,7 +101,7 @@ export async function runSoak(
       const purchase = await buy(() => service.url, request, payment, patience);
       for (const one of purchase.told.slice(0, -1)) count(told, one);
       if (purchase.status === 200) ended.push({ payment, bundle: purchase.text });
-      else wrong.push(`${payment.key}: the buyer was told ${purchase.told.join(", ")}`);
+      else wrong.push(`${payment.key}: the buyer was told ${purchase.told.join(", ")}: ${purchase.text.slice(0, 300)}`);
     }
   }
 

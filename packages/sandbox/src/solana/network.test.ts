@@ -135,6 +135,7 @@ test("a settled payment is found by its payer's token account, with its bytes an
   const source = await associatedTokenAddress(solana.payer.address);
   const [found] = await rpc.getSignaturesForAddress(source, { limit: 1 }).send();
   expect(found).toMatchObject({ signature, err: null, confirmationStatus: "finalized" });
+  expect(found?.memo).toMatch(/^\[32\] [0-9a-f]{32}$/);
   const transaction = await rpc
     .getTransaction(signature, { encoding: "base64", maxSupportedTransactionVersion: 0 })
     .send();

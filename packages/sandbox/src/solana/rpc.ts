@@ -5,7 +5,7 @@ import type { Block, LandedTransaction, Ledger } from "./ledger.ts";
 import type { AccountState, Machine } from "./machine.ts";
 import { addressOf, type Config, commitmentOf, configOf, decodeWire, listOf } from "./params.ts";
 import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
-import { type DecodedTransaction, hasValidSignatures } from "./transaction.ts";
+import { type DecodedTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
 
 /** Error codes of Solana's RPC, beyond JSON-RPC's own. */
 const PREFLIGHT_FAILURE = -32002;
@@ -181,12 +181,12 @@ function historyMethods(ledger: Ledger, context: (block: Block) => object): Reco
       const start = config.before === undefined ? 0 : place(config.before) + 1;
       const until = config.until === undefined ? -1 : place(config.until);
       const end = Math.min(until < 0 ? landed.length : until, start + Number(config.limit ?? 1000));
-      return landed.slice(start, end).map(({ decoded: { signature }, block, execution: { err } }) => ({
-        signature,
+      return landed.slice(start, end).map(({ decoded, block, execution: { err } }) => ({
+        signature: decoded.signature,
         slot: block.slot,
         blockTime: block.time,
         err,
-        memo: null,
+        memo: memosOf(decoded),
         confirmationStatus: ledger.commitmentOf(block),
       }));
     },

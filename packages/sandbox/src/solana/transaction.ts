@@ -12,6 +12,12 @@ import {
   type Transaction,
 } from "@solana/kit";
 
+/** The memo programs whose notes a validator keeps: the first version and the present one. */
+const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as Address,
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as Address,
+]);
+
 /** The longest transaction that fits a packet, in bytes. */
 const MAX_WIRE_BYTES = 1232;
 
@@ -66,6 +72,14 @@ export function hasValidSignatures({ transaction }: DecodedTransaction): boolean
         { zip215: false },
       ),
   );
+}
+
+/** A transaction's memos as a validator lists them, each with its length in bytes: `[5] hello; [2] hi`; null without any. */
+export function memosOf({ message }: DecodedTransaction): string | null {
+  const memos = message.instructions
+    .filter(({ programAddressIndex }) => MEMO_PROGRAMS.has(message.staticAccounts[programAddressIndex] as Address))
+    .map(({ data = new Uint8Array() }) => `[${data.length}] ${Buffer.from(data).toString()}`);
+  return memos.length === 0 ? null : memos.join("; ");
 }
 
 function messageHash(bytes: Transaction["messageBytes"]): string {

@@ -1,4 +1,5 @@
-import { DecodeError, equalBytes } from "@attestd/proof/encoding";
+import { createHash } from "node:crypto";
+import { DecodeError } from "@attestd/proof/encoding";
 import { unavailable } from "../../providers/provider.ts";
 import type { LandedTransaction, ListedTransaction, SolanaRpc } from "../../providers/solana.ts";
 import { solanaKit } from "./solana-kit.ts";
@@ -29,68 +30,102 @@ const LIFE_SLOTS = 1_000;
 const FIRST_PAGE = 50;
 const PAGE = 1_000;
 const MOST_LISTED = 10_000;
+/** Some 3 MB for each node. */
+const MOST_REMEMBERED = 2 * MOST_LISTED;
 
-/**
- * Looks for a transaction among those that name the payer's token account: its own id, the fee payer's signature, is not
- * known before it lands.
- *
- * @throws ProviderError when it cannot be told
- */
-export async function look(rpc: SolanaRpc, wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
-  const blockhash = wanted.message.lifetimeToken;
-  // Before the search: what it then does not find is in no slot up to the finalized one.
-  const [finalized, processed] = await Promise.all([
-    rpc.isBlockhashValid(blockhash, "finalized", signal),
-    rpc.isBlockhashValid(blockhash, "processed", signal),
-    rpc.checkHealth(signal),
-  ]);
-  const valid = finalized.valid || processed.valid;
-  const landed = await find(rpc, wanted, valid ? finalized.slot - LIFE_SLOTS : 0, signal);
-  return landed ?? { kind: "absent", finalized: finalized.slot, processed: processed.slot, valid };
-}
+/** Looks for payments with one node. */
+export class SolanaSearch {
+  readonly name: string;
+  readonly #rpc: SolanaRpc;
+  /**
+   * Hashes of the messages of transactions that were taken apart, by signature, which is of one message for ever. A payer
+   * without memos may have more transactions than can be asked for within one look: the next goes on where it ended.
+   */
+  readonly #messages = new Map<string, string>();
 
-async function find(
-  rpc: SolanaRpc,
-  wanted: TransferTransaction,
-  since: number,
-  signal: AbortSignal,
-): Promise<Sight | undefined> {
-  const account = wanted.transfer.source;
-  let before: string | undefined;
-  for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
-    const listed = await rpc.transactionsOf(account, { before, limit }, signal);
-    for (const entry of listed) {
-      if (entry.slot < since) return undefined;
-      const sight = mayBe(wanted, entry) && (await compare(rpc, wanted, entry, signal));
-      if (sight) return sight;
-    }
-    if (listed.length < limit) return undefined;
-    before = listed.at(-1)?.signature;
+  constructor(rpc: SolanaRpc) {
+    this.name = rpc.name;
+    this.#rpc = rpc;
   }
-  throw unavailable(`${rpc.name} lists more than ${MOST_LISTED} transactions of ${account}`);
+
+  /**
+   * Looks for a transaction among those that name the payer's token account: its own id, the fee payer's signature, is
+   * not known before it lands.
+   *
+   * @throws ProviderError when it cannot be told
+   */
+  async look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
+    const rpc = this.#rpc;
+    const blockhash = wanted.message.lifetimeToken;
+    // Before the search: what it then does not find is in no slot up to the finalized one.
+    const [finalized, processed] = await Promise.all([
+      rpc.isBlockhashValid(blockhash, "finalized", signal),
+      rpc.isBlockhashValid(blockhash, "processed", signal),
+      rpc.checkHealth(signal),
+    ]);
+    const valid = finalized.valid || processed.valid;
+    const landed = await this.#find(wanted, valid ? finalized.slot - LIFE_SLOTS : 0, signal);
+    return landed ?? { kind: "absent", finalized: finalized.slot, processed: processed.slot, valid };
+  }
+
+  async #find(wanted: TransferTransaction, since: number, signal: AbortSignal): Promise<Sight | undefined> {
+    const account = wanted.transfer.source;
+    const message = hashOf(wanted.messageBytes);
+    const memo = memoOf(wanted);
+    let before: string | undefined;
+    for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
+      const listed = await this.#rpc.transactionsOf(account, { before, limit }, signal);
+      for (const entry of listed) {
+        if (entry.slot < since) return undefined;
+        const isAnother = (this.#messages.get(entry.signature) ?? message) !== message;
+        if (isAnother || !mayHave(memo, entry)) continue;
+        const sight = await this.#compare(wanted, message, entry, signal);
+        if (sight) return sight;
+      }
+      if (listed.length < limit) return undefined;
+      before = listed.at(-1)?.signature;
+    }
+    throw unavailable(`${this.name} lists more than ${MOST_LISTED} transactions of ${account}`);
+  }
+
+  async #compare(
+    wanted: TransferTransaction,
+    message: string,
+    { signature, confirmationStatus }: ListedTransaction,
+    signal: AbortSignal,
+  ): Promise<Sight | undefined> {
+    const landed = await this.#rpc.transaction(signature, signal);
+    if (!landed) throw unavailable(`${this.name} lists transaction ${signature} and does not have it`);
+    return this.#rpc.decode(() => {
+      const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
+      const found = hashOf(new Uint8Array(messageBytes));
+      this.#remember(signature, found);
+      if (found !== message) return undefined;
+      const kind = landed.meta.err === null ? "moved" : "failed";
+      if (kind === "moved" && received(wanted, landed) !== wanted.transfer.amount)
+        throw new DecodeError("a transfer that succeeded and did not move its amount");
+      return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
+    });
+  }
+
+  #remember(signature: string, message: string): void {
+    this.#messages.set(signature, message);
+    if (this.#messages.size <= MOST_REMEMBERED) return;
+    for (const oldest of this.#messages.keys()) {
+      this.#messages.delete(oldest);
+      return;
+    }
+  }
 }
 
 /** By the memo, which the stock client makes unique; nodes that keep none leave it to the comparison. */
-function mayBe(wanted: TransferTransaction, { memo }: ListedTransaction): boolean {
-  return typeof memo !== "string" || memo.includes(memoOf(wanted) ?? "");
+function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boolean {
+  return typeof memo !== "string" || (wanted !== undefined && memo.includes(wanted));
 }
 
-async function compare(
-  rpc: SolanaRpc,
-  wanted: TransferTransaction,
-  { signature, confirmationStatus }: ListedTransaction,
-  signal: AbortSignal,
-): Promise<Sight | undefined> {
-  const landed = await rpc.transaction(signature, signal);
-  if (!landed) throw unavailable(`${rpc.name} lists transaction ${signature} and does not have it`);
-  return rpc.decode(() => {
-    const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
-    if (!equalBytes(new Uint8Array(messageBytes), wanted.messageBytes)) return undefined;
-    const kind = landed.meta.err === null ? "moved" : "failed";
-    if (kind === "moved" && received(wanted, landed) !== wanted.transfer.amount)
-      throw new DecodeError("a transfer that succeeded and did not move its amount");
-    return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
-  });
+/** SHA-256, base64. */
+function hashOf(messageBytes: Uint8Array): string {
+  return createHash("sha256").update(messageBytes).digest("base64");
 }
 
 /** By how much the balance of the transfer's destination grew. */

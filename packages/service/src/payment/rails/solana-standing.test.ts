@@ -63,6 +63,35 @@ describe("the standing of a Solana payment", () => {
     await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
   });
 
+  test("has each of its payer's other payments asked for once, where a node keeps no memos", async () => {
+    const node = await world.node();
+    const payment = await read();
+    const others: string[] = [];
+    for (let i = 0; i < 5; i++) others.push(node.land(wireOf(await another(`other ${i}`))).signature);
+    world.pass(1);
+    const asked = () => node.asked.filter((method) => method === "getTransaction").length;
+    expect(await standing(payment)).toEqual(OPEN);
+    expect(asked()).toBe(others.length);
+    expect(await standing(payment)).toEqual(OPEN);
+    expect(asked()).toBe(others.length);
+    const landed = node.land(wireOf(payment));
+    world.pass(1);
+    for (let looks = 1; looks <= 2; looks++) {
+      expect(await standing(payment)).toMatchObject(paid(landed));
+      expect(asked()).toBe(others.length + looks);
+    }
+  });
+
+  test("without a memo is found, and is not looked for among those that have one", async () => {
+    const node = await world.node();
+    const payment = await read({ instructions: stock().slice(0, 3) });
+    const landed = node.land(wireOf(payment));
+    for (let i = 0; i < 5; i++) node.land(wireOf(await another(`other ${i}`)), { memo: `[7] other ${i}` });
+    world.pass(1);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(1);
+  });
+
   test("takes no long list to be found while it is among the newest of a busy payer", async () => {
     const node = await world.node();
     const payment = await read();

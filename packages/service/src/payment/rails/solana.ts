@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import { MAINNET_GENESIS, type SolanaNodes } from "../../providers/solana.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
-import { describe, isBefore, look, type Sight } from "./solana-search.ts";
+import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
 import {
   bytesOf,
   checkLayout,
@@ -36,6 +36,7 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
    * in a crash is found again.
    */
   const expiredBy = new Map<string, number>();
+  const searches = nodes.rpcs.map((rpc) => new SolanaSearch(rpc));
 
   return {
     name: "solana",
@@ -103,7 +104,7 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
 
   function lookEverywhere(payment: SolanaPayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
-    return agree(nodes.rpcs, (rpc, ends) => look(rpc, payment.transaction, ends), question, nodes.rules);
+    return agree(searches, (search, ends) => search.look(payment.transaction, ends), question, nodes.rules);
   }
 
   function standingOf({ key }: SolanaPayment, sights: readonly [Sight, ...Sight[]]): PaymentStanding {
