@@ -33,6 +33,22 @@ const MOST_LISTED = 10_000;
 /** Some 3 MB for each node. */
 const MOST_REMEMBERED = 2 * MOST_LISTED;
 
+/** Lets go of its oldest entry when there are too many. */
+class Memory<Value> {
+  readonly #entries = new Map<string, Value>();
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.set(key, value);
+    if (this.#entries.size <= MOST_REMEMBERED) return;
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest as string);
+  }
+}
+
 /** Looks for payments with one node. */
 export class SolanaSearch {
   readonly name: string;
@@ -41,7 +57,9 @@ export class SolanaSearch {
    * Hashes of the messages of transactions that were taken apart, by signature, which is of one message for ever. A payer
    * without memos may have more transactions than can be asked for within one look: the next goes on where it ended.
    */
-  readonly #messages = new Map<string, string>();
+  readonly #messages = new Memory<string>();
+  /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
+  readonly #validAt = new Memory<number>();
 
   constructor(rpc: SolanaRpc) {
     this.name = rpc.name;
@@ -56,6 +74,7 @@ export class SolanaSearch {
    */
   async look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
     const rpc = this.#rpc;
+    const message = hashOf(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
     // Before the search: what it then does not find is in no slot up to the finalized one.
     const [finalized, processed] = await Promise.all([
@@ -64,13 +83,19 @@ export class SolanaSearch {
       rpc.checkHealth(signal),
     ]);
     const valid = finalized.valid || processed.valid;
-    const landed = await this.#find(wanted, valid ? finalized.slot - LIFE_SLOTS : 0, signal);
+    if (valid) this.#validAt.set(message, finalized.slot);
+    const since = (this.#validAt.get(message) ?? 0) - LIFE_SLOTS;
+    const landed = await this.#find(wanted, message, since, signal);
     return landed ?? { kind: "absent", finalized: finalized.slot, processed: processed.slot, valid };
   }
 
-  async #find(wanted: TransferTransaction, since: number, signal: AbortSignal): Promise<Sight | undefined> {
+  async #find(
+    wanted: TransferTransaction,
+    message: string,
+    since: number,
+    signal: AbortSignal,
+  ): Promise<Sight | undefined> {
     const account = wanted.transfer.source;
-    const message = hashOf(wanted.messageBytes);
     const memo = memoOf(wanted);
     let before: string | undefined;
     for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
@@ -99,22 +124,13 @@ export class SolanaSearch {
     return this.#rpc.decode(() => {
       const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
       const found = hashOf(new Uint8Array(messageBytes));
-      this.#remember(signature, found);
+      this.#messages.set(signature, found);
       if (found !== message) return undefined;
       const kind = landed.meta.err === null ? "moved" : "failed";
       if (kind === "moved" && received(wanted, landed) !== wanted.transfer.amount)
         throw new DecodeError("a transfer that succeeded and did not move its amount");
       return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
     });
-  }
-
-  #remember(signature: string, message: string): void {
-    this.#messages.set(signature, message);
-    if (this.#messages.size <= MOST_REMEMBERED) return;
-    for (const oldest of this.#messages.keys()) {
-      this.#messages.delete(oldest);
-      return;
-    }
   }
 }
 

@@ -123,6 +123,19 @@ describe("the standing of a Solana payment", () => {
     }
   });
 
+  test("is void also where its payer has made more transactions than a node lists", async () => {
+    const node = await world.node();
+    const old = node.land(wireOf(await another("old")));
+    for (let i = 0; i < 12_000; i++) node.landed.unshift({ ...old, signature: `old${i}` });
+    world.pass(10_000);
+    const payment = await read({ blockhash: blockhash(node.slot) });
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(200);
+    expect(await standing(payment)).toEqual(OPEN);
+    world.pass(64);
+    expect(await standing(payment)).toEqual(EXPIRED);
+  });
+
   test("is void once its blockhash is too old in finalized slots, and not before", async () => {
     await world.node();
     const payment = await read();
