@@ -20,8 +20,8 @@ import algosdk from "algosdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 const USDC = 31566704n;
-/** microAlgos: a minimum balance, what the service keeps in reserve, and the fees of some thousands of calls. */
-const ATTESTOR_ALGO = 10_000_000n;
+/** microAlgos: a minimum balance, what the service keeps in reserve, and the fees of a million calls. */
+const ATTESTOR_ALGO = 1_000_000_000n;
 /** microAlgos: the minimum balance of an account that holds one asset. */
 const PAYEE_ALGO = 200_000n;
 
