@@ -31,6 +31,13 @@ describe("a landed transaction", () => {
     (rpc("getSignaturesForAddress", [world.receiver, { commitment }]) as unknown[]).length === 1,
   ];
 
+  test("is listed without a memo, where it has none", () => {
+    const [listed] = rpc("getSignaturesForAddress", [world.receiver, { commitment: "processed" }]) as {
+      memo: unknown;
+    }[];
+    expect(listed?.memo).toBeNull();
+  });
+
   test("is shown at a commitment once it has reached it, and at `finalized` unless asked otherwise", () => {
     expect([shown("confirmed"), shown("finalized"), shown()].flat()).toEqual(Array(6).fill(false));
     world.advance(1);

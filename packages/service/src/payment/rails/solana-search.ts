@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { DecodeError } from "@attestd/proof/encoding";
 import { unavailable } from "../../providers/provider.ts";
 import type { LandedTransaction, ListedTransaction, SolanaRpc } from "../../providers/solana.ts";
 import { solanaKit } from "./solana-kit.ts";
-import { memoOf, type TransferTransaction } from "./solana-transaction.ts";
+import { memoOf, messageHash, type TransferTransaction } from "./solana-transaction.ts";
 
 /** What one node shows of a transaction. */
 export type Sight =
@@ -30,7 +29,7 @@ const LIFE_SLOTS = 1_000;
 const FIRST_PAGE = 50;
 const PAGE = 1_000;
 const MOST_LISTED = 10_000;
-/** Some 3 MB for each node. */
+/** Some 5 MB for each node. */
 const MOST_REMEMBERED = 2 * MOST_LISTED;
 
 /** Lets go of its oldest entry when there are too many. */
@@ -74,7 +73,7 @@ export class SolanaSearch {
    */
   async look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
     const rpc = this.#rpc;
-    const message = hashOf(wanted.messageBytes);
+    const message = messageHash(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
     // Before the search: what it then does not find is in no slot up to the finalized one.
     const [finalized, processed] = await Promise.all([
@@ -123,7 +122,7 @@ export class SolanaSearch {
     if (!landed) throw unavailable(`${this.name} lists transaction ${signature} and does not have it`);
     return this.#rpc.decode(() => {
       const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
-      const found = hashOf(new Uint8Array(messageBytes));
+      const found = messageHash(new Uint8Array(messageBytes));
       this.#messages.set(signature, found);
       if (found !== message) return undefined;
       const kind = landed.meta.err === null ? "moved" : "failed";
@@ -137,11 +136,6 @@ export class SolanaSearch {
 /** By the memo, which the stock client makes unique; nodes that keep none leave it to the comparison. */
 function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boolean {
   return typeof memo !== "string" || (wanted !== undefined && memo.includes(wanted));
-}
-
-/** SHA-256, base64. */
-function hashOf(messageBytes: Uint8Array): string {
-  return createHash("sha256").update(messageBytes).digest("base64");
 }
 
 /** By how much the balance of the transfer's destination grew. */

@@ -99,6 +99,11 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
   }
 }
 
+/** Hex SHA-256 of the message bytes: the identity of a transaction, whatever its signatures. */
+export function messageHash(messageBytes: Uint8Array): string {
+  return createHash("sha256").update(messageBytes).digest("hex");
+}
+
 /** Indices beyond the message's own accounts are of an address table, which we do not follow. */
 function accountAt({ staticAccounts }: Message, index: number): Address {
   const account = staticAccounts[index];

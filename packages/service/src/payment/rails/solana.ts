@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, verify } from "node:crypto";
+import { createPublicKey, verify } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
@@ -8,6 +8,7 @@ import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts
 import {
   bytesOf,
   checkLayout,
+  messageHash,
   readTransaction,
   SOLANA_USDC,
   type Transfer,
@@ -51,10 +52,9 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
       if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
       const transaction = readTransaction(payload.payload);
       const { authority, destination, amount, mint } = transaction.transfer;
-      const id = createHash("sha256").update(transaction.messageBytes).digest("hex");
       return {
         rail: "solana",
-        key: `${SOLANA_MAINNET}/${id}`,
+        key: `${SOLANA_MAINNET}/${messageHash(transaction.messageBytes)}`,
         aliases: [],
         payer: authority,
         payTo: destination,
