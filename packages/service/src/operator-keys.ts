@@ -110,7 +110,7 @@ export async function restoreKeys(
   const [finding] = checkKeyNotes(saved, notes);
   if (finding) throw refusal("It does not fit the ledger", finding);
 
-  const journal = await openStore(config);
+  const journal = await openStore(config, logger(config));
   await using opened = new AsyncDisposableStack();
   opened.defer(() => release(journal));
   const others = await journal.others();
@@ -144,7 +144,7 @@ async function withKeys(
   // Read first, so that a journal which is not there is not made.
   await historyIn(config);
   await using opened = new AsyncDisposableStack();
-  const journal = await openStore(config);
+  const journal = await openStore(config, logger(config));
   opened.defer(() => release(journal));
   const { ledger, close } = openLedger(config, logger(config), systemClock);
   opened.defer(close);

@@ -187,7 +187,7 @@ async function withJournal<T>(
     await using reader = journal;
     return await keyHistory(reader, config);
   });
-  const store = await openStore(config);
+  const store = await openStore(config, log);
   opened.defer(async () => {
     await store.release();
     await store.close();

@@ -71,7 +71,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
 
-  const journal = await openStore(config);
+  const journal = await openStore(config, log);
   const store = seams.store?.(journal) ?? journal;
   opened.defer(() => store.close());
 

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Config } from "../../config.ts";
 import type { Store } from "../store.ts";
@@ -6,10 +7,14 @@ import { openSqliteStore } from "./sqlite.ts";
 /**
  * Opens the journal that the settings name; the driver of PostgreSQL is loaded only for one.
  *
+ * @param log told when others could read it
  * @throws Error when it cannot be opened, or another process has it
  */
-export async function openStore({ database }: Pick<Config, "database">): Promise<Store & KeyJournal> {
-  if (database.kind === "sqlite") return openSqliteStore(database.path);
+export async function openStore(
+  { database }: Pick<Config, "database">,
+  log: Pick<Logger, "warn">,
+): Promise<Store & KeyJournal> {
+  if (database.kind === "sqlite") return openSqliteStore(database.path, log);
   const { openPostgresStore } = await import("./postgres.ts");
   return openPostgresStore(database.url);
 }

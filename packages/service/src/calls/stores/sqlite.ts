@@ -1,7 +1,9 @@
 import { Worker } from "node:worker_threads";
+import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import { isAtRest, isFinal } from "../machine.ts";
 import { type Listener, StaleCall, type Store } from "../store.ts";
+import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./sqlite-rows.ts";
 import type { Replies, Request, SqliteCommands } from "./sqlite-worker.ts";
 
@@ -15,10 +17,13 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
  * commit runs becomes the next commit (sqlite-worker.ts).
  *
  * @param path of the database file, made when absent
+ * @param log told when others could read it (private-files.ts)
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteStore(path: string): Promise<Store & KeyJournal> {
-  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path } });
+export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">): Promise<Store & KeyJournal> {
+  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
+    workerData: { path: privateFile(path, log) },
+  });
   const waiting = new Map<number, Waiting>();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -109,4 +114,13 @@ export async function openSqliteStore(path: string): Promise<Store & KeyJournal>
       await exited;
     },
   };
+}
+
+/** @throws Error that names the file */
+function privateFile(path: string, log: Pick<Logger, "warn"> = { warn: () => undefined }): string {
+  try {
+    return keepPrivate(path, log);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`);
+  }
 }

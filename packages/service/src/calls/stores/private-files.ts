@@ -1,0 +1,79 @@
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Logger } from "pino";
+
+/** Payments and what they bought: nobody but the account that the service runs under reads them. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/**
+ * Makes a journal's file and its lock where they are absent, and takes from everything that stands beside them under
+ * their name whatever lets others read or write it. The folder is made where it alone is absent; one that holds nothing
+ * else is narrowed too. SQLite gives `-wal` and `-shm` the mode of the file that they belong to.
+ *
+ * MUST be called before SQLite opens the file in this process: to close any other descriptor of it would give up
+ * SQLite's locks (POSIX). So a file that is there is never opened here.
+ *
+ * @param path of the database file
+ * @param log told of every mode that was changed: file, old and new mode; and of a folder that is left as it is
+ * @returns the file's own path, without symbolic links: one journal has one name, and so one lock
+ * @throws Error of the file system
+ */
+export function keepPrivate(path: string, log: Pick<Logger, "warn">): string {
+  makeFolder(dirname(path));
+  makeFile(path);
+  const file = realpathSync(path);
+  const [folder, name] = [dirname(file), basename(file)];
+  makeFile(`${file}.lock`);
+  const inside = readdirSync(folder, { withFileTypes: true });
+  const own = inside.filter((entry) => entry.isFile() && entry.name.startsWith(name));
+  const narrowed = own.flatMap((entry) => narrow(join(folder, entry.name), FILE_MODE));
+  if (own.length === inside.length) narrowed.push(...narrow(folder, FOLDER_MODE));
+  else if (isWider(modeOf(folder), FOLDER_MODE))
+    log.warn(
+      { folder, mode: octal(modeOf(folder)) },
+      "the journal's folder is open to others, and left so because it holds other files too: give the journal its own",
+    );
+  if (narrowed.length > 0) log.warn({ narrowed }, "the journal was open to others: its modes were narrowed");
+  return file;
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: FOLDER_MODE });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function makeFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", FILE_MODE));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+type Narrowed = { file: string; from: string; to: string };
+
+function narrow(file: string, most: number): Narrowed[] {
+  const from = modeOf(file);
+  if (!isWider(from, most)) return [];
+  const to = from & most;
+  chmodSync(file, to);
+  return [{ file, from: octal(from), to: octal(to) }];
+}
+
+function isWider(mode: number, most: number): boolean {
+  return (mode & ~most) !== 0;
+}
+
+/** Permissions; 0 for what SQLite has removed meanwhile, and for links, which are followed nowhere. */
+function modeOf(path: string): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats && !stats.isSymbolicLink() ? stats.mode & 0o777 : 0;
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, "0");
+}
