@@ -91,6 +91,27 @@ describe("parseJson", () => {
     expect(refusal("[[1]]", { maxDepth: 1 }).code).toBe("too_deep");
   });
 
+  it("counts the members of all objects and the items of all arrays", () => {
+    expect(parseJson('{"a":[1,{"b":2}],"c":3}', { maxMembers: 5 })).toEqual({ a: [1, { b: 2 }], c: 3 });
+    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 4 })).toMatchObject({ code: "too_many", pointer: "" });
+    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 2 })).toMatchObject({ code: "too_many", pointer: "/a" });
+    expect(parseJson(`[${"1,".repeat(4095)}1]`)).toHaveLength(4096);
+    expect(refusal(`[${"1,".repeat(4096)}1]`)).toMatchObject({ code: "too_many", isAmbiguous: true });
+    expect(refusal(`{${Array.from({ length: 2 ** 17 }, (_, i) => `"${i}":{}`)}}`).code).toBe("too_many");
+  });
+
+  it.each([
+    ["a name that stands twice", (long: string) => `{"${long}":1,"${long}":2}`],
+    ["the names on the way to a fault", (long: string) => `{"${long}":{"${long}/~":[?]}}`],
+    ["a number that is too large", (long: string) => `[${"9".repeat(long.length)}]`],
+  ])("repeats no more than an excerpt of %s", (_, text) => {
+    for (const letter of ["a", "\u{1f511}"]) {
+      const { message, pointer } = refusal(text(letter.repeat(2 ** 17)));
+      expect(`${message}${pointer}`.length).toBeLessThan(600);
+      expect(`${message}${pointer}`.isWellFormed()).toBe(true);
+    }
+  });
+
   it("refuses bytes that are not UTF-8", () => {
     expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("encoding");
   });

@@ -1,4 +1,5 @@
 import { fromUtf8 } from "./encoding.ts";
+import { excerpt } from "./excerpt.ts";
 
 /** What JSON can carry. Objects are plain, and never have a member named `__proto__`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -9,6 +10,7 @@ export type JsonErrorCode =
   | "encoding"
   | "too_large"
   | "too_deep"
+  | "too_many"
   | "duplicate_member"
   | "forbidden_member"
   | "lone_surrogate"
@@ -20,7 +22,7 @@ export class JsonError extends Error {
   readonly code: JsonErrorCode;
   /** Counted from 1; 1 where the text as a whole is refused. */
   readonly line: number;
-  /** JSON pointer (RFC 6901) of the value or member at fault, as far as it had been read. */
+  /** JSON pointer (RFC 6901) of the value or member at fault, as far as it had been read; long names are cut. */
   readonly pointer: string;
   /** Whether the text is JSON all the same, such as other parsers would take, each in its own way. */
   readonly isAmbiguous: boolean;
@@ -39,6 +41,8 @@ export interface JsonLimits {
   maxSize?: number;
   /** Objects and arrays within each other; the outermost is 1. Default 16. */
   maxDepth?: number;
+  /** Members of all objects and items of all arrays together. Default 4,096. */
+  maxMembers?: number;
 }
 
 /**
@@ -48,9 +52,9 @@ export interface JsonLimits {
  * @throws JsonError
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
-  const { maxSize = 2 ** 21, maxDepth = 16 } = limits;
+  const { maxSize = 2 ** 21, maxDepth = 16, maxMembers = 4096 } = limits;
   if (input.length > maxSize) throw new JsonError("too_large", `larger than ${maxSize} bytes`, 1, "");
-  return new Parser(typeof input === "string" ? input : decode(input), maxDepth).document();
+  return new Parser(typeof input === "string" ? input : decode(input), { maxDepth, maxMembers }).document();
 }
 
 function decode(bytes: Uint8Array): string {
@@ -66,9 +70,9 @@ export function jsonValue(input: unknown): unknown {
   return typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
 }
 
-/** A JSON pointer one step deeper (RFC 6901). */
+/** A JSON pointer one step deeper (RFC 6901), by an excerpt of the name: no name of ours is as long as one. */
 export function childPointer(pointer: string, member: string | number): string {
-  return `${pointer}/${String(member).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return `${pointer}/${excerpt(String(member)).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -91,13 +95,14 @@ const LETTER_T = 0x74;
 
 class Parser {
   readonly #text: string;
-  readonly #maxDepth: number;
+  readonly #limits: Required<Omit<JsonLimits, "maxSize">>;
   readonly #path: (string | number)[] = [];
+  #members = 0;
   #offset = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, limits: Required<Omit<JsonLimits, "maxSize">>) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
+    this.#limits = limits;
   }
 
   document(): JsonValue {
@@ -135,8 +140,9 @@ class Parser {
       this.#skipSpace();
       if (this.#text.charCodeAt(this.#offset) !== QUOTE) throw this.#unexpected();
       const name = this.#string();
-      this.#path.push(name);
-      if (Object.hasOwn(object, name)) throw this.#error("duplicate_member", `${JSON.stringify(name)} appears twice`);
+      this.#step(name);
+      if (Object.hasOwn(object, name))
+        throw this.#error("duplicate_member", `${JSON.stringify(excerpt(name))} appears twice`);
       if (name === "__proto__") throw this.#error("forbidden_member", '"__proto__" is not allowed');
       if (!this.#consume(COLON)) throw this.#unexpected();
       object[name] = this.#value();
@@ -151,7 +157,7 @@ class Parser {
     const array: JsonValue[] = [];
     if (this.#consume(CLOSE_BRACKET)) return array;
     do {
-      this.#path.push(array.length);
+      this.#step(array.length);
       array.push(this.#value());
       this.#path.pop();
     } while (this.#consume(COMMA));
@@ -161,8 +167,16 @@ class Parser {
 
   /** Steps over the bracket. The path has one element per container around this one. */
   #enter(): void {
-    if (this.#path.length >= this.#maxDepth) throw this.#error("too_deep", `nested deeper than ${this.#maxDepth}`);
+    const { maxDepth } = this.#limits;
+    if (this.#path.length >= maxDepth) throw this.#error("too_deep", `nested deeper than ${maxDepth}`);
     this.#offset++;
+  }
+
+  /** Counts a member, or an item, and steps to it. */
+  #step(to: string | number): void {
+    const { maxMembers } = this.#limits;
+    if (++this.#members > maxMembers) throw this.#error("too_many", `more than ${maxMembers} members and items`);
+    this.#path.push(to);
   }
 
   #string(): string {
@@ -198,7 +212,8 @@ class Parser {
     if (digits === undefined) throw this.#unexpected();
     const number = Number(digits);
     // Every number of 2^53 and more, infinity included, is an integer to some readers and another to others.
-    if (Math.abs(number) > Number.MAX_SAFE_INTEGER) throw this.#error("unsafe_integer", `${digits} is too large`);
+    if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
+      throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
     this.#offset = NUMBER.lastIndex;
     return number;
   }
@@ -234,7 +249,9 @@ class Parser {
   }
 
   #error(code: JsonErrorCode, reason: string): JsonError {
-    const line = this.#text.slice(0, this.#offset).split("\n").length;
+    let line = 1;
+    for (let at = this.#text.indexOf("\n"); at !== -1 && at < this.#offset; at = this.#text.indexOf("\n", at + 1))
+      line++;
     return new JsonError(code, reason, line, this.#path.reduce<string>(childPointer, ""));
   }
 }

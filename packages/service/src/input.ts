@@ -1,9 +1,12 @@
-import { JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
+import { childPointer, JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
 import type { z } from "zod";
 import { Problem } from "./problems.ts";
 
 /** One member at fault, by JSON pointer (RFC 6901). */
 export type InputError = { pointer: string; detail: string };
+
+/** Of everything but bundles. A payment with every extension that we offer has some 200 members. */
+export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
 
 /** Parses strict JSON. @throws Problem `body_not_json` */
 export function parseInput(bytes: Uint8Array | string, limits?: JsonLimits): JsonValue {
@@ -16,7 +19,10 @@ export function parseInput(bytes: Uint8Array | string, limits?: JsonLimits): Jso
   }
 }
 
-/** Holds a value to its schema. @throws Problem `body_invalid` naming each member at fault */
+/** Members at fault that an answer names, however many there are. */
+const MOST_ERRORS = 16;
+
+/** Holds a value to its schema. @throws Problem `body_invalid` naming the first members at fault */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -25,7 +31,7 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
       ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
       : [{ pointer: pointerOf(issue.path), detail: issue.message }],
   );
-  throw invalid(errors);
+  throw invalid(errors.slice(0, MOST_ERRORS));
 }
 
 /** Input that parsed but cannot be meant. */
@@ -36,5 +42,5 @@ export function invalid(errors: InputError[]): Problem {
 }
 
 function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return path.reduce<string>((pointer, part) => childPointer(pointer, String(part)), "");
 }

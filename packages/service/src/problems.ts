@@ -3,7 +3,7 @@ export const PROBLEMS = {
   body_not_json: [
     400,
     "The body is not strict JSON",
-    "Send one JSON value: no duplicate keys, no nesting deeper than 16.",
+    "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096).",
   ],
   body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
   query_invalid: [400, "A query parameter has a value it cannot have", "`detail` names the parameter and its values."],
@@ -46,8 +46,16 @@ export const PROBLEMS = {
   ],
   source_not_final: [409, "The source is not final yet", "Repeat after `Retry-After`. Nothing was charged."],
   payment_refunded: [410, "The payment was given back", "The operator refunded it; pay anew."],
-  body_too_large: [413, "The body is too large", "Paid routes take 64 KB, verify routes 2 MiB."],
-  media_type: [415, "The body is not application/json", "Send `Content-Type: application/json`."],
+  body_too_large: [
+    413,
+    "The body is too large",
+    "Verifying takes 2 MiB, all else 64 KB; `_meta` over MCP and `metadata` over A2A 16 KB.",
+  ],
+  media_type: [
+    415,
+    "The body is not application/json as it is",
+    "Send `Content-Type: application/json`, and no `Content-Encoding`: nothing is unpacked here.",
+  ],
   too_many_requests: [429, "Too many requests", "Repeat after `Retry-After`."],
   internal: [
     500,

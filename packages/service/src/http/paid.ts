@@ -2,7 +2,7 @@ import type { Admit } from "../calls/admit.ts";
 import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
-import { parseInput } from "../input.ts";
+import { parseInput, REQUEST_LIMITS } from "../input.ts";
 import type { PaidOperation } from "../operations.ts";
 import { bazaarExtension } from "../payment/bazaar.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
@@ -40,7 +40,7 @@ export function paidRoute(
     const delivered = request && lately.find(request);
     if (delivered) return word(delivered);
 
-    const subject = operation.subject(parseInput(bytes));
+    const subject = operation.subject(parseInput(bytes, REQUEST_LIMITS));
     const payload = header === undefined ? undefined : decodePaymentHeader(header);
     const outcome = await admit(subject, payload);
     if (request && outcome.kind === "delivered") lately.keep(request, outcome);

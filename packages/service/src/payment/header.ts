@@ -1,6 +1,7 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type JsonValue, parseJson } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
+import { REQUEST_LIMITS } from "../input.ts";
 import { Problem } from "../problems.ts";
 
 /**
@@ -12,7 +13,7 @@ import { Problem } from "../problems.ts";
 export function decodePaymentHeader(value: string): PaymentPayload {
   let json: JsonValue;
   try {
-    json = parseJson(fromBase64(value));
+    json = parseJson(fromBase64(value), REQUEST_LIMITS);
   } catch {
     throw malformed("PAYMENT-SIGNATURE is not standard base64 of JSON.");
   }
