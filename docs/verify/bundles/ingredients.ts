@@ -150,5 +150,28 @@ export const proofOf = ({ inclusion: proof }: InclusionBundle) =>
   proof as unknown as Record<"siblings" | "nodes", string[]>;
 export const { receipt } = baseInclusion.inclusion as Required<BaseInclusion>;
 export const lightHeader = testLightHeader(blocks.algorand.header);
+
+/** The inclusion in a block of another consensus version, under a state proof over this round alone: its leaf. */
+export function attestedBy(commit: string, leaf: string): InclusionBundle {
+  const members = new Map(decodeMsgpackMap(blocks.algorand.header));
+  members.set("proto", `https://github.com/algorandfoundation/specs/tree/${commit}`);
+  members.set("seed", new Uint8Array(32).fill(7));
+  const under = testInclusionBundle({
+    ...now,
+    block: { ...blocks.algorand, header: encodeMsgpack(members) },
+    index: 3,
+  });
+  return withProof(under, { lightHeader: { index: 0, interval: 1, commitment: leaf, siblings: [] } });
+}
+export const [v38, v39] = [
+  "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
+  "925a46433742afb0b51bb939354bd907fa88bf95",
+] as const;
+/**
+ * SHA-256 of "B256" and the light header of that block's seed, as Go's SDK encodes it (go-algorand-sdk/v2 v2.12.0,
+ * types.LightBlockHeader).
+ */
+export const SEED_LEAF = "3gJaWIgGkRuGn143YIjmwc/IaztTMMEMcAJ6oRWkkcM=";
+
 /** The payment's file. */
 export const text = canonicalize(payment);

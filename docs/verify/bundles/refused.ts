@@ -1,12 +1,24 @@
-import { ALGORAND_MAINNET, encodeNote, toBase64 } from "@attestd/proof";
-import { testBlockBundle, testBundle, testLightHeader } from "@attestd/proof/testing";
+import {
+  ALGORAND_MAINNET,
+  concatBytes,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  encodeNote,
+  fromBase64,
+  headerDigest,
+  structMap,
+  toBase64,
+  utf8,
+} from "@attestd/proof";
+import { testAlgorandBlock, testBlockBundle, testBundle, testLightHeader } from "@attestd/proof/testing";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { type Case, fails, is } from "./case.ts";
 import {
   altered,
+  attestedBy,
   baseBlock,
   baseInclusion,
   block,
-  blocks,
   first,
   inclusion,
   lightHeader,
@@ -19,17 +31,28 @@ import {
   reversed,
   reversedHeader,
   SANDBOX,
+  SEED_LEAF,
   second,
   stranger,
   text,
   third,
   transfer,
+  v39,
   withAttest,
   withBlock,
   withNote,
   withProof,
   withSource,
 } from "./ingredients.ts";
+
+/** What a light header with the header's own `tc` in place of its `txn256` would hash to. */
+const countingLeaf = (() => {
+  const header = attestedBy(v39, SEED_LEAF).block.headerBase64;
+  const members = decodeMsgpackMap(fromBase64(header));
+  const [gh, r, tc] = ["gh", "rnd", "tc"].map((name) => members.get(name));
+  const light = encodeMsgpack(structMap({ "1": headerDigest(fromBase64(header)), gh, r, tc }));
+  return toBase64(sha256(concatBytes(utf8("B256"), light)));
+})();
 
 /** Bundles that every verifier refuses, by the check that fails first. */
 export const REFUSED: readonly Case[] = [
@@ -174,8 +197,15 @@ export const REFUSED: readonly Case[] = [
   ),
   is(
     "a light header of another block",
-    withProof(inclusion, { lightHeader: testLightHeader(blocks.plain.header) }),
+    withProof(inclusion, { lightHeader: testLightHeader(testAlgorandBlock(4).header) }),
     fails("inclusion"),
+  ),
+  is("a light header by its seed since consensus v39", attestedBy(v39, SEED_LEAF), fails("inclusion")),
+  is("a light header that counts transactions", attestedBy(v39, countingLeaf), fails("inclusion")),
+  is(
+    "a light header with a commitment too short",
+    withProof(inclusion, { lightHeader: { ...lightHeader, commitment: "AAAA" } }),
+    fails("schema"),
   ),
   is("another index in Base", withProof(baseInclusion, { index: 151 }), fails("inclusion")),
   is(

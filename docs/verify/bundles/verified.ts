@@ -10,6 +10,7 @@ import {
 import { type Case, is } from "./case.ts";
 import {
   altered,
+  attestedBy,
   baseBlock,
   baseInclusion,
   block,
@@ -26,11 +27,14 @@ import {
   ofBase,
   payment,
   SANDBOX,
+  SEED_LEAF,
   text,
   third,
   transfer,
+  v38,
   withProof,
 } from "./ingredients.ts";
+import { recordedInclusions, recordedStateProofs } from "./recorded.ts";
 
 /** Bundles that every verifier takes. */
 export const VERIFIED: readonly Case[] = [
@@ -73,6 +77,16 @@ export const VERIFIED: readonly Case[] = [
   is("algorand inclusion in a block of one", testInclusionBundle({ ...now, block: testAlgorandBlock(1) })),
   is("algorand inclusion in a plain tree", testInclusionBundle({ ...now, block: blocks.plain, index: 4 })),
   is("algorand inclusion with a light header", withProof(inclusion, { lightHeader })),
+  ...recordedInclusions.map(({ consensus, block, index }) =>
+    is(`algorand inclusion as a node of ${consensus} proved it`, testInclusionBundle({ ...now, block, index })),
+  ),
+  ...recordedStateProofs.map(({ round, block, lightHeader }) =>
+    is(
+      `algorand inclusion under a node's state proof, round ${round}`,
+      withProof(testInclusionBundle({ ...now, block }), { lightHeader }),
+    ),
+  ),
+  is("algorand inclusion under a state proof before consensus v39", attestedBy(v38, SEED_LEAF)),
   is(
     "algorand inclusion without source.chain",
     altered(inclusion, ({ source }) => delete source.chain),

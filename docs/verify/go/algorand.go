@@ -6,11 +6,23 @@ import (
 	"bytes"
 	"encoding/base32"
 	"encoding/base64"
+	"slices"
 )
 
 type algorand struct{}
 
 var noPadding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// seedVersions are consensus v34 to v38, whose light headers begin with the seed.
+var seedVersions = []string{
+	specs + "2dd5435993f6f6d65691140f592ebca5ef19ffbd",
+	specs + "433d8e9a7274b6fca703d91213e05c7e6a589e69",
+	specs + "44fa607d6051730f5264526bf3c108d51f0eadb6",
+	specs + "1ac4dd1f85470e1fb36c8a65520e1313d7dfed5e",
+	specs + "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
+}
+
+const specs = "https://github.com/algorandfoundation/specs/tree/"
 
 func (algorand) levels() []string { return []string{"finalized"} }
 
@@ -54,13 +66,18 @@ func (algorand) isIncluded(inclusion object, transaction, header []byte) bool {
 
 // isCommitted says whether a block is in the interval of a state proof: of one that no bundle can show to be consensus'.
 func isCommitted(light object, fields map[string][]byte, header []byte) bool {
-	require(fields["gh"] != nil, "a header without a genesis hash")
-	blockHash := append([]byte{0xc4, 32}, sha512_256([]byte("BH"), header)...)
+	first, value := "1", append([]byte{0xc4, 32}, sha512_256([]byte("BH"), header)...)
+	if version := fields["proto"]; len(version) > 2 && slices.Contains(seedVersions, string(version[2:])) {
+		first, value = "0", fields["seed"]
+	}
+	for _, digest := range [][]byte{value, fields["gh"], fields["txn256"]} {
+		readDigest(digest)
+	}
 	encoded := []byte{0x80}
 	for _, member := range []struct {
 		name  string
 		value []byte
-	}{{"1", blockHash}, {"gh", fields["gh"]}, {"r", fields["rnd"]}, {"tc", fields["tc"]}} {
+	}{{first, value}, {"gh", fields["gh"]}, {"r", fields["rnd"]}, {"tc", fields["txn256"]}} {
 		if member.value != nil {
 			encoded[0]++
 			encoded = append(append(append(encoded, 0xa0|byte(len(member.name))), member.name...), member.value...)

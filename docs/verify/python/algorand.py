@@ -8,6 +8,16 @@ from msgpack import read_map
 
 LEVELS = ("finalized",)
 
+# Consensus v34 to v38, whose light headers begin with the seed.
+SPECS = b"https://github.com/algorandfoundation/specs/tree/"
+SEED_VERSIONS = [
+    SPECS + b"2dd5435993f6f6d65691140f592ebca5ef19ffbd",
+    SPECS + b"433d8e9a7274b6fca703d91213e05c7e6a589e69",
+    SPECS + b"44fa607d6051730f5264526bf3c108d51f0eadb6",
+    SPECS + b"1ac4dd1f85470e1fb36c8a65520e1313d7dfed5e",
+    SPECS + b"abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
+]
+
 
 def digest(name: str, *parts: bytes) -> bytes:
     return hashlib.new(name, b"".join(parts)).digest()
@@ -44,8 +54,12 @@ def is_included(inclusion: dict, txn: bytes, head: bytes) -> bool:
 
 def is_committed(light: dict, fields: dict, head: bytes) -> bool:
     """Whether a block is in the interval of a state proof. That its commitment is one of consensus, no bundle can tell."""
-    block_hash = b"\xc4\x20" + digest("sha512_256", b"BH", head)
-    members = {b"1": block_hash, b"gh": fields[b"gh"], b"r": fields.get(b"rnd"), b"tc": fields.get(b"tc")}
+    if fields.get(b"proto", b"")[2:] in SEED_VERSIONS:  # behind the string's length
+        first = {b"0": b"\xc4\x20" + read_digest(fields[b"seed"])}
+    else:
+        first = {b"1": b"\xc4\x20" + digest("sha512_256", b"BH", head)}
+    gh, tc = (b"\xc4\x20" + read_digest(fields[name]) for name in (b"gh", b"txn256"))
+    members = {**first, b"gh": gh, b"r": fields.get(b"rnd"), b"tc": tc}
     present = [bytes([0xA0 | len(name)]) + name + value for name, value in members.items() if value is not None]
     leaf = digest("sha256", b"B256", bytes([0x80 | len(present)]), *present)
     commitment = b64decode(light["commitment"])

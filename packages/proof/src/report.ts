@@ -36,7 +36,10 @@ export type VerifyReport = {
   type: BundleType;
   /** The checks of the type, in their order. */
   checks: Partial<Record<CheckName, CheckResult>>;
-  /** Of an inclusion with a light header: whether its commitment is one that the verifier trusts. Decides nothing. */
+  /**
+   * Of an inclusion with a light header: `pass` where the way to its commitment holds, being part of `inclusion`, and the
+   * commitment is one that the verifier trusts; else `not_checked`. It decides nothing.
+   */
   lightHeader?: Exclude<CheckResult, "fail">;
   /**
    * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. By the word of whoever asked the ledger, where

@@ -461,6 +461,12 @@ describe("withChain", () => {
 });
 
 describe("a light header", () => {
+  it("does not pass beside a transaction that is not in the block, though its commitment is trusted", () => {
+    const elsewhere = resigned(bundle, ["inclusion", "index"], 1);
+    const report = check(elsewhere, { commitments: [lightHeader.commitment] });
+    expect(report).toMatchObject({ checks: { inclusion: "fail" }, lightHeader: "not_checked" });
+  });
+
   const block = testAlgorandBlock(3);
   const lightHeader = testLightHeader(block.header);
   const bundle = resigned(inclusionBundleOf({ block }), ["inclusion", "lightHeader"], lightHeader);
@@ -482,6 +488,8 @@ describe("a light header", () => {
   ])("fails inclusion with another %s", (member, by) => {
     const bad = resigned(bundle, ["inclusion", "lightHeader", member], by);
     expect(failed(bad)).toEqual(["inclusion /inclusion/lightHeader"]);
+    const commitments = [lightHeader.commitment, toBase64(new Uint8Array(32))];
+    expect(check(bad, { commitments }).lightHeader).toBe("not_checked");
   });
 });
 

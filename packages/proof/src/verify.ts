@@ -81,7 +81,10 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   report.warnings = warnings(examined, historyAge);
   report.verified = isVerified(report);
   const lightHeader = lightHeaderOf(read.bundle);
-  if (lightHeader) report.lightHeader = commitments.includes(lightHeader.commitment) ? "pass" : "not_checked";
+  if (lightHeader) {
+    const isTrusted = report.checks.inclusion === "pass" && commitments.includes(lightHeader.commitment);
+    report.lightHeader = isTrusted ? "pass" : "not_checked";
+  }
   return report;
 }
 

@@ -1,9 +1,13 @@
 import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { concatBytes, toHex, utf8 } from "../encoding.ts";
+import { recordedBlocks, recordedLightHeaders } from "../../test/recorded.ts";
+import { describeVectors } from "../../test/vectors.ts";
+import { concatBytes, fromBase64, toBase64, toHex, utf8 } from "../encoding.ts";
+import { blockHash, headerDigest, splitBlock } from "./block.ts";
 import { lightHeaderLeaf, proveLeaf, type TransactionTree, transactionLeaf, treeRoot, verifyLeaf } from "./merkle.ts";
-import { encodeMsgpack, type MsgpackValue } from "./msgpack.ts";
+import { encodeMsgpack, getBytes, type MsgpackValue } from "./msgpack.ts";
+import { restoreTransaction, txid } from "./transaction.ts";
 
 const TREES: TransactionTree[] = ["txn", "txn256", "txn512"];
 const SIZES = [0, 1, 2, 3, 5, 8, 255, 256, 257];
@@ -102,22 +106,97 @@ it("a leaf binds the transaction and its in-block map", () => {
   expect(toHex(leaves[6] as Uint8Array)).toBe(toHex(sha512(expected)));
 });
 
-it("a light header binds block hash, genesis, round and counter", () => {
-  const gh = new Uint8Array(32).fill(1);
-  const hash = new Uint8Array(32).fill(2);
-  const header = new Map<string, MsgpackValue>([
-    ["gh", gh],
-    ["rnd", 5],
-    ["tc", 9],
-    ["ts", 1],
-  ]);
-  const light = new Map<string, MsgpackValue>([
-    ["1", hash],
-    ["gh", gh],
-    ["r", 5],
-    ["tc", 9],
-  ]);
-  const expected = sha256(concatBytes(utf8("B256"), encodeMsgpack(light)));
-  expect(toHex(lightHeaderLeaf(header, hash))).toBe(toHex(expected));
-  expect(() => lightHeaderLeaf(new Map(), hash)).toThrow("genesis");
+/** Siblings as algod gives them: one after the other, base64. */
+function split(joined: string, length: number): Uint8Array[] {
+  const bytes = fromBase64(joined);
+  return Array.from({ length: bytes.length / length }, (_, at) => bytes.subarray(at * length, (at + 1) * length));
+}
+
+describe("trees of a real node", () => {
+  it.each(recordedBlocks)(
+    "$consensus: every proof that it gave leads to the header's root, and is made again",
+    (of) => {
+      const { header, headerBytes, transactions } = splitBlock(fromBase64(of.block));
+      expect(blockHash(headerBytes)).toBe(of.blockHash);
+      const payset = transactions.map((entry) => ({
+        bytes: encodeMsgpack(restoreTransaction(entry, header)),
+        stib: encodeMsgpack(entry),
+      }));
+      for (const { txid: id, unsigned, proofs } of of.transactions) {
+        const { bytes, stib } = payset[proofs.sha512_256.idx] as (typeof payset)[number];
+        expect(txid(bytes)).toBe(id);
+        if (unsigned) expect(toBase64(bytes)).toBe(unsigned);
+        for (const [name, tree] of [["sha512_256", "txn"] as const, ["sha256", "txn256"] as const]) {
+          const told = proofs[name];
+          if (told === undefined) continue;
+          expect(toBase64(HASH[tree](concatBytes(utf8("STIB"), stib)))).toBe(told.stibhash);
+          const siblings = split(told.proof, 32);
+          const root = getBytes(header, tree, 32) as Uint8Array;
+          expect(verifyLeaf(tree, transactionLeaf(tree, bytes, stib), told.idx, siblings, root)).toBe(true);
+          const leaves = payset.map((one) => transactionLeaf(tree, one.bytes, one.stib));
+          expect(proveLeaf(tree, leaves, told.idx)).toEqual(siblings);
+        }
+      }
+    },
+  );
+
+  it.each(recordedLightHeaders)("round $round: its light header leads to the state proof's commitment", (of) => {
+    const { header, headerBytes } = splitBlock(fromBase64(of.block));
+    expect(blockHash(headerBytes)).toBe(of.blockHash);
+    const siblings = split(of.lightHeaderProof.proof, 32);
+    const commitment = fromBase64(of.stateProofMessage.BlockHeadersCommitment);
+    const leads = (leaf: Uint8Array) => verifyLeaf("txn256", leaf, of.lightHeaderProof.index, siblings, commitment);
+    expect(leads(lightHeaderLeaf(header, headerDigest(headerBytes)))).toBe(true);
+    expect(leads(lightHeaderLeaf(new Map(header).set("txn256", new Uint8Array(32)), headerDigest(headerBytes)))).toBe(
+      false,
+    );
+  });
+});
+
+describeVectors("a state proof of MainNet", (vectors) => {
+  it("covers round 60,000,000 by its light header", () => {
+    const { genesisHash, block, proofs } = vectors.json("state-proof/mainnet-60000000/chain.json");
+    const header = new Map<string, MsgpackValue>([
+      ["gh", fromBase64(genesisHash)],
+      ["rnd", block.round],
+      ["txn256", fromBase64(block.txn256)],
+    ]);
+    const { index, proof } = block.lightHeaderProof;
+    const commitment = fromBase64(proofs[0].Message.BlockHeadersCommitment);
+    const leaf = lightHeaderLeaf(header, fromBase64(block.blockHash));
+    expect(verifyLeaf("txn256", leaf, index, split(proof, 32), commitment)).toBe(true);
+  });
+});
+
+describe("light headers before consensus v39", () => {
+  // Encoded by types.LightBlockHeader of github.com/algorand/go-algorand-sdk/v2 v2.12.0, hashed by Go's crypto/sha256.
+  const LEAF = "9086981f372f95eedaa63a282de4dc59082182317530ef45f38e42a77fa47090";
+  const fill = (byte: number) => new Uint8Array(32).fill(byte);
+  const header = (commit: string) =>
+    new Map<string, MsgpackValue>([
+      ["gh", fill(2)],
+      ["proto", `https://github.com/algorandfoundation/specs/tree/${commit}`],
+      ["rnd", 23592192],
+      ["seed", fill(1)],
+      ["tc", 9],
+      ["txn256", fill(3)],
+    ]);
+
+  it("begin with the seed, of every version that has them", () => {
+    const commits = [
+      "2dd5435993f6f6d65691140f592ebca5ef19ffbd",
+      "433d8e9a7274b6fca703d91213e05c7e6a589e69",
+      "44fa607d6051730f5264526bf3c108d51f0eadb6",
+      "1ac4dd1f85470e1fb36c8a65520e1313d7dfed5e",
+      "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
+    ];
+    expect(commits.map((commit) => toHex(lightHeaderLeaf(header(commit), fill(4))))).toEqual(commits.map(() => LEAF));
+    expect(toHex(lightHeaderLeaf(header("925a46433742afb0b51bb939354bd907fa88bf95"), fill(4)))).not.toBe(LEAF); // v39
+  });
+
+  it.each(["gh", "seed", "txn256"])("are refused without the header's %s", (member) => {
+    const bare = header("abd3d4823c6f77349fc04c3af7b1e99fe4df699f");
+    bare.delete(member);
+    expect(() => lightHeaderLeaf(bare, fill(4))).toThrow(`header has no ${member}`);
+  });
 });

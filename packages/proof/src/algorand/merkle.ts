@@ -1,6 +1,6 @@
 import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
 import { concatBytes, DecodeError, equalBytes, utf8 } from "../encoding.ts";
-import { encodeMsgpack, getBytes, type MsgpackMap, structMap } from "./msgpack.ts";
+import { encodeMsgpack, getBytes, getString, type MsgpackMap, structMap } from "./msgpack.ts";
 
 /**
  * The commitments to a block's payset that a header carries, named by their fields. `txn` is a plain Merkle tree,
@@ -128,14 +128,36 @@ function reverseBits(value: number, width: number): number {
 }
 
 /**
- * The leaf of a block in a state proof's commitment: `SHA-256("B256" ‖ msgpack{"1": block hash, gh, r, tc})`, as since
- * consensus v39. 256 of these form a SHA-256 vector commitment, whose root the state proof's message carries.
+ * Consensus versions v34 to v38, whose light headers begin with the seed: the first that have state proofs. Since v39
+ * they begin with the block's hash. Source: go-algorand, `config/consensus.go`, StateProofBlockHashInLightHeader;
+ * `protocol/consensus.go`.
+ */
+const SEED_VERSIONS: ReadonlySet<string> = new Set(
+  [
+    "2dd5435993f6f6d65691140f592ebca5ef19ffbd",
+    "433d8e9a7274b6fca703d91213e05c7e6a589e69",
+    "44fa607d6051730f5264526bf3c108d51f0eadb6",
+    "1ac4dd1f85470e1fb36c8a65520e1313d7dfed5e",
+    "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
+  ].map((commit) => `https://github.com/algorandfoundation/specs/tree/${commit}`),
+);
+
+/**
+ * The leaf of a block in a state proof's commitment: SHA-256 of `"B256"` and the msgpack of `{"1": block hash, gh, r,
+ * tc}`, or before consensus v39 of `{"0": seed, gh, r, tc}`. `tc` is the header's `txn256`, and not its own `tc`, which
+ * counts transactions. The leaves of an interval form a SHA-256 vector commitment, whose root the state proof's message
+ * carries. Source: go-algorand, `data/bookkeeping/lightBlockHeader.go`.
  * @param header the block's header map, whose hash is `blockDigest` (32 bytes)
- * @throws DecodeError when the header has no genesis hash.
+ * @throws DecodeError when the header lacks a member of it, as one does that no state proof can cover.
  */
 export function lightHeaderLeaf(header: MsgpackMap, blockDigest: Uint8Array): Uint8Array {
-  const genesisHash = getBytes(header, "gh", 32);
-  if (genesisHash === undefined) throw new DecodeError("header has no genesis hash");
-  const light = structMap({ "1": blockDigest, gh: genesisHash, r: header.get("rnd"), tc: header.get("tc") });
+  const needed = (member: string) => {
+    const bytes = getBytes(header, member, 32);
+    if (bytes === undefined) throw new DecodeError(`header has no ${member}`);
+    return bytes;
+  };
+  const isSeedFirst = SEED_VERSIONS.has(getString(header, "proto") ?? "");
+  const first = isSeedFirst ? { "0": needed("seed") } : { "1": blockDigest };
+  const light = structMap({ ...first, gh: needed("gh"), r: header.get("rnd"), tc: needed("txn256") });
   return sha256(concatBytes(LIGHT_HEADER, encodeMsgpack(light)));
 }

@@ -25,6 +25,7 @@ import {
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { type TestBlock, testAlgorandBlock, testLightHeader, testPayment } from "@attestd/proof/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { recordedLightHeaders } from "../../../proof/test/recorded.ts";
 import { type Handler, json } from "../providers/testing.ts";
 import { FakeChain, FakeNodes } from "../providers/testing-algorand.ts";
 import { AlgorandSource } from "./algorand.ts";
@@ -218,12 +219,12 @@ describe("the light header", () => {
   };
   type Told = { path: object | undefined; message: object };
 
-  function nodeThatTells({ path, message }: Told): FakeChain {
-    const chain = nodeWith(ANSWER, ROUND);
+  function nodeThatTells({ path, message }: Told, answer = ANSWER, round = ROUND): FakeChain {
+    const chain = nodeWith(answer, round);
     const handler: Handler = (request, response) => {
-      if (request.url === `/v2/blocks/${ROUND}/lightheader/proof`)
+      if (request.url === `/v2/blocks/${round}/lightheader/proof`)
         return path ? json(response, path) : json(response, { message: "no state proof" }, 404);
-      if (request.url === `/v2/stateproofs/${ROUND}`) return json(response, { Message: message, StateProof: "" });
+      if (request.url === `/v2/stateproofs/${round}`) return json(response, { Message: message, StateProof: "" });
       chain.handler(request, response);
     };
     return Object.create(chain, { handler: { value: handler } });
@@ -232,6 +233,24 @@ describe("the light header", () => {
   it("is added where a state proof covers the round", async () => {
     const { source } = await sourceOf([nodeThatTells(told)]);
     expect((await prove(source, ROUND, ID)).inclusion).toEqual({ ...made.prove(3), lightHeader: whole });
+  });
+
+  const attested = recordedLightHeaders.filter(({ block }) => splitBlock(fromBase64(block)).transactions.length > 0);
+  it.each(attested)("of round $round is added as a real node told it", async (of) => {
+    const answer = fromBase64(of.block);
+    const { header, transactions } = splitBlock(answer);
+    const [id = ""] = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
+    const node = nodeThatTells({ path: of.lightHeaderProof, message: of.stateProofMessage }, answer, of.round);
+    const { source } = await sourceOf([node], [algorandCaip2(getBytes(header, "gh", 32) as Uint8Array)]);
+    const { lightHeader } = (await prove(source, of.round, id)).inclusion;
+    expect(lightHeader?.siblings.map((sibling) => Buffer.from(sibling, "base64").toString("hex")).join("")).toBe(
+      Buffer.from(of.lightHeaderProof.proof, "base64").toString("hex"),
+    );
+    expect(lightHeader).toMatchObject({
+      index: of.lightHeaderProof.index,
+      interval: 256,
+      commitment: of.stateProofMessage.BlockHeadersCommitment,
+    });
   });
 
   it("is added where one node of two does not know of it yet", async () => {
@@ -253,7 +272,7 @@ describe("the light header", () => {
     ["the answer has another shape", [{ ...told, path: { nothing: 1 } }]],
     ["nodes contradict one another", [told, { ...told, path: { ...path, index: 3 } }]],
   ])("is left out where %s", async (_, nodes) => {
-    const { source } = await sourceOf(nodes.map(nodeThatTells));
+    const { source } = await sourceOf(nodes.map((told) => nodeThatTells(told)));
     const proof = await prove(source, ROUND, ID);
     expect(proof.inclusion).toEqual(made.prove(3));
   });

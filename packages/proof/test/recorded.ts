@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+
+/** A block as algod answered (`{block, cert}`, msgpack, base64), and the way to its state proof's commitment. */
+export type RecordedLightHeader = {
+  round: number;
+  /** The node's own word. */
+  blockHash: string;
+  block: string;
+  lightHeaderProof: { index: number; proof: string; treedepth: number };
+  stateProofMessage: { BlockHeadersCommitment: string; FirstAttestedRound: number; LastAttestedRound: number };
+};
+
+/** algod's answer to `GET /v2/blocks/{r}/transactions/{id}/proof`; base64. */
+export type RecordedProof = { idx: number; proof: string; stibhash: string };
+
+export type RecordedBlock = {
+  consensus: "v33" | "v41" | "v42";
+  round: number;
+  blockHash: string;
+  block: string;
+  transactions: {
+    txid: string;
+    /** Canonical msgpack, as algosdk signed it; base64. */
+    unsigned?: string;
+    proofs: { sha512_256: RecordedProof; sha256?: RecordedProof };
+  }[];
+};
+
+const read = (name: string) => JSON.parse(readFileSync(new URL(`recorded/${name}`, import.meta.url), "utf8"));
+
+export const recordedLightHeaders: RecordedLightHeader[] = read("light-headers.json");
+export const recordedBlocks: RecordedBlock[] = read("algorand-blocks.json");
