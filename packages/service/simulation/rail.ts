@@ -80,6 +80,8 @@ function railOn(chain: PaymentChain, options: RailOptions) {
       });
     },
 
+    async checkLayout() {},
+
     balance(payment: SimulatedPayment, signal: AbortSignal): Promise<bigint> {
       return question("balance", payment, signal, () => payment.authorization.account.balance);
     },

@@ -62,6 +62,7 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
     return (payload.payload as Scheme).signature === "bad" ? ("invalid" as const) : ("valid" as const);
   }
   onChain = async () => false;
+  checkLayout = async () => undefined;
   async check() {
     if (this.refusal !== undefined) throw new PaymentRefused(this.refusal);
   }

@@ -52,11 +52,15 @@ export type Admit = (subject: Subject, payload: PaymentPayload | undefined, purc
 /** One paid request, read. */
 type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
 
+const MISFIT = "the payer's signature does not fit the payment";
+
 /**
  * The order of checks of a paid request, one function for every door (design.md, "Endpoints").
  *
- * Nothing is written before the payer's signature has been verified; a payment that is known is answered from its row
- * and nothing else is asked; no 402 is given for a payment that the chain shows as spent on us.
+ * A payment that is known is answered from its row, and nothing else is asked. Who does not have the payer's own
+ * signature gets one answer, whatever is known of the payment, and nothing is written, promised or asked of a
+ * facilitator for it. The chain is asked only about a payment that we could have taken, in one of the places of
+ * `capacity`; no 402 is given for one that it shows as spent on us.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { store, runner, capacity, offers, rails, products, log, clock } = options;
@@ -74,24 +78,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (call instanceof PaymentRefused) return paymentRequired(offers, subject.chain, call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
     // The payment that it was named like has come to nothing, which says nothing of this one: it may be spent.
-    const own = await refuse(request(), new PaymentRefused("the earlier payment of that name is void"));
-    return outcomeOf(own instanceof PaymentRefused ? call : own, offers);
+    const own = await refuseLater(request());
+    return outcomeOf(own ?? call, offers);
   };
-
-  async function callFor(request: Request): Promise<Call | PaymentRefused> {
-    const known = await store.find(request.payment.key);
-    if (known) return answerKnown(known, request);
-    try {
-      const admitted = await admitNew(request);
-      return admitted instanceof PaymentRefused ? refuse(request, admitted) : admitted;
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
-      // It may have come by another request meanwhile: be what its own promise is counted beside, or fill the last place.
-      const known = await store.find(request.payment.key);
-      if (!known) throw error;
-      return answerKnown(known, request);
-    }
-  }
 
   /** Finds the rail that the payment names, on or off, and the payment's key. @throws PaymentRefused */
   function readPayment(payload: PaymentPayload): { rail: Rail; payment: Payment } {
@@ -100,13 +89,61 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return { rail, payment: rail.read(payload) };
   }
 
-  async function answerKnown(call: Call, request: Request): Promise<Call | PaymentRefused> {
-    const { payment } = request;
-    const same =
-      canonicalize(call.payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
-    // A stranger who knows the key but has no signature must learn nothing of the state behind it.
-    if (!same && !(await signed(request))) return new PaymentRefused("the payer's signature does not fit the payment");
-    return bound(call, request);
+  /** @returns the call of the payment, or of the purchase that it was named like; or why there is none */
+  async function callFor(request: Request): Promise<Call | PaymentRefused> {
+    const { rail, payment, signal } = request;
+    const known = await store.find(payment.key);
+    // As it came, so it was verified when it first came.
+    if (known && isSame(known, payment)) return bound(known, request);
+    const signature = await rail.signature(payment);
+    if (signature === "invalid") return new PaymentRefused(MISFIT);
+    let isSigned = signature === "valid";
+    if (known && isSigned) return bound(known, request);
+    const offered = await checkOffered(request);
+    if (offered instanceof PaymentRefused && !known && !(await couldBeTaken(request))) return offered;
+    try {
+      const leave = capacity.enter();
+      try {
+        isSigned ||= await asking(() => rail.onChain(payment, signal));
+        if (!isSigned) return new PaymentRefused(MISFIT);
+        if (known) return bound(known, request);
+        const admitted = offered instanceof PaymentRefused ? offered : await admitNew(request, offered);
+        return admitted instanceof PaymentRefused ? await refuse(request, admitted) : admitted;
+      } finally {
+        leave();
+      }
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
+      // It may have come by another request meanwhile: be what its own promise is counted beside, or fill the last place.
+      const holder = await store.find(payment.key);
+      if (!holder || !(isSigned || isSame(holder, payment))) throw error;
+      return bound(holder, request);
+    }
+  }
+
+  function isSame({ payload }: Call, payment: Payment): boolean {
+    return canonicalize(payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
+  }
+
+  /** @returns our own requirement which the payment fits now, or why it fits none */
+  async function checkOffered({ rail, payment, subject }: Request): Promise<PaymentRequirements | PaymentRefused> {
+    try {
+      const requirement = offers.match(payment.payload, rail.name, subject.chain);
+      await rail.check(payment, requirement);
+      return requirement;
+    } catch (error) {
+      return refusal(error);
+    }
+  }
+
+  /**
+   * Whether we could have taken the payment at some time, at whatever price and by whatever fee payer: it is as it must be,
+   * goes to a payee of ours, and moves what its payer has accepted.
+   */
+  async function couldBeTaken({ rail, payment }: Request): Promise<boolean> {
+    if (!options.isPayee(rail, payment.payTo) || payment.payload.accepted.amount !== `${payment.amount}`) return false;
+    const fault = await rail.checkLayout(payment).then(() => undefined, refusal);
+    return fault === undefined;
   }
 
   /** @throws Problem unless the call is for this subject, and of this payment or of one that has a name in common */
@@ -129,41 +166,21 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
   }
 
-  async function signed({ rail, payment, signal }: Request): Promise<boolean> {
-    const signature = await rail.signature(payment);
-    if (signature !== "on_chain") return signature === "valid";
-    return asking(() => rail.onChain(payment, signal));
-  }
-
-  /** The checks of a payment that we do not know, in their order. @returns its call, or why it is refused */
-  async function admitNew(request: Request): Promise<Call | PaymentRefused> {
-    const { subject, rail, payment, signal } = request;
-    const requirement = refusable(() => offers.match(payment.payload, rail.name, subject.chain));
-    if (requirement instanceof PaymentRefused) return requirement;
-    const signature = await rail.signature(payment);
-    if (signature === "invalid") return new PaymentRefused("the payer's signature does not fit the payment");
-    const fault = await rail.check(payment, requirement).then(() => undefined, refusal);
-    if (fault) return fault;
-
-    const leave = capacity.enter();
+  /** The further checks of a payment that is well signed and fits an offer. @returns its call, or why it is refused */
+  async function admitNew(request: Request, requirement: PaymentRequirements): Promise<Call | PaymentRefused> {
+    const { rail, payment, signal } = request;
+    const { names, earlier } = await named(request);
+    // The new payment is left unsettled: this has been bought already.
+    if (earlier) return bound(earlier, request, names);
+    // Before the facilitator is asked: many payments on one small balance must not take up its time.
+    const release = await asking(() => backing.promise(rail, payment, signal)).catch(refusal);
+    if (release instanceof PaymentRefused) return release;
     try {
-      if (signature === "on_chain" && !(await asking(() => rail.onChain(payment, signal))))
-        return new PaymentRefused("the payer's signature does not fit the payment");
-      const { names, earlier } = await named(request);
-      // The new payment is left unsettled: this has been bought already.
-      if (earlier) return bound(earlier, request, names);
-      // Before the facilitator is asked: many payments on one small balance must not take up its time.
-      const release = await asking(() => backing.promise(rail, payment, signal)).catch(refusal);
-      if (release instanceof PaymentRefused) return release;
-      try {
-        const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
-        if (!verdict.valid) return new PaymentRefused(verdict.reason);
-        return bound(await begin(request, requirement, names), request, names);
-      } finally {
-        release();
-      }
+      const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
+      if (!verdict.valid) return new PaymentRefused(verdict.reason);
+      return bound(await begin(request, requirement, names), request, names);
     } finally {
-      leave();
+      release();
     }
   }
 
@@ -197,18 +214,29 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return tender.facilitator;
   }
 
+  /** `refuse`, in a place of its own. @returns undefined for a refusal */
+  async function refuseLater(request: Request): Promise<Call | undefined> {
+    const leave = capacity.enter();
+    try {
+      const own = await refuse(request, new PaymentRefused("the earlier payment of that name is void"));
+      return own instanceof PaymentRefused ? undefined : own;
+    } finally {
+      leave();
+    }
+  }
+
   /**
-   * A 402, unless the payment was well signed, is to us, and was spent: then another one must not be asked for.
+   * Refuses a payment that is well signed and that we could have taken, unless its chain shows it as spent on us: then
+   * another one must not be asked for.
    *
    * The row is looked for again after the chain was asked: the payment may have come by another request meanwhile, and
    * its being settled for that one may be what it was refused for.
    */
   async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
-    const isOurs = options.isPayee(rail, payment.payTo) && (await signed(request));
-    const spent = isOurs && (await isSpent(rail, payment, signal));
+    const spent = await isSpent(rail, payment, signal);
     const known = await store.find(payment.key);
-    if (known) return answerKnown(known, request);
+    if (known) return bound(known, request);
     if (!spent) return refused;
     log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
     throw new Problem(

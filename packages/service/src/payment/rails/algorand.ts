@@ -46,6 +46,17 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   const genesis = fromBase64(options.genesisHash);
   const spellings = new Set(["algorand-mainnet", ALGORAND_MAINNET, `algorand:${options.genesisHash}`]);
 
+  async function checkLayout(payment: AlgorandPayment): Promise<void> {
+    const { members, index, asset, payer, payTo } = payment;
+    allowOnly((members[index] as GroupMember).transaction, PAYMENT_FIELDS, "payment transaction");
+    if (asset !== ALGORAND_USDC) throw new PaymentRefused(`the payment moves asset ${asset}, not ${ALGORAND_USDC}`);
+    if (payer === payTo) throw new PaymentRefused("the payer is the payee");
+    for (const member of feePayersOf(payment)) checkFeePayment(member, genesis);
+    if (members.length - 1 !== index)
+      throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
+    checkGroupId(members);
+  }
+
   return {
     name: "algorand",
     network: ALGORAND_MAINNET,
@@ -97,14 +108,13 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       return accepted;
     },
 
+    checkLayout,
+
     async check(payment, requirement) {
-      const { members, index, window } = payment;
-      checkTransfer(payment, members[index] as GroupMember, requirement);
-      for (const [i, member] of members.entries()) if (i !== index) checkFeePayer(member, requirement, genesis);
-      if (members.length > 1 && members.length - 1 !== index)
-        throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
-      checkGroupId(members);
-      checkWindow(window, rounds.latest(), options.maxLifeSeconds);
+      await checkLayout(payment);
+      checkTransfer(payment, requirement);
+      for (const member of feePayersOf(payment)) checkFeePayer(member, requirement.extra.feePayer);
+      checkWindow(payment.window, rounds.latest(), options.maxLifeSeconds);
     },
 
     async balance({ payer }, signal) {
@@ -151,32 +161,35 @@ function readTransfer(transaction: MsgpackMap) {
   }
 }
 
-function checkTransfer(payment: AlgorandPayment, member: GroupMember, requirement: PaymentRequirements): void {
-  allowOnly(member.transaction, PAYMENT_FIELDS, "payment transaction");
-  if (payment.asset !== requirement.asset)
-    throw new PaymentRefused(`the payment moves asset ${payment.asset}, not ${requirement.asset}`);
-  if (payment.amount !== BigInt(requirement.amount))
-    throw new PaymentRefused(`the payment moves ${payment.amount}, not ${requirement.amount}`);
-  if (payment.payTo !== requirement.payTo)
-    throw new PaymentRefused(`the payment goes to ${payment.payTo}, not ${requirement.payTo}`);
-  if (payment.payer === payment.payTo) throw new PaymentRefused("the payer is the payee");
+function feePayersOf({ members, index }: AlgorandPayment): GroupMember[] {
+  return members.filter((_, i) => i !== index);
 }
 
-function checkFeePayer(member: GroupMember, requirement: PaymentRequirements, genesis: Uint8Array): void {
-  const { transaction, envelope } = member;
-  const feePayer = requirement.extra.feePayer;
+/** A payment of nothing by the fee payer to itself, which lacks its signature still. */
+function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8Array): void {
   if (envelope) throw new PaymentRefused("the fee payer's transaction is signed already");
   if (transaction.get("type") !== "pay")
     throw new PaymentRefused("the payment group has a second transaction which is not the fee payer's");
   allowOnly(transaction, FEE_FIELDS, "fee payer's transaction");
-  const [sender, receiver] = ["snd", "rcv"].map((field) => transaction.get(field));
-  if (!(sender instanceof Uint8Array) || sender.length !== 32 || encodeAddress(sender) !== feePayer)
-    throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+  const [sender, receiver, gh] = ["snd", "rcv", "gh"].map((field) => transaction.get(field));
+  if (!(sender instanceof Uint8Array) || sender.length !== 32)
+    throw new PaymentRefused("the fee payer's transaction has no sender");
   if (!(receiver instanceof Uint8Array) || !equalBytes(receiver, sender))
     throw new PaymentRefused("the fee payer's transaction does not pay the fee payer itself");
-  const gh = transaction.get("gh");
   if (!(gh instanceof Uint8Array) || !equalBytes(gh, genesis))
     throw new PaymentRefused("the fee payer's transaction names another ledger");
+}
+
+function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentRequirements): void {
+  if (amount !== BigInt(requirement.amount))
+    throw new PaymentRefused(`the payment moves ${amount}, not ${requirement.amount}`);
+  if (payTo !== requirement.payTo) throw new PaymentRefused(`the payment goes to ${payTo}, not ${requirement.payTo}`);
+}
+
+/** @param feePayer the offered one */
+function checkFeePayer({ transaction }: GroupMember, feePayer: unknown): void {
+  if (encodeAddress(transaction.get("snd") as Uint8Array) !== feePayer)
+    throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
 }
 
 function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {

@@ -96,11 +96,12 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
       return accepted;
     },
 
-    async check({ authorization, signature }, requirement) {
-      checkTransfer(authorization, requirement);
-      checkTimes(authorization, now(), maxLifeSeconds);
-      if (isErc6492Signature(signature))
-        throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
+    checkLayout,
+
+    async check(payment, requirement) {
+      await checkLayout(payment);
+      checkTransfer(payment.authorization, requirement);
+      checkTimes(payment.authorization, now(), maxLifeSeconds);
     },
 
     async balance({ authorization: { from } }, signal) {
@@ -192,11 +193,16 @@ function reasonOf(sight: Sight, { validBefore }: Authorization): string {
   }
 }
 
-function checkTransfer({ from, to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
+async function checkLayout({ authorization: { from, to }, signature }: BasePayment): Promise<void> {
+  if (sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
+  if (isErc6492Signature(signature))
+    throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
+}
+
+function checkTransfer({ to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
   if (!sameAddress(asset, BASE_USDC)) throw new PaymentRefused(`the payment moves ${BASE_USDC}, not ${asset}`);
   if (value !== BigInt(amount)) throw new PaymentRefused(`the payment moves ${value}, not ${amount}`);
   if (!sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
-  if (sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
 }
 
 function checkTimes({ validAfter, validBefore }: Authorization, now: number, maxLifeSeconds: number): void {

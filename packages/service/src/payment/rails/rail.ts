@@ -65,14 +65,30 @@ export interface Rail<P extends Payment = Payment> {
    */
   read(payload: PaymentPayload): P;
 
-  /** Checks the payer's signature without asking anyone; `on_chain` when only the chain can tell. */
+  /**
+   * Checks the payer's signature without asking anyone; `on_chain` when it may be the payer's, and only the chain can tell.
+   */
   signature(payment: P): Promise<"valid" | "invalid" | "on_chain">;
 
-  /** Has the chain check a signature of which `signature` said `on_chain`. @throws ProviderError */
+  /**
+   * Has the chain check a signature of which `signature` said `on_chain`: whether it accepts it now, or once has, in the
+   * transaction by which this payment was made. Nothing but the payer's own signature may get a yes.
+   *
+   * @throws ProviderError
+   */
   onChain(payment: P, signal: AbortSignal): Promise<boolean>;
 
   /**
-   * Our own checks of every field, against the requirement that is going to be settled.
+   * Our own checks of what neither time nor an offer changes: the layout of scheme `exact`, the asset, and the account
+   * that the money leaves. What does not pass was never taken by us, so that nobody looks for it on its chain.
+   *
+   * @throws PaymentRefused
+   */
+  checkLayout(payment: P): Promise<void>;
+
+  /**
+   * Our own checks of every field: those of `checkLayout`, then against the time and the requirement that is going to be
+   * settled.
    *
    * @throws PaymentRefused
    */

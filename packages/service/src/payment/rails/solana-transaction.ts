@@ -124,13 +124,9 @@ function readTransfer({ program, accounts, data }: Instruction): Transfer | unde
  * the transfer, and at most one memo, in this order. What else a transaction may hold could spend the fee payer's money,
  * or (a durable nonce) outlive its blockhash.
  *
- * @param feePayer the offered one
  * @throws PaymentRefused
  */
-export function checkLayout(
-  { message, signatures, instructions, transfer }: TransferTransaction,
-  feePayer: unknown,
-): void {
+export function checkLayout({ message, signatures, instructions, transfer }: TransferTransaction): void {
   if (message.version !== 0) throw new PaymentRefused("the transaction is not of version 0");
   if (message.addressTableLookups?.length) throw new PaymentRefused(ADDRESS_TABLE);
   const [limit, price, move, memo, ...others] = instructions;
@@ -141,7 +137,6 @@ export function checkLayout(
   if (others.length > 0) throw new PaymentRefused("the transaction has an instruction beyond those of scheme exact");
 
   const [first, second] = message.staticAccounts;
-  if (first !== feePayer) throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
   if (transfer.authority === first) throw new PaymentRefused("the fee payer is the payer");
   if (signatures.has(String(first))) throw new PaymentRefused("the fee payer has signed already");
   if (message.header.numSignerAccounts !== 2 || second !== transfer.authority)
@@ -149,6 +144,12 @@ export function checkLayout(
   const used = new Set([first, ...instructions.flatMap(({ program, accounts }) => [program, ...accounts])]);
   if (used.size !== message.staticAccounts.length)
     throw new PaymentRefused("the transaction names accounts that no instruction uses");
+}
+
+/** @param feePayer the offered one. @throws PaymentRefused when the first account, who pays the fee, is another */
+export function checkFeePayer({ message }: TransferTransaction, feePayer: unknown): void {
+  if (message.staticAccounts[0] !== feePayer)
+    throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
 }
 
 function checkComputeBudget(limit: Instruction | undefined, price: Instruction | undefined): void {

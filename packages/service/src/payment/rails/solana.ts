@@ -7,6 +7,7 @@ import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from ".
 import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
 import {
   bytesOf,
+  checkFeePayer,
   checkLayout,
   messageHash,
   readTransaction,
@@ -73,9 +74,16 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
     // A program cannot sign a transaction: whoever authorizes the transfer does so by a key.
     onChain: async () => false,
 
+    async checkLayout({ transaction }) {
+      checkSource(transaction.transfer);
+      checkLayout(transaction);
+    },
+
     async check({ transaction }, requirement) {
+      checkSource(transaction.transfer);
       checkTransfer(transaction.transfer, requirement);
-      checkLayout(transaction, requirement.extra.feePayer);
+      checkFeePayer(transaction, requirement.extra.feePayer);
+      checkLayout(transaction);
     },
 
     async balance({ transaction: { transfer } }, signal) {
@@ -136,11 +144,16 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
   }
 }
 
-function checkTransfer(transfer: Transfer, { payTo, amount, asset }: PaymentRequirements): void {
-  const { source, mint, destination, authority } = transfer;
-  if (mint !== asset) throw new PaymentRefused(`the payment moves the token ${mint}, not ${asset}`);
-  if (transfer.decimals !== USDC_DECIMALS)
-    throw new PaymentRefused(`the payment counts in ${transfer.decimals} decimals`);
+/** Whose search a payer can have us make: its own token account's, and nobody else's. */
+function checkSource({ source, mint, decimals, authority }: Transfer): void {
+  if (mint !== SOLANA_USDC) throw new PaymentRefused(`the payment moves the token ${mint}, not ${SOLANA_USDC}`);
+  if (decimals !== USDC_DECIMALS) throw new PaymentRefused(`the payment counts in ${decimals} decimals`);
+  if (source !== usdcAccountOf(authority))
+    throw new PaymentRefused("the payment does not come from the associated token account of its payer");
+}
+
+function checkTransfer(transfer: Transfer, { payTo, amount }: PaymentRequirements): void {
+  const { destination, authority } = transfer;
   if (transfer.amount !== BigInt(amount))
     throw new PaymentRefused(`the payment moves ${transfer.amount}, not ${amount}`);
   if (destination !== usdcAccountOf(payTo))
@@ -148,8 +161,6 @@ function checkTransfer(transfer: Transfer, { payTo, amount, asset }: PaymentRequ
       `the payment goes to ${destination}, which is not the associated token account of ${payTo}`,
     );
   if (authority === payTo) throw new PaymentRefused("the payer is the payee");
-  if (source !== usdcAccountOf(authority))
-    throw new PaymentRefused("the payment does not come from the associated token account of its payer");
 }
 
 /** Ed25519 over the message, as every signer of a Solana transaction signs it. */
