@@ -193,6 +193,15 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const revoke = ["revoke", first?.kid ?? "", "--from", String(round)];
     const { code, stdout } = await operate("second.seed", ...revoke);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`from round  ${round}\n`)]);
+
+    // The audit judges as a verifier does, by the ledger, and by the whole history: also when the journal's row of the
+    // revocation has been moved before the bundle's round.
+    const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
+    const audit = () => auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) });
+    expect(await audit()).toMatchObject({ verdict: "clean", counts: { delivered: 2 } });
+    edit(`UPDATE key_revocations SET revoked_round = ${round - 1}`);
+    expect((await audit()).findings.map(({ code }) => code)).toEqual(["bundle_bytes_do_not_verify"]);
+    edit(`UPDATE key_revocations SET revoked_round = ${round}`);
     await world.restart();
     const saved = await keys(
       "history",

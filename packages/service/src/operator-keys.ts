@@ -1,10 +1,8 @@
-import { algorandCaip2 } from "@attestd/proof/caip2";
-import { fromBase64 } from "@attestd/proof/encoding";
 import type { FormatError } from "@attestd/proof/format";
 import { checkKeyNotes, type RecordedNote, requireContinuation } from "@attestd/proof/keys";
 import type { KeyHistory } from "@attestd/proof/trust";
 import pino, { type Logger } from "pino";
-import { drawHistory } from "./attestor/history.ts";
+import { readHistory } from "./attestor/history.ts";
 import type { KeyRecord } from "./attestor/key-journal.ts";
 import {
   type KeyChange,
@@ -16,7 +14,7 @@ import {
 import { seedSigner } from "./attestor/signer.ts";
 import { attestorNotes } from "./calls/audit/algorand.ts";
 import { readableChains } from "./calls/audit/chains.ts";
-import { openJournal } from "./calls/audit/journal.ts";
+import { journalHistory, openJournal } from "./calls/audit/journal.ts";
 import { Refused } from "./calls/audit/refused.ts";
 import { liveAttempt } from "./calls/call.ts";
 import { isFinal } from "./calls/machine.ts";
@@ -121,7 +119,7 @@ export async function restoreKeys(
   // The backup may be of the time between: what was announced then is in the history now.
   const standing = await journal.announced();
   if (standing && hasRecord(saved, standing.record)) await journal.conclude(standing.attempt.txid, "noted");
-  return drawHistory(saved.ledger, await journal.keys(), await journal.revocations());
+  return await readHistory(journal, saved.ledger);
 }
 
 function hasRecord({ keys }: KeyHistory, record: KeyRecord): boolean {
@@ -159,7 +157,7 @@ async function withKeys(
       return calls.filter((call) => !isFinal(call.state) && liveAttempt(call)).length;
     },
   });
-  const history = drawHistory(ledger.caip2, await journal.keys(), await journal.revocations());
+  const history = await readHistory(journal, ledger.caip2);
   return { ...(txid !== undefined && { txid }), history };
 }
 
@@ -173,12 +171,7 @@ function logger({ logLevel }: Config): Logger {
   return pino({ level: logLevel }, pino.destination(2));
 }
 
-async function historyIn({ algorand, database }: Config): Promise<KeyHistory> {
-  await using journal = await openJournal(database);
-  const identity = await journal.identity();
-  if (!identity) throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
-  if (identity.genesisHash !== algorand.genesisHash)
-    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
-  const ledger = algorandCaip2(fromBase64(algorand.genesisHash));
-  return drawHistory(ledger, await journal.keys(), await journal.revocations());
+async function historyIn(config: Config): Promise<KeyHistory> {
+  await using journal = await openJournal(config.database);
+  return await journalHistory(journal, config);
 }

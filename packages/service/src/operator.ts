@@ -1,5 +1,3 @@
-import { algorandCaip2 } from "@attestd/proof/caip2";
-import { fromBase64 } from "@attestd/proof/encoding";
 import type { KeyHistory } from "@attestd/proof/trust";
 import pino, { type Logger } from "pino";
 import { seedSigner } from "./attestor/signer.ts";
@@ -7,7 +5,7 @@ import { adopt } from "./calls/audit/adopt.ts";
 import { attestorNotes, ledgerNote, timeOfRound } from "./calls/audit/algorand.ts";
 import { type ReadableChains, readableChains } from "./calls/audit/chains.ts";
 import type { ChainPayment, Span } from "./calls/audit/facts.ts";
-import { type JournalReader, openJournal } from "./calls/audit/journal.ts";
+import { journalHistory, openJournal } from "./calls/audit/journal.ts";
 import type { Heads, PaymentReader } from "./calls/audit/reading.ts";
 import { refund } from "./calls/audit/refund.ts";
 import { Refused } from "./calls/audit/refused.ts";
@@ -68,7 +66,7 @@ const SKEW = 600;
 export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
   const config = readConfig(settings, options);
   await using journal = await openJournal(config.database);
-  const history = await keyHistory(journal, config);
+  const history = await journalHistory(journal, config);
   const chains = readableChains(config, logger(config), systemClock, options.signal);
   const since = await beginning(history, chains, options);
   const payees = Map.groupBy(await journal.payees(), ({ rail }) => rail);
@@ -185,7 +183,7 @@ async function withJournal<T>(
   // Read first, so that a journal which is not there is not made.
   const history = await openJournal(config.database).then(async (journal) => {
     await using reader = journal;
-    return await keyHistory(reader, config);
+    return await journalHistory(reader, config);
   });
   const store = await openStore(config, log);
   opened.defer(async () => {
@@ -198,16 +196,6 @@ async function withJournal<T>(
   await networks.ledger.rounds.next(start);
   const chains = readableChains(config, log, systemClock, options.signal);
   return await work({ config, store, history, chains, networks });
-}
-
-/** @throws Refused when no service has begun the journal yet; ConfigError when it is of another ledger */
-async function keyHistory(journal: JournalReader, { algorand }: Config): Promise<KeyHistory> {
-  const [identity, keys] = [await journal.identity(), await journal.keys()];
-  if (!identity || keys.length === 0)
-    throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
-  if (identity.genesisHash !== algorand.genesisHash)
-    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
-  return { version: 1, ledger: algorandCaip2(fromBase64(algorand.genesisHash)), keys };
 }
 
 function attestorsOf({ keys }: KeyHistory): Set<string> {

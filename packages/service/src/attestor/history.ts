@@ -9,11 +9,7 @@ import type { Signer } from "./signer.ts";
 export type KeyView = { history: KeyHistory; announced: KeyRecord | undefined };
 
 /** The history as it is served: each entry ends where the next begins, and carries its revocation. */
-export function drawHistory(
-  ledger: string,
-  entries: readonly KeyEntry[],
-  revocations: readonly KeyRevocation[],
-): KeyHistory {
+function drawHistory(ledger: string, entries: readonly KeyEntry[], revocations: readonly KeyRevocation[]): KeyHistory {
   const keys = entries.map((entry, index): KeyEntry => {
     const untilRound = entries[index + 1]?.fromRound;
     const revokedRound = revocations.find(({ kid }) => kid === entry.kid)?.revokedRound;
@@ -26,15 +22,32 @@ export function drawHistory(
   return { version: 1, ledger, keys };
 }
 
-/** @param ledger CAIP-2 */
+/**
+ * Reads the key history out of a journal, drawn. Everyone who judges by it, the service, the audit and the commands, gets
+ * it here: the entries as they are stored have neither `untilRound` nor `revokedRound`, so that by them alone an old key
+ * would speak for ever.
+ *
+ * @param ledger CAIP-2
+ * @throws Error when it is none that a verifier would take
+ */
 export async function readHistory(
+  journal: Pick<KeyJournal, "keys" | "revocations">,
+  ledger: string,
+): Promise<KeyHistory> {
+  const [entries, revocations] = [await journal.keys(), await journal.revocations()];
+  const history = drawHistory(ledger, entries, revocations);
+  requireSound(history);
+  return history;
+}
+
+/** @param ledger CAIP-2; @throws as `readHistory` */
+export async function readView(
   journal: Pick<KeyJournal, "keys" | "revocations" | "announced">,
   ledger: string,
 ): Promise<KeyView> {
   // First: a record that is concluded meanwhile is then seen here, or among the entries.
   const announced = await journal.announced();
-  const [entries, revocations] = [await journal.keys(), await journal.revocations()];
-  return { history: drawHistory(ledger, entries, revocations), announced: announced?.record };
+  return { history: await readHistory(journal, ledger), announced: announced?.record };
 }
 
 /** Why nothing may be signed by a key, as one sentence; undefined when it may be used. */
@@ -88,8 +101,7 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
     });
   }
   // Read again: of replicas that start at once, one has begun it.
-  const view = await readHistory(journal, ledger);
-  requireSound(view.history);
+  const view = await readView(journal, ledger);
   const obstacle = obstacleTo(kid, view);
   if (obstacle) throw new ConfigError(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;

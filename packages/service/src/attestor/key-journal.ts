@@ -15,7 +15,7 @@ export type KeyAnnouncement = { record: KeyRecord; attempt: Attempt };
  * loss of power.
  */
 export interface KeyJournal {
-  /** Every entry as it was added, oldest first: without `untilRound` and `revokedRound`, which `drawHistory` adds. */
+  /** Every entry as it was added, oldest first: without `untilRound` and `revokedRound`, which `readHistory` adds (history.ts). */
   keys(): Promise<KeyEntry[]>;
 
   /**

@@ -3,7 +3,7 @@ import { testAttestor } from "@attestd/proof/testing";
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { beforeEach, describe, expect, test } from "vitest";
 import { nativeCrypto } from "../crypto.ts";
-import { openHistory, readHistory } from "./history.ts";
+import { openHistory, readView } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 import { seedSigner } from "./signer.ts";
 import { MemoryKeys } from "./testing-keys.ts";
@@ -43,7 +43,7 @@ async function begin(): Promise<void> {
 
 /** The history as any verifier takes it, held against the ledger. */
 async function verified() {
-  const { history, announced } = await readHistory(journal, LEDGER);
+  const { history, announced } = await readView(journal, LEDGER);
   expect(announced).toBeUndefined();
   const taken = parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto);
   expect(
@@ -230,7 +230,7 @@ describe("a change that is killed", () => {
         const two = await change(mortal(again, when)).catch((cause: unknown) => cause);
         goesOn = two instanceof Killed;
         // What is there at any time is a history, and names no key that the ledger does not know.
-        const { history } = await readHistory(journal, LEDGER);
+        const { history } = await readView(journal, LEDGER);
         const { keys } = parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto);
         expect(keys.length - 1).toBeLessThanOrEqual(ledger.recorded.length);
         await change(options);

@@ -4,7 +4,7 @@ import { keyRevocationHash } from "@attestd/proof/keys";
 import { encodeNote } from "@attestd/proof/note";
 import { type KeyEntry, keyEntryBytes, keyEntryHash } from "@attestd/proof/trust";
 import type { Ledger } from "../ledger/ledger.ts";
-import { drawHistory } from "./history.ts";
+import { readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
@@ -114,7 +114,7 @@ export async function revokeKey(
   options: KeyChangeOptions,
 ): Promise<KeyChange<Revocation>> {
   const { journal, ledger, signal } = options;
-  const history = drawHistory(ledger.caip2, await journal.keys(), await journal.revocations());
+  const history = await readHistory(journal, ledger.caip2);
   const entry = history.keys.find((key) => key.kid === kid);
   if (!entry) throw new KeyChangeRefused("not_allowed", `The history has no key ${kid}.`);
   if (entry.algorandAddress !== ledger.address)

@@ -1,5 +1,5 @@
 import type { KeyHistory } from "@attestd/proof/trust";
-import { type KeyView, obstacleTo, readHistory } from "./history.ts";
+import { type KeyView, obstacleTo, readView } from "./history.ts";
 import type { KeyJournal } from "./key-journal.ts";
 
 export type KeyWatchOptions = {
@@ -46,7 +46,7 @@ export class KeyWatch {
   async refresh(): Promise<void> {
     const { journal, kid, now, onObstacle } = this.#options;
     const asked = now();
-    this.#view = await readHistory(journal, this.#view.history.ledger);
+    this.#view = await readView(journal, this.#view.history.ledger);
     this.#readAt = asked;
     const obstacle = obstacleTo(kid, this.#view);
     if (obstacle === undefined || this.#obstacle !== undefined) return;

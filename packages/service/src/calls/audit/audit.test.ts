@@ -1,3 +1,4 @@
+import type { KeyEntry } from "@attestd/proof/trust";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RailName } from "../../payment/rails/rail.ts";
@@ -228,6 +229,50 @@ describe("an inconsistency", () => {
     const codes = codesOf(await judge(world, { history }), "violation");
     expect(codes).toContain("note_of_another_key");
     expect(codes).toContain("bundle_bytes_do_not_verify");
+  });
+
+  test("of an old key's bundle in a round of the key after it is found", async () => {
+    const world = new AuditWorld();
+    const { round } = await world.buy("done");
+    const [first] = premises.history.keys;
+    const until = (untilRound: number) => ({
+      ...premises.history,
+      keys: [
+        { ...(first as KeyEntry), untilRound },
+        { ...(first as KeyEntry), kid: "second", keySha256: "second", pqPublicKey: "second", fromRound: untilRound },
+      ],
+    });
+    expect((await judge(world, { history: until((round ?? 0) + 1) })).verdict).toBe("clean");
+    const late = codesOf(await judge(world, { history: until(round ?? 0) }), "violation");
+    expect(late).toEqual(["note_of_another_key", "bundle_bytes_do_not_verify"]);
+  });
+
+  test("of a revoked key's bundle is judged by the ledger: before the revocation it stands, after it or unread it does not", async () => {
+    const world = new AuditWorld();
+    const { round = 0 } = await world.buy("done");
+    const revoked = (revokedRound: number) => ({
+      ...premises.history,
+      keys: premises.history.keys.map((entry) => ({ ...entry, revokedRound })),
+    });
+    expect(await judge(world, { history: revoked(round + 1) })).toMatchObject({
+      verdict: "clean",
+      counts: { delivered: 1 },
+    });
+    const after = await judge(world, { history: revoked(round) });
+    expect(codesOf(after, "violation")).toEqual(["bundle_bytes_do_not_verify"]);
+
+    // The ledger was read, and does not show it.
+    world.notes = [];
+    expect(codesOf(await judge(world, { history: revoked(round + 1) }), "violation")).toEqual([
+      "delivered_bundle_not_on_ledger",
+      "bundle_bytes_do_not_verify",
+    ]);
+    // Its round was not read.
+    const unread = { ...world.facts, ledger: { from: round + 1, to: round + 100 } };
+    expect(await audit(unread, world.rows, { ...premises, history: revoked(round + 1) })).toMatchObject({
+      verdict: "clean",
+      counts: { delivered: 0, notRead: 1 },
+    });
   });
 
   test("tells which invariants it breaks", async () => {

@@ -4,7 +4,15 @@ import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
 /** An attestation as the ledger holds it: a note of ours, sent by the attestor. */
-export type Recorded = { txid: string; round: number; text: string; note: TransactionNote | BlockNote };
+export type Recorded = {
+  txid: string;
+  round: number;
+  sender: string;
+  text: string;
+  note: TransactionNote | BlockNote;
+  /** Whether it is a payment of nothing that closes and rekeys no account. */
+  movesNothing: boolean;
+};
 
 /** What the chains show, by what rows are joined with: payments by their key, attestations by their commitment to one. */
 export class ChainIndex {
@@ -92,7 +100,7 @@ export class ChainIndex {
       findings.add("violation", "attestation_moves_value", message, { txid });
     }
     const same = this.#attestations.get(note.p);
-    const recorded = { txid, round, text, note };
+    const recorded = { txid, round, sender, text, note, movesNothing };
     if (same) same.push(recorded);
     else this.#attestations.set(note.p, [recorded]);
   }

@@ -1,12 +1,17 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import type { KeyEntry } from "@attestd/proof/trust";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { fromBase64 } from "@attestd/proof/encoding";
+import type { KeyEntry, KeyHistory } from "@attestd/proof/trust";
+import { readHistory } from "../../attestor/history.ts";
 import type { KeyRevocation } from "../../attestor/key-journal.ts";
+import { type Config, ConfigError } from "../../config.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
 import type { Identity } from "../store.ts";
 import { toCall } from "../stores/record.ts";
 import { CALL, callOf, type FoundRow } from "../stores/sqlite-rows.ts";
+import { Refused } from "./refused.ts";
 
 /** Where a journal is. */
 export type Database = { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
@@ -30,6 +35,24 @@ export interface JournalReader extends AsyncDisposable {
   keys(): Promise<KeyEntry[]>;
   /** Every revocation of a key. */
   revocations(): Promise<KeyRevocation[]>;
+}
+
+/**
+ * The key history by which a journal is judged.
+ *
+ * @throws Refused when no service has begun the journal yet; ConfigError when it is of another ledger; Error when its
+ *   history is none that a verifier would take
+ */
+export async function journalHistory(
+  journal: Pick<JournalReader, "identity" | "keys" | "revocations">,
+  { algorand: { genesisHash } }: Pick<Config, "algorand">,
+): Promise<KeyHistory> {
+  const identity = await journal.identity();
+  if (!identity || (await journal.keys()).length === 0)
+    throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
+  if (identity.genesisHash !== genesisHash)
+    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
+  return readHistory(journal, algorandCaip2(fromBase64(genesisHash)));
 }
 
 const IDENTITY = "SELECT value FROM meta WHERE name = 'identity'";

@@ -2,8 +2,9 @@ import { type Bundle, bundleId, signingBytes } from "@attestd/proof/bundle";
 import { canonicalBytes } from "@attestd/proof/canonical";
 import { equalBytes } from "@attestd/proof/encoding";
 import { parseJson } from "@attestd/proof/json";
+import type { Finding } from "@attestd/proof/report";
 import type { KeyEntry } from "@attestd/proof/trust";
-import { verify } from "@attestd/proof/verify";
+import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
 import { type Call, type CallState, liveAttempt } from "../call.ts";
 import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
@@ -104,7 +105,7 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
   if (attempts.slice(0, -1).some(({ dead }) => !dead))
     tell("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
 
-  for (const { txid, text, note } of attestations) {
+  for (const { txid, round, text, note } of attestations) {
     const attempt = attempts.find((one) => one.txid === txid);
     if (state === "refunded") {
       tell("violation", "attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
@@ -117,6 +118,13 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
     }
     const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
     if (!key) tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
+      tell(
+        "violation",
+        "note_of_another_key",
+        `The note names the key ${key.kid}, which is not of round ${round}.`,
+        txid,
+      );
     else if (text !== noteOf(call, key, premises))
       tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
   }
@@ -139,7 +147,7 @@ function checkRecord({ call, attestations }: Joined, { spans }: RowContext, tell
 }
 
 /** @returns whether the bundle is there, verifies, and is the call's own */
-function checkBundle({ call }: Joined, { premises }: RowContext, tell: Tell): boolean {
+function checkBundle({ call, attestations }: Joined, { premises, spans }: RowContext, tell: Tell): boolean {
   const { state, bundle } = call;
   const isDue = state === "done" || state === "loss";
   if (!bundle) {
@@ -150,7 +158,9 @@ function checkBundle({ call }: Joined, { premises }: RowContext, tell: Tell): bo
     tell("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
     return false;
   }
-  const faults = faultsOf(bundle.body, premises);
+  const faults = faultsOf(bundle.body, attestations, premises);
+  // What the ledger alone could say was not read: counted, and not judged.
+  if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
     tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
@@ -181,14 +191,32 @@ function noteOf({ subject, evidence, key: paymentKey }: Call, { keySha256 }: Key
   return products[subject.kind].note(evidence, { keySha256, ledger: history.ledger, paymentKey });
 }
 
-/** The checks that fail; "" when the bundle verifies. */
-function faultsOf(body: string, { history, crypto }: Premises): string {
+/** What fails for a bundle against which nothing speaks but that its key was revoked, while the ledger does not show it. */
+const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
+
+/**
+ * The checks that fail; "" when the bundle verifies. That of a revoked key is judged by the ledger, as any verifier would
+ * (`withChain`).
+ */
+function faultsOf(body: string, attestations: readonly Recorded[], { history, crypto }: Premises): string {
   try {
-    const { verified, failures } = verify(body, { trust: history, crypto });
+    const offline = verify(body, { trust: history, crypto });
+    const awaitsLedger = !offline.verified && mayAskChain(offline);
+    const chainAttest = awaitsLedger && recordFindings(parseJson(Buffer.from(body)) as unknown as Bundle, attestations);
+    if (chainAttest && chainAttest.length > 0) return REVOKED;
+    const { verified, failures } = chainAttest ? withChain(offline, { chainAttest }) : offline;
     return verified ? "" : [...new Set(failures.map(({ check }) => check))].join(", ") || "not verified";
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** Check `chainAttest`, by what was read of the ledger. */
+function recordFindings({ attest, attestor }: Bundle, attestations: readonly Recorded[]): Finding[] {
+  const found = attestations.find(({ txid }) => txid === attest.txnId);
+  const same = found?.round === attest.round && found.text === attest.note;
+  if (same && found.movesNothing && found.sender === attestor.algorandAddress) return [];
+  return [{ pointer: "/attest/txnId", message: "is not on the ledger as the bundle has it" }];
 }
 
 function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boolean {
