@@ -9,6 +9,7 @@ import { BlockBundle, InclusionBundle, ProofBundle } from "./catalogue/schemas/b
 import { CATALOGUE, type Catalogue, type Endpoint } from "./catalogue.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import { mcpDoor } from "./mcp/door.ts";
+import { type MessageForm, readMessage } from "./messages.ts";
 import type { Operation } from "./operations.ts";
 import type { Offers } from "./payment/offers.ts";
 import { PROBLEMS } from "./problems.ts";
@@ -88,6 +89,7 @@ describe("an endpoint that is added to the table", () => {
     const options = {
       catalogue: { greeting },
       operations: { greeting: greet },
+      readMessage: async (body: Uint8Array, form: MessageForm) => readMessage(body, form),
       admit: () => Promise.reject(new Error("nobody pays here")),
       offers: {} as Offers,
       origin: ORIGIN,

@@ -1,3 +1,5 @@
+import { requireJson } from "./input.ts";
+import { MESSAGE_BYTES, type MessageForm, type MessageRead, type ReadMessage } from "./messages.ts";
 import { Problem } from "./problems.ts";
 
 /**
@@ -10,12 +12,19 @@ export type Door = {
   handle(request: Request): Response | Promise<Response>;
 };
 
-/**
- * Reads the body of a door's request up to a hard cap, whatever its length header says.
- *
- * @throws Problem `body_too_large`
- */
-export async function readBody({ headers, body }: Request, cap: number): Promise<Uint8Array> {
+/** A message that is small enough, or why it is none. */
+export type Received = Exclude<MessageRead, { tooLarge: string }>;
+
+/** Receives the message of a door's request. @throws Problem `media_type`, `body_too_large`, `over_capacity` */
+export async function receive(request: Request, form: MessageForm, readMessage: ReadMessage): Promise<Received> {
+  requireJson(request.headers.get("content-type"), request.headers.get("content-encoding"));
+  const read = await readMessage(await readBody(request, MESSAGE_BYTES), form);
+  if ("tooLarge" in read) throw new Problem("body_too_large", read.tooLarge);
+  return read;
+}
+
+/** Reads a body up to a hard cap, whatever its length header says. @throws Problem `body_too_large` */
+async function readBody({ headers, body }: Request, cap: number): Promise<Uint8Array> {
   if (Number(headers.get("content-length")) > cap) throw tooLarge(cap);
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];

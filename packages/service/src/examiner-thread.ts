@@ -3,14 +3,17 @@ import { JsonError } from "@attestd/proof/json";
 import type { KeyHistory } from "@attestd/proof/trust";
 import { verify } from "@attestd/proof/verify";
 import { serviceCrypto } from "./crypto.ts";
-import type { Examined } from "./examiner.ts";
+import type { Examined, ExaminerJob } from "./examiner.ts";
+import { readMessage } from "./messages.ts";
 import { answerJobs } from "./thread.ts";
 
 const crypto = await serviceCrypto();
 let trust: KeyHistory | undefined;
 
+const JOBS: Record<ExaminerJob, (body: Uint8Array, how: never) => unknown> = { examine, readMessage };
+
 answerJobs(
-  (_, [body, type]) => examine(body as Uint8Array, type as BundleType),
+  (name, [body, how]) => JOBS[name as ExaminerJob](body as Uint8Array, how as never),
   (history) => {
     trust = history as KeyHistory;
   },

@@ -1,13 +1,17 @@
 import type { BundleType } from "@attestd/proof/bundle";
 import type { VerifyReport } from "@attestd/proof/report";
 import type { KeyHistory } from "@attestd/proof/trust";
+import { type MessageRead, REQUEST_BYTES, type ReadMessage, readMessage } from "./messages.ts";
 import { Problem } from "./problems.ts";
 import { createThreads } from "./threads.ts";
 
 /** What offline verification comes to, or why the bundle is no JSON. */
 export type Examined = { report: VerifyReport } | { notJson: string };
 
-/** Verifies bundles offline, on other threads: a signature takes as long as several paid requests. */
+/** What its threads do. */
+export type ExaminerJob = "examine" | "readMessage";
+
+/** Verifies bundles, and reads large messages, on other threads: either takes as long as several paid requests. */
 export interface Examiner {
   /**
    * @param body the bundle's JSON, UTF-8
@@ -15,12 +19,14 @@ export interface Examiner {
    * @throws Problem `over_capacity` while too much is waiting already
    */
   examine(body: Uint8Array, type: BundleType): Promise<Examined>;
+  /** Reads a message of an agent: here where it is small. */
+  readMessage: ReadMessage;
   close(): Promise<void>;
 }
 
 /** A signature is verified in a fraction of a millisecond, in which the next bundle should already be there. */
 const JOBS_A_THREAD = 16;
-/** What bundles that are not examined yet may take, in bytes: some thousands of the usual size. */
+/** What bundles and messages that wait for a thread may take, in bytes: some thousands of the usual size. */
 const MOST_WAITING = 2 ** 26;
 
 /**
@@ -31,21 +37,30 @@ export function createExaminer(most: number, history: () => KeyHistory): Examine
   const threads = createThreads(new URL("./examiner-thread.ts", import.meta.url), { most, each: JOBS_A_THREAD });
   let shared: KeyHistory | undefined;
   let waiting = 0;
+
+  async function run(name: ExaminerJob, body: Uint8Array, how: unknown): Promise<unknown> {
+    if (waiting + body.length > MOST_WAITING)
+      throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
+    // A copy: of a buffer that others share, a message would carry the whole.
+    const bytes = new Uint8Array(body);
+    waiting += bytes.length;
+    try {
+      return await threads.run(name, [bytes, how]);
+    } finally {
+      waiting -= bytes.length;
+    }
+  }
+
   return {
     async examine(body, type) {
-      if (waiting + body.length > MOST_WAITING)
-        throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
       const known = history();
       if (known !== shared) threads.share(known);
       shared = known;
-      // A copy: of a buffer that others share, a message would carry the whole.
-      const bytes = new Uint8Array(body);
-      waiting += bytes.length;
-      try {
-        return (await threads.run("examine", [bytes, type])) as Examined;
-      } finally {
-        waiting -= bytes.length;
-      }
+      return (await run("examine", body, type)) as Examined;
+    },
+    async readMessage(body, form) {
+      if (body.length <= REQUEST_BYTES) return readMessage(body, form);
+      return (await run("readMessage", body, form)) as MessageRead;
     },
     close: () => threads.close(),
   };

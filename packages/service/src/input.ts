@@ -1,3 +1,4 @@
+import { excerpt } from "@attestd/proof/excerpt";
 import { childPointer, JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
 import type { z } from "zod";
 import { Problem } from "./problems.ts";
@@ -8,15 +9,36 @@ export type InputError = { pointer: string; detail: string };
 /** Of everything but bundles. A payment with every extension that we offer has some 200 members. */
 export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
 
-/** Parses strict JSON. @throws Problem `body_not_json` */
-export function parseInput(bytes: Uint8Array | string, limits?: JsonLimits): JsonValue {
+/** Parses strict JSON of a request. @throws Problem `body_not_json` */
+export function parseInput(bytes: Uint8Array | string): JsonValue {
   try {
-    return parseJson(bytes, limits);
+    return parseJson(bytes, REQUEST_LIMITS);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const { pointer, message } = error;
-    throw new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
+    throw notJson(error.message, error.pointer);
   }
+}
+
+/** @param pointer to what is no strict JSON */
+export function notJson(message: string, pointer: string): Problem {
+  return new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
+}
+
+/**
+ * Holds a request's headers to a body of JSON as it is.
+ *
+ * @param type value of Content-Type; a falsy one is no such header
+ * @param encoding value of Content-Encoding, likewise
+ * @throws Problem `media_type`
+ */
+export function requireJson(type: string | null | undefined, encoding: string | null | undefined): void {
+  if (type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
+    throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(excerpt(type)) : "not given"}.`);
+  if (encoding && encoding.trim().toLowerCase() !== "identity")
+    throw new Problem(
+      "media_type",
+      `The body's Content-Encoding is ${JSON.stringify(excerpt(encoding))}: send it as it is.`,
+    );
 }
 
 /** Members at fault that an answer names, however many there are. */

@@ -20,6 +20,7 @@ import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import { createExaminer } from "./examiner.ts";
+import type { ReadMessage } from "./messages.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
@@ -32,7 +33,7 @@ import { createVerifier } from "./verification.ts";
 export type Service = {
   kid: string;
   /** What its doors call. */
-  doors: { admit: Admit; recall: Recall; offers: Offers; operations: Operations };
+  doors: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
   /** From now on no new call is admitted; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
@@ -175,6 +176,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       admit,
       recall: createRecall(store, offers),
       offers,
+      readMessage: examiner.readMessage,
       operations: createOperations({
         verifier: createVerifier({ examiner, chains, ledger, deadlineMs: DEADLINE_MS }),
         sources: chains,

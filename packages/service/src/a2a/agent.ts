@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
-import { askFree, encodeWithin } from "../arguments.ts";
+import { type Arguments, askFree, encodeWithin } from "../arguments.ts";
 import type { Admit } from "../calls/admit.ts";
 import { paymentRequired, type Recall } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
@@ -36,9 +36,9 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
   const skills = skillsOf(options);
 
   return {
-    async "message/send"(params) {
+    async "message/send"(params, bundle) {
       const { message, configuration } = validate(SendParams, params);
-      if (message.taskId === undefined) return begin(message);
+      if (message.taskId === undefined) return begin(message, bundle);
       const payment = message.metadata?.[PAYMENT.payload];
       if (payment !== undefined) return pay(message.taskId, payment, configuration?.blocking);
       const isRejected = message.metadata?.[PAYMENT.status] === "payment-rejected";
@@ -48,12 +48,12 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     "tasks/cancel": async (params) => cancel(validate(TaskParams, params).id),
   };
 
-  async function begin(asked: Message): Promise<object> {
+  async function begin(asked: Message, bundle: Uint8Array | undefined): Promise<object> {
     if (asked.metadata?.[PAYMENT.payload] !== undefined)
       throw fault("/message/taskId", "must name the task that is paid for");
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
-    if (operation.kind !== "paid") return tell(endpoint, operation, args, asked.contextId);
+    if (operation.kind !== "paid") return tell(endpoint, operation, { members: args, bundle }, asked.contextId);
     encodeWithin(args, endpoint);
     const task = { skill, subject: operation.subject(args) };
     return askFor(ids.issue(task), task);
@@ -64,8 +64,7 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     const task = ids.read(id);
     // Not ours, or issued under a key that has been replaced: then the journal alone may know it.
     if (!task) return get(id);
-    const { endpoint, resource } = skillNamed(task.skill);
-    encodeWithin(sent, endpoint);
+    const { resource } = skillNamed(task.skill);
     const payment = toPaymentPayload(sent);
     const outcome = await admit(task.subject, payment, { name: nameOf(id), wait }).catch(asProblem);
     if (!(outcome instanceof Problem) && outcome.kind === "delivered") return completedTask(id, outcome);
@@ -137,7 +136,7 @@ function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalog
 async function tell(
   endpoint: Endpoint,
   operation: Exclude<Operation, PaidOperation>,
-  args: JsonObject,
+  args: Arguments,
   contextId: string | undefined,
 ): Promise<object> {
   try {

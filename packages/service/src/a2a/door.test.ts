@@ -7,6 +7,7 @@ import { pending } from "../calls/asking.ts";
 import type { Outcome, Recall } from "../calls/outcome.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import { CATALOGUE } from "../catalogue.ts";
+import { readMessage } from "../messages.ts";
 import type { Operation, Operations } from "../operations.ts";
 import { encodeHeader } from "../payment/header.ts";
 import { Offers } from "../payment/offers.ts";
@@ -57,7 +58,8 @@ function aDoor({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) 
   const recall: Recall = async () => later && thrown(later);
   const offers = new Offers({ tenders: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
   const origin = "https://attestd.example";
-  const door = a2aDoor({ admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log });
+  const options = { admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log };
+  const door = a2aDoor({ ...options, readMessage: async (body, form) => readMessage(body, form) });
 
   const post = (body: string, headers: Record<string, string> = {}) =>
     door.handle(
@@ -254,11 +256,11 @@ describe("a payment for a task", () => {
     });
   });
 
-  test("that is malformed, or too large, is invalid", async () => {
+  test("that is malformed is invalid, and one that no header could hold is refused unread", async () => {
     const { pay, admit } = aDoor();
     expect((await pay(newTask(), "x")).error).toMatchObject({ code: -32602, data: { code: "payment_malformed" } });
-    const large = { ...PAID, payload: { signature: "s".repeat(70_000) } };
-    expect((await pay(newTask(), large)).error).toMatchObject({ code: -32602, data: { code: "body_too_large" } });
+    const large = { ...PAID, payload: { signature: "s".repeat(17_000) } };
+    await expect(pay(newTask(), large)).rejects.toMatchObject({ code: "body_too_large" });
     expect(admit).not.toHaveBeenCalled();
   });
 

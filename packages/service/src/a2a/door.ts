@@ -1,24 +1,24 @@
+import { messageForm } from "../arguments.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
-import { type Door, readBody } from "../door.ts";
-import { Problem } from "../problems.ts";
+import { type Door, receive } from "../door.ts";
+import type { ReadMessage } from "../messages.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import { answer, type RpcOptions } from "./rpc.ts";
 
-/** The largest bundle, and room for the message around it, which lies six deep in a request. */
-const LIMITS = { maxSize: (2048 + 64) * 1024, maxDepth: 16 + 6 };
-
 /** Agent2Agent 0.3.0 at `/a2a`: JSON-RPC over HTTP. */
-export function a2aDoor({ log, ...options }: AgentOptions & Pick<RpcOptions, "log">): Door {
+export function a2aDoor({
+  log,
+  readMessage,
+  ...options
+}: AgentOptions & Pick<RpcOptions, "log"> & { readMessage: ReadMessage }): Door {
   const methods = createAgent(options);
-  const rpc = { limits: LIMITS, origin: options.origin, log };
+  const rpc = { origin: options.origin, log };
+  const form = messageForm("a2a", options, ({ skill }) => skill?.id, ["skill"]);
   return {
     path: "/a2a",
     methods: ["POST"],
     async handle(request) {
-      const type = request.headers.get("content-type") ?? "";
-      if (type.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
-        throw new Problem("media_type", `The body's media type is ${type || "not given"}.`);
-      const response = Response.json(await answer(await readBody(request, LIMITS.maxSize), methods, rpc));
+      const response = Response.json(await answer(await receive(request, form, readMessage), methods, rpc));
       response.headers.set("cache-control", "no-store");
       // The extensions that are used of those that were asked for (A2A 0.3.0, section 3.2).
       const asked = request.headers.get("x-a2a-extensions") ?? "";

@@ -20,7 +20,7 @@ const Message = z.object({
     )
     .max(16),
   taskId: TaskId.optional(),
-  contextId: z.string().optional(),
+  contextId: z.string().max(128).optional(),
   metadata: Members.optional(),
 });
 export type Message = z.infer<typeof Message>;

@@ -1,7 +1,8 @@
-import { JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
+import type { JsonValue } from "@attestd/proof/json";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { SAME_HEADER } from "../calls/asking.ts";
+import type { Received } from "../door.ts";
 import { Problem } from "../problems.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
@@ -28,14 +29,13 @@ export class RpcError extends Error {
   }
 }
 
-/** @throws RpcError; Problem */
-export type Method = (params: JsonValue | undefined) => Promise<object>;
+/** @param bundle that was in the params, where one is to be verified @throws RpcError; Problem */
+export type Method = (params: JsonValue | undefined, bundle: Uint8Array | undefined) => Promise<object>;
 
 /** Methods by name. */
 export type Methods = Readonly<Record<string, Method>>;
 
 export type RpcOptions = {
-  limits: JsonLimits;
   /** Of every absolute link. */
   origin: string;
   log: Logger;
@@ -43,34 +43,34 @@ export type RpcOptions = {
 
 /** What `parseJson` has read, as it is. */
 export const Json = z.custom<JsonValue>();
-const Id = z.union([z.string(), z.int(), z.null()]);
+const Id = z.union([z.string().max(128), z.int(), z.null()]);
 /** Every method has an answer, so every request has an id. Members that are not named here are ignored. */
 const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: Json.optional() });
 
 /**
- * Answers one request of JSON-RPC 2.0, whatever its body is. A problem is an error with the problem document (RFC 9457)
+ * Answers one request of JSON-RPC 2.0. A problem is an error with the problem document (RFC 9457)
  * as its `data`, in which `retryAfter` has the seconds that HTTP has in Retry-After.
  *
- * @param body UTF-8
+ * @param received the request, whatever it is
  */
-export async function answer(body: Uint8Array, methods: Methods, { limits, origin, log }: RpcOptions): Promise<object> {
+export async function answer(received: Received, methods: Methods, { origin, log }: RpcOptions): Promise<object> {
   let id: z.infer<typeof Id> = null;
   try {
-    const json = parseJson(body, limits);
+    if ("notJson" in received) throw new RpcError(RPC.parseError, received.notJson);
+    const { message: json, bundle } = received;
     id = idOf(json);
     const request = Envelope.safeParse(json);
     if (!request.success) throw new RpcError(RPC.invalidRequest, "Not a request of JSON-RPC 2.0 with an id.");
     const { method: name, params } = request.data;
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!method) throw new RpcError(RPC.methodNotFound, "There is no such method.");
-    return { jsonrpc: "2.0", id, result: await method(params) };
+    return { jsonrpc: "2.0", id, result: await method(params, bundle) };
   } catch (error) {
     return { jsonrpc: "2.0", id, error: worded(error) };
   }
 
   function worded(error: unknown): object {
     if (error instanceof RpcError) return { code: error.code, message: error.message };
-    if (error instanceof JsonError) return { code: RPC.parseError, message: error.message };
     if (error instanceof Problem) return ofProblem(error);
     log.error({ err: error }, "an A2A request failed");
     // A payment may have come with it.

@@ -34,10 +34,3 @@ export async function readBody(incoming: IncomingMessage, cap: number): Promise<
 function tooLarge(cap: number): Problem {
   return new Problem("body_too_large", `The body is larger than ${cap} bytes.`);
 }
-
-/** @throws Problem `media_type` unless the request says that its body is JSON */
-export function requireJson({ headers }: IncomingMessage): void {
-  const type = headers["content-type"] ?? "";
-  if (type.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
-    throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(type) : "not given"}.`);
-}

@@ -2,14 +2,14 @@ import type { Admit } from "../calls/admit.ts";
 import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
 import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
-import { parseInput, REQUEST_LIMITS } from "../input.ts";
+import { parseInput, requireJson } from "../input.ts";
 import type { PaidOperation } from "../operations.ts";
 import { bazaarExtension } from "../payment/bazaar.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { type Answer, json } from "./answer.ts";
-import { readBody, requireJson } from "./body.ts";
+import { readBody } from "./body.ts";
 import { DeliveredLately, requestName } from "./delivered.ts";
 import type { Route } from "./route.ts";
 
@@ -35,12 +35,12 @@ export function paidRoute(
       // A crawler's probe: it wants to see what this route costs (x402 discovery).
       return word(paymentRequired(offers, undefined));
     }
-    requireJson(incoming);
+    requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
     const request = header === undefined ? undefined : requestName(header, bytes);
     const delivered = request && lately.find(request);
     if (delivered) return word(delivered);
 
-    const subject = operation.subject(parseInput(bytes, REQUEST_LIMITS));
+    const subject = operation.subject(parseInput(bytes));
     const payload = header === undefined ? undefined : decodePaymentHeader(header);
     const outcome = await admit(subject, payload);
     if (request && outcome.kind === "delivered") lately.keep(request, outcome);

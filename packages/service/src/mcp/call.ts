@@ -1,7 +1,7 @@
-import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
-import { askFree, encodeWithin } from "../arguments.ts";
+import { type Arguments, askFree, encodeWithin } from "../arguments.ts";
 import type { Admit } from "../calls/admit.ts";
 import { SAME_HEADER } from "../calls/asking.ts";
 import type { Endpoint } from "../catalogue.ts";
@@ -18,7 +18,7 @@ export type CallOptions = {
 };
 
 /** A call of a tool, as it was parsed: the arguments, and the payment where one came with them. */
-export type ToolCall = { args: JsonObject; payment: JsonValue | undefined };
+export type ToolCall = Arguments & { payment: JsonValue | undefined };
 
 /**
  * Calls a tool: gives its arguments to the endpoint's operation and words what comes of that. Whatever goes wrong is a
@@ -32,10 +32,9 @@ export async function callTool(
   { admit, origin, log }: CallOptions,
 ): Promise<CallToolResult> {
   try {
-    if (operation.kind !== "paid") return succeeded(await askFree(endpoint, operation, call.args));
-    // The payment too: over HTTP the size of headers bounds it.
-    encodeWithin(call, endpoint);
-    const subject = operation.subject(call.args);
+    if (operation.kind !== "paid") return succeeded(await askFree(endpoint, operation, call));
+    encodeWithin(call.members, endpoint);
+    const subject = operation.subject(call.members);
     const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
     const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
     return outcomeResult(await admit(subject, payment), resource);

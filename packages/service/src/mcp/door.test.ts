@@ -9,6 +9,7 @@ test("the door stands behind the rate limit", async () => {
   const options = {
     catalogue: {},
     operations: {},
+    readMessage: () => Promise.reject(new Error("nothing is read here")),
     admit: () => Promise.reject(new Error("nobody is admitted here")),
     offers: {} as Offers,
     origin: "https://attestd.example",

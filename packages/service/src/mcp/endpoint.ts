@@ -1,9 +1,9 @@
+import { excerpt } from "@attestd/proof/excerpt";
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import {
   type CallToolResult,
   createMcpHandler,
   hostHeaderValidationResponse,
-  isJsonContentType,
   localhostAllowedHostnames,
   originValidationResponse,
   ProtocolError,
@@ -11,26 +11,26 @@ import {
   Server,
   type Tool,
 } from "@modelcontextprotocol/server";
+import { messageForm } from "../arguments.ts";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
-import { readBody } from "../door.ts";
-import { invalid, parseInput } from "../input.ts";
+import { receive } from "../door.ts";
+import { invalid, notJson } from "../input.ts";
+import type { ReadMessage } from "../messages.ts";
 import type { Operations } from "../operations.ts";
-import { Problem } from "../problems.ts";
 import { type CallOptions, callTool, type ToolCall } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
 export type EndpointOptions = CallOptions & {
   catalogue: Catalogue;
   operations: Operations;
+  readMessage: ReadMessage;
   /** Origins under which the service is reached, beside loopback ones. */
   origins: readonly string[];
 };
 
 const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
 
-/** The largest body of an endpoint, and room for the message around it. */
-const LIMITS = { maxSize: (2048 + 64) * 1024, maxDepth: 16 + 3 };
 /** The tools are the same until the service is started anew. */
 const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
@@ -43,10 +43,13 @@ const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
   const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
   const tools = offer(options);
+  const form = messageForm("mcp", options, ({ tool }) => tool?.name);
+  /** Taken out of the message that a request has brought. */
+  const bundles = new WeakMap<Request, Uint8Array>();
 
   // A request has a server of its own, which costs little: all that it knows is made once, above.
   const handler = createMcpHandler(
-    () => {
+    ({ requestInfo }) => {
       const server = new Server(SERVER_INFO, {
         capabilities: { tools: {} },
         instructions: DESCRIPTION,
@@ -57,23 +60,25 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
       }));
       server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
         const tool = tools.get(params.name);
-        if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+        if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`);
         return tool.call({
-          args: (params.arguments ?? {}) as JsonObject,
+          members: (params.arguments ?? {}) as JsonObject,
+          bundle: requestInfo && bundles.get(requestInfo),
           payment: mcpReq._meta?.["x402/payment"] as JsonValue | undefined,
         });
       });
       return server;
     },
-    { onerror: (err) => options.log.debug({ err }, "an MCP request was refused") },
+    { onerror: ({ message }) => options.log.debug({ reason: excerpt(message) }, "an MCP request was refused") },
   );
 
   return async (request) => {
     const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
     if (refused) return refused;
-    const type = request.headers.get("content-type");
-    if (!isJsonContentType(type)) throw new Problem("media_type", `The body's media type is ${type ?? "not given"}.`);
-    const message = parseInput(await readBody(request, LIMITS.maxSize), LIMITS);
+    const received = await receive(request, form, options.readMessage);
+    if ("notJson" in received) throw notJson(received.notJson, received.pointer);
+    const { message, bundle } = received;
+    if (bundle) bundles.set(request, bundle);
     // Revisions since 2025-06-18 have none, and one would pass the rate limit as a single request.
     if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
     return handler.fetch(request, { parsedBody: message });
