@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { utf8, verify } from "@attestd/proof";
 import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeXml, readFileContents } from "./bundle-file.ts";
+import { escapeXml, LARGEST_FILE, readFileContents } from "./bundle-file.ts";
 import { certificateContents } from "./certificate/contents.ts";
 import { layOut, PAPERS, type Paper } from "./certificate/layout.ts";
 import { toSvg } from "./certificate/svg.ts";
@@ -19,6 +20,8 @@ function pdf(content: Uint8Array, { filter = "", length = String(content.length)
   const head = `%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile ${filter} /Length ${length} >>\nstream${eol}`;
   return Uint8Array.from([...utf8(head), ...content, ...utf8("\nendstream\nendobj\n%%EOF")]);
 }
+
+const fixture = (name: string) => readFile(new URL(`pdf/fixtures/${name}.pdf`, import.meta.url));
 
 describe("a bundle is found", () => {
   test.each<[string, Uint8Array]>([
@@ -43,6 +46,51 @@ describe("a bundle is found", () => {
     ["of broken compression", pdf(bytes, { filter: "/Filter /FlateDecode" })],
   ])("not in a PDF %s", async (_, file) => {
     expect(await readFileContents(file)).toEqual({ kind: "empty_certificate" });
+  });
+
+  test.each([
+    // Each made by `fixtures/make.py`: what an attachment says of itself is its file's name.
+    ["qpdf-object-streams"],
+    ["qpdf-qdf"],
+    ["qpdf-linearized"],
+    ["pypdf"],
+    ["mupdf-incremental"],
+  ])("in the PDF of another program: %s", async (name) => {
+    const contents = await readFileContents(await fixture(name));
+    expect(contents).toMatchObject({ kind: "bundle", from: "pdf" });
+    expect(JSON.parse(new TextDecoder().decode("bytes" in contents ? contents.bytes : undefined)).source).toBe(name);
+  });
+
+  test("not in a PDF that is encrypted", async () => {
+    expect(await readFileContents(await fixture("qpdf-encrypted"))).toEqual({ kind: "empty_certificate" });
+  });
+
+  test.each([
+    // The length of `12 0 R` is not 1, and text in a stream that looks like its end, or like an object, is neither.
+    ["an object behind it", "<< /Type /EmbeddedFile /Length 12 0 R >>", "12 0 obj LENGTH endobj"],
+    ["a later object of the same number", "<< /Type/EmbeddedFile/Length 12 0 R>>", "12 0 obj 3 endobj 12 0 obj LENGTH"],
+    ["its own dictionary", "<</Type/EmbeddedFile % a comment\n/Length LENGTH>>", ""],
+  ])("whole where its length stands in %s", async (_, dictionary, behind) => {
+    const content = '{"source":"endstream endobj 1 0 obj << /Type /EmbeddedFile >> stream {} endstream"}';
+    const file = `%PDF-1.4\n1 0 obj\n${dictionary}\nstream\r\n${content}\nendstream endobj\n${behind}\n%%EOF`;
+    const contents = await readFileContents(utf8(file.replaceAll("LENGTH", String(content.length))));
+    expect(contents).toMatchObject({ kind: "bundle", bytes: utf8(content) });
+  });
+
+  test.each<readonly [head: string, again: string, tail: string]>([
+    ...["obj", "1 0 obj<</A", "1 0 obj(", "1 0 obj[", "1 0 obj<", "trailer<<", "endstream", "9", "1 0 "].map(
+      (again) => ["%PDF-1.7\n", again, ">>endstream"] as const,
+    ),
+    ["%PDF-1.7\n", "1 0 obj<</Type/EmbeddedFile/Length 9999999>>stream\n", "endstream"],
+    ["%PDF-1.7\n", "1 0 obj<</Type/ObjStm/N 9999/First 9>>stream\n1 0 2 0\nendstream ", ""],
+    ...["<metadata", "<metadata ", `<metadata id="attestd-bundle">`, `<metadata id="attestd-bundle">{</metadata>`].map(
+      (again) => ["<svg>", again, "></metadata>"] as const,
+    ),
+    [`<svg><metadata id="attestd-bundle">`, "&lt;", "</metadata>"],
+    ["<svg>", `<metadata id="attestd-bundle" `, "</metadata>"],
+  ])("nowhere in %s and 3 MB of %s, after no more than a look at each byte", async (head, again, tail) => {
+    const file = `${head}${again.repeat((LARGEST_FILE - 100) / again.length)}${tail}`;
+    expect(await readFileContents(utf8(file))).toEqual({ kind: "empty_certificate" });
   });
 
   test("in an SVG byte for byte, whatever it says", async () => {

@@ -1,4 +1,5 @@
 import { fromUtf8, type JsonValue, parseJson, utf8 } from "@attestd/proof";
+import { pdfAttachments } from "./pdf/attachments.ts";
 
 /** What a file turned out to hold. */
 export type FileContents =
@@ -16,13 +17,16 @@ export const LARGEST_FILE = 3 * 2 ** 20;
 
 /** Id of the SVG element whose text is the bundle. */
 export const SVG_METADATA_ID = "attestd-bundle";
+const METADATA = "<metadata";
+/** A certificate carries one; what else there is, is not looked through without end. */
+const MOST_CARRIED = 16;
 
 /**
  * Finds the bundle in a file: the file itself, a PDF's attachment, or an SVG's metadata.
  * @throws JsonError for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
-  if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes), "pdf");
+  if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes, LARGEST_BUNDLE), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   return jsonContents(bytes, "json");
@@ -56,9 +60,19 @@ function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileCont
   return parts.some(has) ? { kind: "bundle", bytes, from } : { kind: "other" };
 }
 
+/** The text of the elements that carry a bundle; goes on from where the one before ended, so that nothing is read twice. */
 function svgMetadata(text: string): Uint8Array[] {
-  const element = new RegExp(`<metadata\\b[^>]*\\bid="${SVG_METADATA_ID}"[^>]*>([^<]*)</metadata>`).exec(text);
-  return element?.[1] === undefined ? [] : [utf8(unescapeXml(element[1]))];
+  const carried: Uint8Array[] = [];
+  for (let at = text.indexOf(METADATA); at !== -1 && carried.length < MOST_CARRIED; at = text.indexOf(METADATA, at)) {
+    const open = text.indexOf(">", at);
+    const close = open === -1 ? -1 : text.indexOf("<", open);
+    if (close === -1) break;
+    const attributes = text.slice(at + METADATA.length, open);
+    if (attributes.split(/[\s/]/).includes(`id="${SVG_METADATA_ID}"`) && text.startsWith("</metadata>", close))
+      carried.push(utf8(unescapeXml(text.slice(open + 1, close))));
+    at = close;
+  }
+  return carried;
 }
 
 /** The five entities of XML 1.0, section 4.6, and nothing else: the writer uses no others. */
@@ -72,52 +86,6 @@ export function escapeXml(text: string): string {
 
 function unescapeXml(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
-}
-
-/**
- * The contents of embedded files (ISO 32000-1, 7.11.4), plain or deflated. Streams lie open in every PDF that is not
- * encrypted, so that no cross-reference table has to be read.
- */
-async function pdfAttachments(bytes: Uint8Array): Promise<Uint8Array[]> {
-  const text = latin1(bytes);
-  const found: Uint8Array[] = [];
-  for (const match of text.matchAll(/\/EmbeddedFile\b/g)) {
-    const begin = text.indexOf("stream", match.index);
-    const dictionary = text.slice(text.lastIndexOf(" obj", match.index), begin);
-    const end = text.indexOf("endstream", begin);
-    if (begin === -1 || end === -1 || dictionary.includes("endobj")) continue;
-    const start = begin + "stream".length + (text.startsWith("\r\n", begin + "stream".length) ? 2 : 1);
-    const stated = /\/Length (\d+)(?! \d+ R)/.exec(dictionary)?.[1];
-    const stream = bytes.subarray(start, stated === undefined ? end : start + Number(stated));
-    const content = dictionary.includes("/FlateDecode") ? await inflate(stream) : stream;
-    if (content !== undefined) found.push(content);
-  }
-  return found;
-}
-
-/** @returns undefined for what is not zlib, or larger than any bundle */
-async function inflate(bytes: Uint8Array): Promise<Uint8Array | undefined> {
-  const inflated = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (const reader = inflated.getReader(); ; ) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      size += value.length;
-      if (size > LARGEST_BUNDLE) return undefined;
-      chunks.push(value);
-    }
-  } catch {
-    return undefined;
-  }
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
 }
 
 function startsWith(bytes: Uint8Array, text: string): boolean {

@@ -8,7 +8,10 @@ export type Pointer = { id: string; txnId: string };
 
 const FORM = /^#?c1\.([A-Za-z0-9_-]{43})\.([A-Z2-7]{52})$/;
 
-/** The URL in the QR code: `{origin}/#c1.{S}.{T}`. The fragment never reaches a server. */
+/**
+ * The URL in the QR code: `{origin}/#c1.{S}.{T}`. A browser keeps the fragment to itself (RFC 9110, 4.2.5); the page that
+ * it opens then asks its own origin for `/bundles/{S}`, so that whoever serves the page learns which one is looked at.
+ */
 export function pointerUrl(origin: string, bundle: Bundle): string {
   return `${origin.replace(/\/+$/, "")}/#c1.${bundleId(bundle)}.${bundle.attest.txnId}`;
 }

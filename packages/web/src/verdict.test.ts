@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { checkRows, difference } from "./checks.ts";
 import { subjectOf } from "./description.ts";
 import { factsOf } from "./facts.ts";
-import { type Judged, verdictOf } from "./verdict.ts";
+import { hostOf, type Judged, verdictOf } from "./verdict.ts";
 
 const attestor = testAttestor();
 const OTHER_LEDGER = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -150,4 +150,14 @@ test("the difference of two values is where they differ, and no more", () => {
   expect(difference("abcdef", "abXdef")).toEqual({ start: 2, fromEnd: 3 });
   expect(difference("aa", "aaa")).toEqual({ start: 2, fromEnd: 0 });
   expect(difference("", "x")).toEqual({ start: 0, fromEnd: 0 });
+});
+
+test.each([
+  ["https://attestd.example:8443", "attestd.example:8443"],
+  ["https://ATTESTD.example", "attestd.example"],
+  ["https://xn--e1awd7f.example", "xn--e1awd7f.example"],
+  ["https://a\u202eb", "https://a\\u{202e}b"],
+  ["https://a\u0007b", "https://a\\u{7}b"],
+])("names the host of %j so that nothing in it moves what stands beside it", (origin, shown) => {
+  expect(hostOf(origin)).toBe(shown);
 });

@@ -9,6 +9,7 @@ import {
   type VerifyReport,
 } from "@attestd/proof";
 import { CHAIN_NAMES, type Subject } from "./description.ts";
+import { printable } from "./printable.ts";
 import { SENTENCES, STATES, type StateName, type Tone, WARNINGS } from "./words.ts";
 
 /** The keys by which a file was judged, and where they came from. */
@@ -142,8 +143,9 @@ export function signerName(judged: Judged): string {
   return origin === undefined ? "an unknown signer" : hostOf(origin);
 }
 
+/** Host of an origin, fit to be shown. */
 export function hostOf(origin: string): string {
-  return URL.parse(origin)?.host ?? origin;
+  return printable(URL.parse(origin)?.host ?? origin);
 }
 
 /** CAIP-2 of the ledger that the bundle's note names; undefined where the note cannot be read. */

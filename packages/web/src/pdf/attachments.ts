@@ -1,0 +1,158 @@
+import { isNamed, type PdfObject, scanPdf } from "./objects.ts";
+import { NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
+
+/** More than these no certificate has; whoever makes a file that unfolds is not followed further. */
+const MOST_UNFOLDED = 2 ** 23;
+const MOST_FILES = 16;
+const MOST_OBJECT_STREAMS = 256;
+const MOST_NODES = 256;
+
+/** How much may still be unfolded. */
+type Budget = { left: number };
+
+/**
+ * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those that its name tree lists, then every other
+ * stream that says of itself that it is one. Plain or deflated; nothing of an encrypted file.
+ * @param largest bytes of a file beyond which it is passed over
+ */
+export async function pdfAttachments(bytes: Uint8Array, largest: number): Promise<Uint8Array[]> {
+  const text = new TextDecoder("latin1").decode(bytes);
+  const { objects, trailers } = scanPdf(text);
+  if (trailers.some((trailer) => trailer.has("Encrypt"))) return [];
+  const budget: Budget = { left: MOST_UNFOLDED };
+  const known = await withPacked(objects, bytes, budget);
+  const streams = [...new Set([...listed(known, trailers), ...declared(known)])].slice(0, MOST_FILES);
+  const contents: Uint8Array[] = [];
+  for (const stream of streams) {
+    const content = await decoded(stream, bytes, largest, budget);
+    if (content !== undefined) contents.push(content);
+  }
+  return contents;
+}
+
+type Known = ReadonlyMap<number, PdfObject>;
+
+/** All objects by their numbers, with those packed into object streams (7.5.7). */
+async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budget: Budget): Promise<Known> {
+  const known = new Map<number, PdfObject>();
+  let unpacked = 0;
+  for (const object of objects) {
+    known.set(object.number, object);
+    const { value } = object;
+    if (!object.stream || !(value instanceof Map) || !isNamed(value, "Type", "ObjStm")) continue;
+    if (unpacked++ >= MOST_OBJECT_STREAMS) break;
+    const content = await decoded(object, bytes, budget.left, budget);
+    if (content === undefined) continue;
+    for (const packed of unpack(new TextDecoder("latin1").decode(content), value)) known.set(packed.number, packed);
+  }
+  return known;
+}
+
+function* unpack(text: string, dictionary: PdfDictionary): Generator<PdfObject> {
+  const [count, first] = [dictionary.get("N"), dictionary.get("First")];
+  if (typeof count !== "number" || typeof first !== "number") return;
+  const places = new PdfLexer(text, 0);
+  let end = first;
+  try {
+    for (let index = 0; index < count && places.position < first; index++) {
+      const [number, offset] = [places.value(), places.value()];
+      // Offsets increase, so that nothing is read twice.
+      if (typeof number !== "number" || typeof offset !== "number" || first + offset < end) return;
+      const lexer = new PdfLexer(text, first + offset);
+      yield { number, value: lexer.value() };
+      end = lexer.position;
+    }
+  } catch (error) {
+    if (!(error instanceof NotPdf)) throw error;
+  }
+}
+
+/** The streams to which the catalog's name tree of embedded files leads. */
+function listed(known: Known, trailers: readonly PdfDictionary[]): PdfObject[] {
+  const at = (value: PdfValue | undefined, member: string) => dictionaryOf(known, value)?.get(member);
+  const root = trailers.findLast((trailer) => trailer.has("Root"))?.get("Root");
+  const found: PdfObject[] = [];
+  const nodes = [at(at(root, "Names"), "EmbeddedFiles")];
+  for (let visited = 0; nodes.length > 0 && visited < MOST_NODES; visited++) {
+    const node = nodes.shift();
+    const [kids, names] = [resolved(known, at(node, "Kids")), resolved(known, at(node, "Names"))];
+    if (Array.isArray(kids)) nodes.push(...kids.slice(0, MOST_NODES));
+    if (!Array.isArray(names)) continue;
+    for (const file of names.slice(0, 2 * MOST_FILES).filter((_, index) => index % 2 === 1)) {
+      const embedded = at(file, "EF");
+      const reference = at(embedded, "F") ?? at(embedded, "UF");
+      const stream = objectOf(known, reference);
+      if (stream?.stream) found.push(stream);
+    }
+  }
+  return found;
+}
+
+function declared(known: Known): PdfObject[] {
+  return [...known.values()].filter(
+    ({ value, stream }) => stream && value instanceof Map && isNamed(value, "Type", "EmbeddedFile"),
+  );
+}
+
+function objectOf(known: Known, value: PdfValue | undefined): PdfObject | undefined {
+  return typeof value === "object" && value !== null && "object" in value ? known.get(value.object) : undefined;
+}
+
+/** What a reference leads to; anything else is itself. */
+function resolved(known: Known, value: PdfValue | undefined): PdfValue | undefined {
+  const object = objectOf(known, value);
+  return object ? object.value : value;
+}
+
+function dictionaryOf(known: Known, value: PdfValue | undefined): PdfDictionary | undefined {
+  const found = resolved(known, value);
+  return found instanceof Map ? found : undefined;
+}
+
+/** @returns undefined for what is larger than `largest`, or encoded otherwise */
+async function decoded(
+  { value, stream }: PdfObject,
+  bytes: Uint8Array,
+  largest: number,
+  budget: Budget,
+): Promise<Uint8Array | undefined> {
+  if (!(value instanceof Map) || !stream) return undefined;
+  const named = value.get("Filter") ?? [];
+  const filters = Array.isArray(named) ? named : [named];
+  const raw = bytes.subarray(stream.start, stream.end);
+  if (filters.length === 0) return raw.length > largest ? undefined : raw;
+  const isFlate = filters.length === 1 && isNamed(new Map([["Filter", filters[0] ?? null]]), "Filter", "FlateDecode");
+  // A predictor (7.4.4.4) serves pictures and cross-references.
+  const isPlain = (value.get("DecodeParms") ?? null) === null;
+  return isFlate && isPlain ? inflate(raw, largest, budget) : undefined;
+}
+
+/** @returns undefined for what is not zlib, or unfolds to more than is allowed */
+async function inflate(bytes: Uint8Array, largest: number, budget: Budget): Promise<Uint8Array | undefined> {
+  const inflated = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const chunks: Uint8Array[] = [];
+  const most = Math.min(largest, budget.left);
+  let size = 0;
+  try {
+    for (const reader = inflated.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      budget.left -= value.length;
+      if (size > most) {
+        await reader.cancel();
+        return undefined;
+      }
+      chunks.push(value);
+    }
+  } catch {
+    return undefined;
+  }
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}

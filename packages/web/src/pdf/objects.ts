@@ -1,0 +1,87 @@
+import { NOT_PDF, NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
+
+/** An indirect object as it stands in a file; of a stream with where its bytes stand, still encoded. */
+export type PdfObject = { number: number; value: PdfValue; stream?: { start: number; end: number } };
+
+/** What a scan of a file found, in the file's order: of two objects with one number the later one counts. */
+export type PdfFile = { objects: PdfObject[]; trailers: PdfDictionary[] };
+
+/** `12 0 ` before `obj`. */
+const HEADER = /(?:^|[^0-9])(\d{1,10})[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}$/;
+const LONGEST_HEADER = 64;
+const KEYWORD = /obj|trailer/g;
+const END = "endstream";
+/** What comes behind so many is not looked at: a certificate has some twenty. */
+const MOST_OBJECTS = 2 ** 15;
+
+/**
+ * Finds the objects of a PDF by going through it from its beginning to its end, so that a damaged cross-reference table
+ * hides nothing. Reads each character a bounded number of times.
+ * @param text the file's bytes as Latin-1
+ */
+export function scanPdf(text: string): PdfFile {
+  // A stream's length may stand in an object behind it: the first scan finds those, the second one believes them.
+  const lengths = new Map<number, number>();
+  for (const { number, value } of scan(text, new Map()).objects)
+    if (typeof value === "number") lengths.set(number, value);
+  return scan(text, lengths);
+}
+
+function scan(text: string, lengths: ReadonlyMap<number, number>): PdfFile {
+  const file: PdfFile = { objects: [], trailers: [] };
+  const keyword = new RegExp(KEYWORD);
+  for (let tries = 0, found = keyword.exec(text); found && tries < MOST_OBJECTS; found = keyword.exec(text), tries++) {
+    const before = text.slice(Math.max(0, found.index - LONGEST_HEADER), found.index);
+    const number = found[0] === "obj" ? HEADER.exec(before)?.[1] : undefined;
+    if (found[0] === "obj" && number === undefined) continue;
+    const lexer = new PdfLexer(text, keyword.lastIndex);
+    try {
+      const value = lexer.value();
+      if (number === undefined) {
+        if (value instanceof Map) file.trailers.push(value);
+      } else {
+        const stream = value instanceof Map ? streamAfter(lexer, lengthOf(value, lengths)) : undefined;
+        file.objects.push({ number: Number(number), value, ...(stream && { stream }) });
+        if (stream && value instanceof Map && isNamed(value, "Type", "XRef")) file.trailers.push(value);
+      }
+    } catch (error) {
+      if (!(error instanceof NotPdf)) throw error;
+    }
+    // What was read, also in vain, is not read again.
+    keyword.lastIndex = Math.max(keyword.lastIndex, lexer.position);
+  }
+  return file;
+}
+
+/** Whether a member of a dictionary is this name. */
+export function isNamed(dictionary: PdfDictionary, member: string, name: string): boolean {
+  const value = dictionary.get(member);
+  return typeof value === "object" && value !== null && "name" in value && value.name === name;
+}
+
+function lengthOf(dictionary: PdfDictionary, lengths: ReadonlyMap<number, number>): number | undefined {
+  const length = dictionary.get("Length");
+  if (typeof length === "object" && length !== null && "object" in length) return lengths.get(length.object);
+  return typeof length === "number" ? length : undefined;
+}
+
+/** The bytes of a stream, where one follows. A length that does not lead to its end is not believed. */
+function streamAfter(lexer: PdfLexer, length: number | undefined): PdfObject["stream"] {
+  lexer.skipWhite();
+  if (!lexer.take("stream")) return undefined;
+  if (!lexer.take("\r\n") && !lexer.take("\n")) lexer.take("\r");
+  const { text, position: start } = lexer;
+  if (length !== undefined && length >= 0) {
+    const after = new PdfLexer(text, start + length);
+    if (!after.take("\r\n") && !after.take("\n")) after.take("\r");
+    if (after.take(END)) {
+      lexer.position = after.position;
+      return { start, end: start + length };
+    }
+  }
+  const end = text.indexOf(END, start);
+  lexer.position = end === -1 ? text.length : end + END.length;
+  if (end === -1) throw NOT_PDF;
+  const [eol = ""] = /(?:\r\n|\n|\r)?$/.exec(text.slice(Math.max(start, end - 2), end)) ?? [];
+  return { start, end: end - eol.length };
+}
