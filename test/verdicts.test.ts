@@ -5,11 +5,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type BundleType, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
+import {
+  type BundleType,
+  JsonError,
+  type KeyHistory,
+  parseKeyHistory,
+  type VerifyReport,
+  verify,
+} from "@attestd/proof";
 import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CASES, type Case, HISTORIES } from "../docs/verify/bundles.ts";
+import { CASES, type Case, HISTORIES, UNREADABLE } from "../docs/verify/bundles.ts";
 import { type AppOptions, createApp } from "../packages/service/src/app.ts";
 import { CATALOGUE } from "../packages/service/src/catalogue.ts";
 import { createExaminer } from "../packages/service/src/examiner.ts";
@@ -76,6 +83,38 @@ describe.each(Object.entries(HISTORIES))("by the history %s, what is right is sa
   });
 });
 
+describe("of what is no JSON there is nothing to say", () => {
+  test("by the library", () => {
+    for (const { name, bytes } of UNREADABLE) expect(() => verify(bytes), name).toThrow(JsonError);
+  });
+
+  test("by the service", async () => {
+    await using service = await verifyingService(HISTORIES.keys);
+    const answers = await Promise.all(UNREADABLE.map(({ bytes }) => service.post("/verify", bytes)));
+    const said = await Promise.all(
+      answers.map(async (answer) => [answer.status, ((await answer.json()) as { code: string }).code]),
+    );
+    const right = UNREADABLE.map(({ bytes }) =>
+      bytes.length > 2 ** 21 ? [413, "body_too_large"] : [400, "body_not_json"],
+    );
+    expect(said).toEqual(right);
+  });
+
+  test("by the command", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "attestd-verdicts-"));
+    const files = UNREADABLE.map(({ bytes }, index) => {
+      writeFileSync(join(folder, `${index}.json`), bytes);
+      return join(folder, `${index}.json`);
+    });
+    writeFileSync(join(folder, "keys.json"), JSON.stringify(HISTORIES.keys));
+    const { code, lines } = await command(["verify", ...files, "--keys", "keys.json", "--json"], folder);
+    expect(lines.filter((line) => line.unreadable === undefined)).toEqual([]);
+    expect(lines.map(({ file }) => file)).toEqual(files);
+    expect(code).not.toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+});
+
 const isVerified = ({ failed }: Case) => failed.length === 0;
 const namesOfVerified = (cases: Case[]) => cases.filter(isVerified).map(({ name }) => name);
 
@@ -127,11 +166,13 @@ async function verifyingService(history: KeyHistory) {
   const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  const headers = { "content-type": "application/json" };
+  const post = (route: string, body: string | Uint8Array<ArrayBuffer>) =>
+    fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", headers, body });
   return {
+    post,
     async verify({ name, text }: Case): Promise<{ name: string; status: number; report: VerifyReport }> {
-      const { type } = verify(text);
-      const headers = { "content-type": "application/json" };
-      const response = await fetch(`http://127.0.0.1:${port}${ROUTES[type]}`, { method: "POST", headers, body: text });
+      const response = await post(ROUTES[verify(text).type], text);
       const body = (await response.json()) as VerifyReport & { report: VerifyReport };
       return { name, status: response.status, report: response.ok ? body : body.report };
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { testBundle } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CASES, HISTORIES } from "./bundles.ts";
+import { CASES, HISTORIES, UNREADABLE } from "./bundles.ts";
 import { PROGRAMS, type Program, printed, run } from "./programs.ts";
 
 /* The independent verifiers of this folder: what they say of every bundle of the table, and of keys. */
@@ -78,6 +78,17 @@ describe.each(Object.entries(PROGRAMS))("the verifier in %s", (language, find) =
       expect(code).toBe(cases.every(({ failed }) => failed.length === 0) ? 0 : 1);
     },
   );
+
+  it("says of what is no JSON that its form is wrong", async ({ skip }) => {
+    skip("missing" in verifier);
+    const files = UNREADABLE.map(({ name, bytes }) => {
+      writeFileSync(fileOf(`unreadable ${name}`), bytes);
+      return fileOf(`unreadable ${name}`);
+    });
+    const { code, stdout } = await verifying(...files, join(folder, "keys.json"));
+    expect(stdout.trim().split("\n")).toEqual(files.flatMap((file) => [file, "FAIL schema", "not verified"]));
+    expect(code).toBe(1);
+  });
 
   it("takes one key by its kid, for every round, and no other", async ({ skip }) => {
     skip("missing" in verifier);

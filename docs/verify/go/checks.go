@@ -84,8 +84,13 @@ func isNote(text string, facts object, levels []string) bool {
 	stated, _ := value.(object)
 	level, _ := stated["l"].(string)
 	payment, _ := stated["p"].(string)
+	for _, fact := range facts {
+		if fact == "" { // not to be had from the bytes
+			return false
+		}
+	}
 	facts["l"], facts["p"] = level, payment
-	return slices.Contains(levels, level) && paymentForm.MatchString(payment) && text == prefix+string(canonical(facts))
+	return slices.Contains(levels, level) && paymentForm.MatchString(payment) && text == prefix+canonical(facts)
 }
 
 func hexSHA256(data []byte) string {

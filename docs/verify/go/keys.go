@@ -86,13 +86,13 @@ func judgeKey(bundle object, believed trust) (string, bool) {
 // signs says whether a signature is the key's over the canonical bytes of a value: ML-DSA-65 with an empty context.
 func signs(publicKey any, value object, signature any) bool {
 	key, err := mldsa.NewPublicKey(mldsa.MLDSA65(), decode(publicKey))
-	return err == nil && mldsa.Verify(key, canonical(value), decode(signature), nil) == nil
+	return err == nil && mldsa.Verify(key, []byte(canonical(value)), decode(signature), nil) == nil
 }
 
 // keyID is the key's RFC 7638 thumbprint.
 func keyID(publicKey any) string {
 	pub := base64.RawURLEncoding.EncodeToString(decode(publicKey))
-	digest := sha256.Sum256(canonical(object{"alg": "ML-DSA-65", "kty": "AKP", "pub": pub}))
+	digest := sha256.Sum256([]byte(canonical(object{"alg": "ML-DSA-65", "kty": "AKP", "pub": pub})))
 	return base64.RawURLEncoding.EncodeToString(digest[:])
 }
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
-import { canonical, isHistory, parse } from "./form.mjs";
+import { isHistory } from "./form.mjs";
+import { canonical, parse } from "./json.mjs";
 
 export const MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const decode = (text) => Buffer.from(text, "base64");
@@ -11,7 +12,7 @@ const decode = (text) => Buffer.from(text, "base64");
 /** The key history in a file; or no more than the `kid` of one key, and the ledger that is MainNet. */
 export function readTrust(argument) {
   if (/^[\w-]{43}$/.test(argument)) return { kid: argument, ledger: MAINNET };
-  const history = parse(readFileSync(argument, "utf8"));
+  const history = parse(readFileSync(argument));
   assert(isHistory(history), "keys: not a key history");
   history.keys.forEach(({ untilRound, revokedRound, endorsement, ...entry }, index) => {
     const [previous, next] = [history.keys[index - 1], history.keys[index + 1]];

@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as algorand from "./algorand.mjs";
 import * as base from "./base.mjs";
-import { canonical, chainOf, parse } from "./form.mjs";
+import { chainOf } from "./form.mjs";
+import { canonical, parse } from "./json.mjs";
 import { judgeKey, keyId, keySha256, MAINNET, readTrust, signs } from "./keys.mjs";
 
 const CHAINS = { algorand, base };
@@ -39,8 +40,8 @@ function check(bundle, chain, trust) {
 
 /** Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form. */
 function isNote(text, facts, levels) {
-  const { l, p } = parse(text.slice(PREFIX.length));
-  const isForm = levels.includes(l) && /^[\w-]{21}[AQgw]$/.test(p);
+  const { l, p } = parse(Buffer.from(text.slice(PREFIX.length)));
+  const isForm = levels.includes(l) && /^[\w-]{21}[AQgw]$/.test(p) && !Object.values(facts).includes(undefined);
   return isForm && text === `${PREFIX}${canonical({ ...facts, l, p })}`;
 }
 
@@ -55,7 +56,7 @@ function attempt(compute) {
 
 /** Says what is right and wrong with the bundle in a file, and whether it verifies. */
 function report(file, trust) {
-  const bundle = attempt(() => parse(readFileSync(file, "utf8")));
+  const bundle = attempt(() => parse(readFileSync(file)));
   const chain = chainOf(bundle);
   const results = { schema: chain !== undefined, ...(chain && check(bundle, chain, trust)) };
   console.log(file);

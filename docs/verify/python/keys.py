@@ -8,7 +8,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA65PublicKey
 
-from form import HISTORY, canonical, fits, parse
+from form import HISTORY, fits
+from strict_json import canonical, parse
 
 MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k"
 
@@ -17,7 +18,7 @@ def read_trust(argument: str) -> dict:
     """The key history in a file; or no more than the `kid` of one key, and the ledger that is MainNet."""
     if re.fullmatch("[A-Za-z0-9_-]{43}", argument):
         return {"kid": argument, "ledger": MAINNET}
-    history = parse(Path(argument).read_text("utf-8"))
+    history = parse(Path(argument).read_bytes())
     require(fits(history, HISTORY), "not a key history")
     keys = history["keys"]
     for previous, key, following in zip([None, *keys], keys, [*keys[1:], {}]):

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import algorand
 import base
-from form import canonical, chain_of, parse
+from form import chain_of
 from keys import MAINNET, judge_key, key_id, key_sha256, read_trust, signs
+from strict_json import canonical, parse
 
 CHAINS = {"algorand": algorand, "base": base}
 PREFIX = "attestd/v1:j"
@@ -51,9 +52,9 @@ def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
 
 def is_note(text: str, facts: dict, levels: tuple) -> bool:
     """Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form."""
-    stated = parse(text.removeprefix(PREFIX))
+    stated = parse(text.removeprefix(PREFIX).encode())
     level, payment = stated["l"], stated["p"]
-    is_form = level in levels and re.fullmatch("[A-Za-z0-9_-]{21}[AQgw]", payment) is not None
+    is_form = level in levels and re.fullmatch("[A-Za-z0-9_-]{21}[AQgw]", payment) is not None and None not in facts.values()
     return is_form and text == PREFIX + canonical({**facts, "l": level, "p": payment}).decode()
 
 
@@ -71,7 +72,7 @@ def attempt(compute):
 
 def report(file: str, trust: dict) -> bool:
     """Says what is right and wrong with the bundle in a file, and whether it verifies."""
-    bundle = attempt(lambda: parse(Path(file).read_text("utf-8")))
+    bundle = attempt(lambda: parse(Path(file).read_bytes()))
     chain = chain_of(bundle)
     results = {"schema": chain is not None}
     if chain:

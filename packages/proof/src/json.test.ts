@@ -77,6 +77,9 @@ describe("parseJson", () => {
     ["unsafe_integer", '{"a":[0,9007199254740992]}', "/a/1"],
     ["unsafe_integer", "-9007199254740992", ""],
     ["unsafe_integer", "1e400", ""],
+    ...["-0", "1.0", "1e0", "1E3", "2.5e3", "1.50", "0.0", "-0.0", "1.00000000000000000001", "1e-400"].map(
+      (digits): [JsonErrorCode, string, string] => ["number_spelling", `{"a":${digits}}`, "/a"],
+    ),
     ["too_deep", `${"[".repeat(17)}${"]".repeat(17)}`, "/0".repeat(16)],
     ["too_deep", `{"a/b~c":${"[".repeat(16)}`, `/a~1b~0c${"/0".repeat(15)}`],
   ])("refuses as %s: %j", (code, text, pointer) => {
@@ -85,7 +88,7 @@ describe("parseJson", () => {
 
   it("allows what lies just within the limits", () => {
     expect(parseJson(`${"[".repeat(16)}${"]".repeat(16)}`)).toBeDefined();
-    expect(parseJson("[9007199254740991,-9007199254740991,1.5,1e3]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53, 1.5, 1000]);
+    expect(parseJson("[9007199254740991,-9007199254740991,1.5,1e-7]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53, 1.5, 1e-7]);
     expect(parseJson('"12345678"', { maxSize: 10 })).toBe("12345678");
     expect(refusal('"123456789"', { maxSize: 10 }).code).toBe("too_large");
     expect(refusal("[[1]]", { maxDepth: 1 }).code).toBe("too_deep");
@@ -114,6 +117,11 @@ describe("parseJson", () => {
 
   it("refuses bytes that are not UTF-8", () => {
     expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("encoding");
+  });
+
+  it("says how a number is spelled instead", () => {
+    expect(refusal("[1.0]").message).toBe("line 1: 1.0 must be spelled 1");
+    expect(refusal("-0").message).toBe("line 1: -0 must be spelled 0");
   });
 
   it("names the line, counted from 1", () => {

@@ -14,7 +14,8 @@ export type JsonErrorCode =
   | "duplicate_member"
   | "forbidden_member"
   | "lone_surrogate"
-  | "unsafe_integer";
+  | "unsafe_integer"
+  | "number_spelling";
 
 /** Why a text was refused, and where. The message is for people and begins with the line. */
 export class JsonError extends Error {
@@ -47,8 +48,8 @@ export interface JsonLimits {
 
 /**
  * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
- * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, and
- * numbers that are integers beyond ±(2^53 - 1).
+ * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers
+ * that are integers beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
  * @throws JsonError
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
@@ -214,6 +215,7 @@ class Parser {
     // Every number of 2^53 and more, infinity included, is an integer to some readers and another to others.
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
+    if (digits !== String(number)) throw this.#error("number_spelling", `${excerpt(digits)} must be spelled ${number}`);
     this.#offset = NUMBER.lastIndex;
     return number;
   }
