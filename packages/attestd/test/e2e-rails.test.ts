@@ -73,6 +73,29 @@ describe("a Base transaction", () => {
   });
 });
 
+describe("an option of the interface, accepted word for word", () => {
+  test.each(NAMES)("buys on %s, whatever the client says of the resource and of extensions", async (name) => {
+    const body = name === "algorand" ? algorandSample() : sample();
+    const { json } = await post(attestUrl(), body);
+    const option = (json.options as { network: string }[]).find(({ network }) =>
+      name === "algorand" ? network === "algorand-mainnet" : network === rails[name].network,
+    );
+    const payment = await signed(rails[name], body);
+    const literal = {
+      ...payment,
+      accepted: option as unknown as PaymentRequirements,
+      resource: { url: "javascript:0", description: "x".repeat(5_000), mimeType: "text/html" },
+      extensions: { bazaar: { info: null, schema: "no schema" }, eip2612GasSponsoring: {}, strange: "x".repeat(500) },
+    };
+    const before = await rails[name].received();
+    const bought = await pay(attestUrl(), body, literal as PaymentPayload);
+    expect(bought).toMatchObject({ status: 200, json: { version: 1 } });
+    expect((await rails[name].received()) - before).toBe(1_000n);
+    // Bound by the payment, not by what surrounds it.
+    expect(await pay(attestUrl(), body, payment)).toMatchObject({ status: 200, text: bought.text });
+  });
+});
+
 describe("payments on all three rails", () => {
   const attestNote = ({ text }: Answer) => (JSON.parse(text) as ProofBundle).attest.note;
   test.each(NAMES)(

@@ -51,17 +51,17 @@ const TELLING: readonly ProblemCode[] = [
 export class Answers {
   readonly #options: AnswersOptions;
   /** Where the payment stood when the request last learnt something. */
-  readonly #seen = new Map<PaymentPayload, Seen>();
+  readonly #seen = new Map<PaymentPayload["payload"], Seen>();
   /** The step in which the request came. */
-  readonly #came = new Map<PaymentPayload, number>();
+  readonly #came = new Map<PaymentPayload["payload"], number>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
   }
 
   /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
-  looked(payload: PaymentPayload): void {
-    const { authorization: key } = payload.payload as SimulatedScheme;
+  looked({ payload }: Pick<PaymentPayload, "payload">): void {
+    const { authorization: key } = payload as SimulatedScheme;
     if (!this.#came.has(payload)) this.#came.set(payload, this.#options.step());
     const { call, spentAt, authorization } = this.#options.witness.course(key);
     if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
@@ -100,7 +100,7 @@ export class Answers {
     const { witness } = this.#options;
     const { key } = sent.authorization;
     const { call } = witness.course(key);
-    const seen = this.#seen.get(payload);
+    const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")
       witness.object("no402", `${key} is ${call?.state ?? "paid"}, and refused: ${error}`);
   }
@@ -112,7 +112,7 @@ export class Answers {
     const isOther = ({ subjectHash }: Call) => subjectHash !== requestHash(subject);
     if (code === "payment_bound_to_other_request" && !this.#callsOf(sent, payload).some(isOther))
       witness.object("bound", `${key} is said to be bound to another request`);
-    if (code === "payment_unaccounted" && this.#seen.get(payload) === "held")
+    if (code === "payment_unaccounted" && this.#seen.get(payload.payload) === "held")
       witness.object("answers", `${key} is called unaccounted, and has a call`);
   }
 
@@ -122,7 +122,7 @@ export class Answers {
    */
   #callsOf({ authorization, identifier, name }: Sent, payload: PaymentPayload): Call[] {
     const { witness } = this.#options;
-    const came = this.#came.get(payload) ?? 0;
+    const came = this.#came.get(payload.payload) ?? 0;
     const own = witness.course(authorization.key).call;
     if (own) return [own];
     const calls: Call[] = [];

@@ -62,6 +62,7 @@ function railOn(chain: PaymentChain, options: RailOptions) {
         amount: authorization.amount,
         asset: chain.asset,
         payload,
+        wire: payload.payload,
         authorization,
         signature: scheme.signature,
         wallet: scheme.wallet,

@@ -50,6 +50,7 @@ const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
 const LONGEST_WAIT_MS = 60_000;
+const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
  * Opens the service in a process as src/service.ts does: its calls are the real ones, from admission to the journal, and
@@ -83,7 +84,7 @@ export async function openService(
     products,
     ledger,
     attestor: createAttestor(signerOf(life, scheduler, defect.keyOf?.(life.name) ?? "KEY")),
-    resourceUrl: () => "https://attestd.example/attest",
+    resourceOf,
     log,
     clock,
     deadlineMs: DEADLINE_MS,
@@ -100,7 +101,7 @@ export async function openService(
   keepFresh(capacity, life, clock, scheduler);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
-  const common = { store, runner, capacity, log, clock };
+  const common = { store, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
   return { admit: defect.admit?.(admit, store) ?? admit, capacity, runner, store };
 }

@@ -26,6 +26,7 @@ import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator } from "./payment/facilitator.ts";
 import { Offers, type Tender } from "./payment/offers.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
+import { resourceOf } from "./payment/resource.ts";
 import { createProducts } from "./subjects/products.ts";
 import { createVerifier } from "./verification.ts";
 
@@ -59,7 +60,7 @@ const LONGEST_WAIT_MS = 60_000;
 const FEE = 1_000n;
 const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
-/** Where each kind of subject is sold over HTTP; a receipt names it, whichever door the subject was bought through. */
+/** Where each kind is sold over HTTP; receipts and facilitators are told it, whichever door the subject was bought through. */
 const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
 /**
@@ -114,6 +115,11 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await store.payees();
 
+  const sold = {
+    transaction: resourceOf(SOLD_AT.transaction, origin),
+    block: resourceOf(SOLD_AT.block, origin),
+    inclusion: resourceOf(SOLD_AT.inclusion, origin),
+  };
   const products = createProducts(chains, config.base);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
@@ -121,7 +127,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     products,
     ledger,
     attestor: createAttestor(signer),
-    resourceUrl: ({ kind }) => `${origin}${SOLD_AT[kind].path}`,
+    resourceOf: ({ kind }) => sold[kind],
     log,
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
@@ -160,6 +166,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     offers,
     rails,
     products,
+    resourceOf: ({ kind }) => sold[kind],
     isPayee: (rail, address) =>
       payees.some((payee) => payee.rail === rail.name && rail.sameAddress(payee.address, address)),
     log,

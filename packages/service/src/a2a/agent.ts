@@ -2,13 +2,13 @@ import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import { type Arguments, askFree, encodeWithin } from "../arguments.ts";
 import type { Admit } from "../calls/admit.ts";
 import { paymentRequired, type Recall } from "../calls/outcome.ts";
-import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import { x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Catalogue, Endpoint } from "../catalogue.ts";
 import { invalid, validate } from "../input.ts";
 import type { Operation, Operations, PaidOperation } from "../operations.ts";
-import { bazaarExtension } from "../payment/bazaar.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
+import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
 import { type Methods, RPC, RpcError } from "./rpc.ts";
@@ -124,10 +124,7 @@ function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalog
   for (const [id, endpoint] of Object.entries(catalogue)) {
     const operation = operations[id];
     if (!endpoint.skill || !operation) continue;
-    const { path, summary } = endpoint;
-    const resource: Resource = { url: `${origin}${path}`, description: summary };
-    if (operation.kind === "paid") resource.extensions = bazaarExtension(endpoint);
-    skills.set(endpoint.skill.id, { endpoint, operation, resource });
+    skills.set(endpoint.skill.id, { endpoint, operation, resource: resourceOf(endpoint, origin) });
   }
   return skills;
 }

@@ -56,7 +56,17 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   read(payload: PaymentPayload): Payment {
     const { id, by, alias, payTo = "PAYEE" } = payload.payload as Scheme;
     const aliases = alias === undefined ? [] : [alias];
-    return { rail: "base", key: `key/${id}`, aliases, payer: by, payTo, amount: 1_000n, asset: "USDC", payload };
+    return {
+      rail: "base",
+      key: `key/${id}`,
+      aliases,
+      payer: by,
+      payTo,
+      amount: 1_000n,
+      asset: "USDC",
+      payload,
+      wire: {},
+    };
   }
   async signature({ payload }: Payment) {
     return (payload.payload as Scheme).signature === "bad" ? ("invalid" as const) : ("valid" as const);
@@ -132,6 +142,7 @@ describe("admission", () => {
       clock,
       waitMs: WAIT_MS,
       deadlineMs: 20_000,
+      resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     };
     const admission = createAdmission(options);
     const read = capacity.refresh(AbortSignal.timeout(1_000));
@@ -340,6 +351,15 @@ describe("admission", () => {
       rail.made.add("1");
       const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A", payTo })));
       expect(problem).toMatchObject({ code: "payment_unaccounted", members: { retry: { sameHeader: true } } });
+    });
+
+    test("asks for no other one when it was made to us, under the interface's names for what it moves", async () => {
+      rail.refusal = "expired";
+      rail.made.add("1");
+      const payment = paying({ id: "1", by: "A" });
+      const accepted = { ...payment.accepted, amount: undefined, maxAmountRequired: "1000" };
+      const literal = { ...payment, accepted } as unknown as PaymentPayload;
+      expect((await problemOf(admit(BLOCK, literal))).code).toBe("payment_unaccounted");
     });
 
     test("asks the chain nothing for strangers, nor about what went to somebody else", async () => {

@@ -3,9 +3,11 @@ import type { JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import { forwardedPayment } from "../payment/forwarded-payment.ts";
 import { identifierAlias } from "../payment/identifier.ts";
-import type { Offers } from "../payment/offers.ts";
+import { acceptedAmount, type Offers } from "../payment/offers.ts";
 import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
+import type { Resource } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
@@ -26,6 +28,8 @@ export type AdmissionOptions = {
   /** Every rail that we can read, switched on or not. */
   rails: readonly Rail[];
   products: Products;
+  /** What is sold to whoever asks for such a subject, as the facilitator is told. */
+  resourceOf: (subject: Subject) => Resource;
   /** Whether an address is, or ever was, a payee of ours. */
   isPayee(rail: Rail, address: string): boolean;
   log: Logger;
@@ -141,7 +145,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
    * goes to a payee of ours, and moves what its payer has accepted.
    */
   async function couldBeTaken({ rail, payment }: Request): Promise<boolean> {
-    if (!options.isPayee(rail, payment.payTo) || payment.payload.accepted.amount !== `${payment.amount}`) return false;
+    if (!options.isPayee(rail, payment.payTo) || acceptedAmount(payment.payload) !== `${payment.amount}`) return false;
     const fault = await rail.checkLayout(payment).then(() => undefined, refusal);
     return fault === undefined;
   }
@@ -168,7 +172,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   /** The further checks of a payment that is well signed and fits an offer. @returns its call, or why it is refused */
   async function admitNew(request: Request, requirement: PaymentRequirements): Promise<Call | PaymentRefused> {
-    const { rail, payment, signal } = request;
+    const { subject, rail, payment, signal } = request;
     const { names, earlier } = await named(request);
     // The new payment is left unsettled: this has been bought already.
     if (earlier) return bound(earlier, request, names);
@@ -176,7 +180,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const release = await asking(() => backing.promise(rail, payment, signal)).catch(refusal);
     if (release instanceof PaymentRefused) return release;
     try {
-      const verdict = await asking(() => facilitatorOf(rail.name).verify(payment.payload, requirement, signal));
+      const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
+      const verdict = await asking(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
       return bound(await begin(request, requirement, names), request, names);
     } finally {

@@ -87,7 +87,7 @@ describe("effects", () => {
       products: createProducts(new Map()),
       ledger,
       attestor,
-      resourceUrl: () => "https://attestd.example/attest",
+      resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
       log: pino({ level: "silent" }),
       clock,
       deadlineMs: 20_000,

@@ -6,8 +6,10 @@ import type { Clock } from "../clock.ts";
 import { noteOf } from "../ledger/attempt-note.ts";
 import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import { forwardedPayment } from "../payment/forwarded-payment.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import { settlementReceipt, signReceipt } from "../payment/receipt.ts";
+import type { Resource } from "../payment/resource.ts";
 import type { Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
@@ -20,8 +22,8 @@ export type EffectsOptions = {
   products: Products;
   ledger: Ledger;
   attestor: Attestor;
-  /** The URL at which such a subject is sold, for receipts. */
-  resourceUrl: (subject: Subject) => string;
+  /** What is sold to whoever asks for such a subject, for the facilitator and receipts. */
+  resourceOf: (subject: Subject) => Resource;
   log: Logger;
   clock: Clock;
   /** How long one question to the facilitator or a chain may take, in ms. */
@@ -62,7 +64,7 @@ export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSi
 
 /** Everything that a call does to the world. No effect commits anything: it tells what happened. */
 export function createEffects(options: EffectsOptions): Perform {
-  const { rails, facilitators, products, ledger, attestor, resourceUrl, log, clock, deadlineMs } = options;
+  const { rails, facilitators, products, ledger, attestor, resourceOf, log, clock, deadlineMs } = options;
   const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, clock.timeout(ms)]);
 
   return async (call, effect, memory, stop) => {
@@ -95,8 +97,10 @@ export function createEffects(options: EffectsOptions): Perform {
   /** Lets the settlement leave. Whatever comes back is a hint: only the chain tells what became of the payment. */
   async function settle(call: Call, memory: Memory, stop: AbortSignal): Promise<undefined> {
     delete memory.begun;
+    const { payload, requirement, subject } = call;
+    const forwarded = forwardedPayment(railOf(call).read(payload), requirement, resourceOf(subject));
     const answer: SettleAnswer = await facilitatorOf(call)
-      .settle(call.payload, call.requirement, within(deadlineMs, stop))
+      .settle(forwarded, requirement, within(deadlineMs, stop))
       .catch((error: Error) => ({ success: false, reason: error.message }));
     if (answer.success) ledger.prepare(within(deadlineMs, stop));
     else log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
@@ -207,7 +211,7 @@ export function createEffects(options: EffectsOptions): Perform {
     };
     const [bundle, receipt] = await Promise.all([
       attestor.seal(products[subject.kind].bundle(evidence, attested)),
-      signReceipt(unsigned, { resourceUrl: resourceUrl(subject), at: clock.now() }, attestor),
+      signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor),
     ]);
     return { bundle, receipt };
   }

@@ -1,12 +1,12 @@
 import type { Admit } from "../calls/admit.ts";
 import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
-import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import { x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue.ts";
 import { parseInput, requireJson } from "../input.ts";
 import type { PaidOperation } from "../operations.ts";
-import { bazaarExtension } from "../payment/bazaar.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
+import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Answer, json } from "./answer.ts";
 import { readBody } from "./body.ts";
@@ -21,10 +21,9 @@ export function paidRoute(
   operation: PaidOperation,
   { admit, offers, origin }: PaidRouteOptions,
 ): Route {
-  const { path, summary, body } = endpoint;
-  const resource = { url: `${origin}${path}`, description: summary, extensions: bazaarExtension(endpoint) };
+  const { body } = endpoint;
   const lately = new DeliveredLately();
-  const word = wording(resource);
+  const word = wording(resourceOf(endpoint, origin));
 
   return async (incoming) => {
     const header = incoming.headers["payment-signature"]?.toString();

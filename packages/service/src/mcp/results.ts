@@ -1,7 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Outcome } from "../calls/outcome.ts";
-import { type Resource, x402PaymentRequired } from "../calls/payment-required.ts";
+import { x402PaymentRequired } from "../calls/payment-required.ts";
 import { settlementOf } from "../payment/receipt.ts";
+import type { Resource } from "../payment/resource.ts";
 import type { Problem } from "../problems.ts";
 
 /** @param text JSON of an object; it is sent as it is, and parsed beside that */

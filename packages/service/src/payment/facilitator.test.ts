@@ -1,46 +1,285 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { HTTPFacilitatorClient } from "@x402/core/http";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { SettleError, VerifyError } from "@x402/core/types";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Handler, Upstream } from "../providers/testing.ts";
 import { FacilitatorError, httpFacilitator } from "./facilitator.ts";
 
-const answers: Record<string, { status: number; body: string } | "never"> = {};
-const server = createServer((request, response) => {
-  const answer = answers[request.url ?? ""];
-  if (answer === "never") return;
-  response.writeHead(answer?.status ?? 404, { "content-type": "application/json" }).end(answer?.body ?? "{}");
-});
-let url: string;
+let upstream: Upstream;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  upstream = await Upstream.start((_, response) => response.end());
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+afterAll(() => upstream.close());
+
+const PAYMENT = { x402Version: 2 } as PaymentPayload;
+const REQUIREMENT = { network: "eip155:8453" } as unknown as PaymentRequirements;
+const soon = () => AbortSignal.timeout(5_000);
+const ours = () => httpFacilitator({ url: upstream.url });
+const verify = (signal = soon()) => ours().verify(PAYMENT, REQUIREMENT, signal);
+const settle = (signal = soon()) => ours().settle(PAYMENT, REQUIREMENT, signal);
+
+/** Has the upstream answer everything so. */
+function answering(status: number, body: string): void {
+  upstream.handler = (_, response) => response.writeHead(status, { "content-type": "application/json" }).end(body);
+}
+
+/** What a client makes of an answer: the verdict, or none. */
+type Reading = "yes" | "no" | "no answer";
+
+/** The stock package's reading: with a failure's status a verdict is a refusal. */
+async function stockReading(operation: "verify" | "settle"): Promise<Reading> {
+  const client = new HTTPFacilitatorClient({ url: upstream.url, timeoutMs: 5_000 });
+  try {
+    if (operation === "verify") return (await client.verify(PAYMENT, REQUIREMENT)).isValid ? "yes" : "no";
+    return (await client.settle(PAYMENT, REQUIREMENT)).success ? "yes" : "no";
+  } catch (error) {
+    return error instanceof VerifyError || error instanceof SettleError ? "no" : "no answer";
+  }
+}
+
+async function ourReading(operation: "verify" | "settle"): Promise<Reading> {
+  try {
+    if (operation === "verify") return (await verify()).valid ? "yes" : "no";
+    return (await settle()).success ? "yes" : "no";
+  } catch (error) {
+    expect(error).toBeInstanceOf(FacilitatorError);
+    return "no answer";
+  }
+}
+
+const TRANSACTION = "0x8d1c4b3d2f6f0a9b7a55c1de9f4c6c0f6a7b7a0d3b0f3f1e2d4c5b6a79880102";
+const PAYER = "0x857b06519E91e3A54538791bDbb0E22373e36b66";
+
+/** By facilitator: status, body, and what it is about. Shapes of their published schemas and of what they were seen to send. */
+const VERIFY_ANSWERS: [string, number, unknown][] = [
+  ["CDP: valid", 200, { isValid: true, payer: PAYER }],
+  ["CDP: invalid", 200, { isValid: false, invalidReason: "insufficient_funds", payer: PAYER }],
+  ["CDP: screened", 200, { isValid: false, invalidReason: "kyt_risk_detected", invalidMessage: "", payer: PAYER }],
+  ["CDP: invalid under 400", 400, { isValid: false, invalidReason: "invalid_payload", payer: "" }],
+  ["CDP: a long description", 400, { errorType: "invalid_request", errorMessage: "description: maxLength 500" }],
+  ["CDP: a key that is not allowed here", 401, { errorType: "unauthorized", errorMessage: "Unauthorized." }],
+  ["PayAI: valid", 200, { isValid: true, invalidReason: null, payer: PAYER, extra: null, extensions: {} }],
+  ["PayAI: free tier used up", 403, { error: "free_tier_exhausted" }],
+  ["PayAI: too many requests", 429, { error: "rate_limited" }],
+  ["GoPlausible: valid", 200, { isValid: true, payer: "RUIMGV" }],
+  ["Circle: valid", 200, { isValid: true, payer: PAYER, extensions: null }],
+  ["Circle: trial used up", 403, { code: "registration_required", message: "Register to go on." }],
+  [
+    "x402.org, in Python: valid",
+    200,
+    { isValid: true, invalidReason: null, invalidMessage: null, payer: null, extra: null },
+  ],
+  ["x402.org, in Python: invalid", 200, { isValid: false, invalidReason: null, invalidMessage: null, payer: null }],
+  ["x402.org: a malformed body", 500, { error: "Internal Server Error" }],
+  ["any: invalid under 500", 500, { isValid: false, invalidReason: "unexpected_verify_error" }],
+  ["any: a verdict that is no boolean", 200, { isValid: "true" }],
+  ["any: a reason that is no text", 200, { isValid: false, invalidReason: 7 }],
+];
+
+const SETTLE_ANSWERS: [string, number, unknown][] = [
+  [
+    "CDP: settled",
+    200,
+    { success: true, payer: PAYER, transaction: TRANSACTION, network: "eip155:8453", amount: "1000" },
+  ],
+  [
+    "CDP: pending",
+    200,
+    { success: false, errorReason: "settlement_pending", transaction: TRANSACTION, network: "eip155:8453" },
+  ],
+  [
+    "CDP: refused under 400",
+    400,
+    { success: false, errorReason: "settle_exact_failed_onchain", transaction: "", network: "eip155:8453" },
+  ],
+  ["CDP: no verdict", 400, { errorType: "invalid_request", errorMessage: "description: maxLength 500" }],
+  [
+    "PayAI: settled",
+    200,
+    { success: true, errorReason: null, payer: PAYER, transaction: TRANSACTION, network: "eip155:8453", amount: null },
+  ],
+  [
+    "PayAI: pending on Solana",
+    200,
+    {
+      success: false,
+      errorReason: "settlement_pending",
+      errorMessage: null,
+      transaction: "",
+      network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    },
+  ],
+  [
+    "PayAI: a repeat",
+    409,
+    { success: false, errorReason: "duplicate_settlement", transaction: "", network: "eip155:8453" },
+  ],
+  ["PayAI: free tier used up", 403, { error: "free_tier_exhausted" }],
+  [
+    "GoPlausible: settled",
+    200,
+    { success: true, transaction: "XVEG7T", network: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k", payer: "RUIMGV" },
+  ],
+  [
+    "Circle: settled",
+    200,
+    { success: true, transaction: TRANSACTION, network: "eip155:8453", payer: PAYER, extensions: null, extra: null },
+  ],
+  ["Circle: trial used up", 403, { code: "registration_required" }],
+  [
+    "x402.org, in Python: settled",
+    200,
+    {
+      success: true,
+      errorReason: null,
+      errorMessage: null,
+      payer: null,
+      transaction: TRANSACTION,
+      network: "eip155:8453",
+      extra: null,
+      extensions: null,
+    },
+  ],
+  ["any: refused under 500", 500, { success: false, errorReason: null, transaction: "", network: "" }],
+];
+
+describe("an answer of a facilitator is read as @x402/core reads it", () => {
+  test.each(VERIFY_ANSWERS)("to verify: %s", async (_, status, body) => {
+    answering(status, JSON.stringify(body));
+    expect(await ourReading("verify")).toBe(await stockReading("verify"));
+  });
+
+  test.each(SETTLE_ANSWERS)("to settle: %s", async (_, status, body) => {
+    answering(status, JSON.stringify(body));
+    expect(await ourReading("settle")).toBe(await stockReading("settle"));
+  });
+
+  test.each<[string, unknown[]]>([
+    [
+      "CDP",
+      [
+        { x402Version: 2, scheme: "exact", network: "eip155:8453" },
+        { x402Version: 1, scheme: "exact", network: "base" },
+      ],
+    ],
+    [
+      "PayAI",
+      [
+        {
+          x402Version: 2,
+          scheme: "exact",
+          network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+          extra: { feePayer: "2wKup", recentBlockhash: "9xQ", lastValidBlockHeight: 350_123_456 },
+        },
+      ],
+    ],
+    [
+      "GoPlausible",
+      [
+        {
+          x402Version: 2,
+          scheme: "exact",
+          network: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+          extra: { feePayer: "RUIMGV" },
+        },
+      ],
+    ],
+    ["Circle", [{ x402Version: 2, scheme: "exact", network: "eip155:8453", extra: { name: "GatewayWalletBatched" } }]],
+    [
+      "x402.org, in Python",
+      [
+        { x402Version: 2, scheme: "exact", network: "eip155:8453", extra: null },
+        { x402Version: 2, scheme: "upto", network: "eip155:8453", extra: null },
+      ],
+    ],
+  ])("to supported: %s", async (_, kinds) => {
+    answering(200, JSON.stringify({ kinds, extensions: [], signers: {} }));
+    const stock = await new HTTPFacilitatorClient({ url: upstream.url }).getSupported();
+    const expected = stock.kinds
+      .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")
+      .map(({ network, extra }) => ({ network, extra: extra ?? {} }));
+    expect(await ours().supported(soon())).toEqual(expected);
+  });
 });
 
-const payload = { x402Version: 2 } as never;
-const ask = (signal = AbortSignal.timeout(5_000)) => httpFacilitator({ url }).verify(payload, {} as never, signal);
+test("a kind that cannot be read takes none of the others with it", async () => {
+  const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
+  answering(200, JSON.stringify({ kinds: [null, 7, { ...kind, network: null }, kind] }));
+  expect(await ours().supported(soon())).toEqual([{ network: "eip155:8453", extra: {} }]);
+});
 
-test("a refusal is an answer, whatever its status", async () => {
-  answers["/verify"] = { status: 402, body: '{"isValid":false,"invalidReason":"insufficient_funds"}' };
-  expect(await ask()).toEqual({ valid: false, reason: "insufficient_funds" });
-  answers["/verify"] = { status: 200, body: '{"isValid":true}' };
-  expect(await ask()).toEqual({ valid: true });
+test("a verdict for the payer counts under the status of a success alone", async () => {
+  answering(500, '{"isValid":true}');
+  await expect(verify()).rejects.toThrow(FacilitatorError);
+  answering(402, '{"success":true,"transaction":"X","network":"N"}');
+  expect(await settle()).toEqual({ success: false });
 });
 
 test.each([
-  ["a failure", { status: 500, body: "{}" }],
-  ["no JSON", { status: 200, body: "<html>" }],
-  ["another shape", { status: 200, body: '{"isValid":"yes"}' }],
-])("%s is no answer", async (_, answer) => {
-  answers["/verify"] = answer;
-  await expect(ask()).rejects.toThrow(FacilitatorError);
+  ["no JSON", 200, "<html>"],
+  ["nothing", 200, ""],
+  ["another shape", 200, '{"isValid":"yes"}'],
+  ["null", 200, "null"],
+  ["a list", 200, '[{"isValid":true}]'],
+  ["bytes that are no text", 200, "\xff"],
+])("%s is no answer", async (_, status, body) => {
+  answering(status, body);
+  await expect(verify()).rejects.toThrow(FacilitatorError);
+  await expect(settle()).rejects.toThrow(FacilitatorError);
+});
+
+test("what a failure says reaches the operator in one short line", async () => {
+  answering(
+    403,
+    JSON.stringify({ code: "registration_required", message: `a\n\u0000\u001b[31mb ${"x".repeat(9_000)}` }),
+  );
+  const error = await verify().catch((error: Error) => error);
+  expect(error).toMatchObject({ message: expect.stringContaining('HTTP 403: {"code":"registration_required"') });
+  expect((error as Error).message.length).toBeLessThan(400);
+  expect((error as Error).message).not.toMatch(/\p{C}/u);
 });
 
 test("one that is silent until the caller's deadline gave no answer; a caller who leaves has its own reason", async () => {
-  answers["/verify"] = "never";
-  await expect(ask(AbortSignal.timeout(20))).rejects.toThrow(FacilitatorError);
+  upstream.handler = () => undefined;
+  await expect(verify(AbortSignal.timeout(20))).rejects.toThrow(FacilitatorError);
   const reason = new Error("stopping");
-  await expect(ask(AbortSignal.abort(reason))).rejects.toBe(reason);
+  await expect(verify(AbortSignal.abort(reason))).rejects.toBe(reason);
+});
+
+describe("a settlement still leaves", () => {
+  const five = (ask: () => Promise<unknown>) =>
+    Promise.all(Array.from({ length: 5 }, () => ask().catch(() => undefined)));
+  const settled: Handler = (_, response) => response.end('{"success":true,"transaction":"X","network":"N"}');
+
+  test.each<[string, Handler]>([
+    ["400", (_, response) => response.writeHead(400).end("{}")],
+    ["429", (_, response) => response.writeHead(429).end("{}")],
+    ["500", (_, response) => response.writeHead(500).end("{}")],
+    ["no JSON", (_, response) => response.end("<html>")],
+    ["too much", (_, response) => response.end("x".repeat(2 * 1024 * 1024))],
+  ])("after payments, verified or settled, that were answered with %s", async (_, handler) => {
+    const facilitator = ours();
+    upstream.handler = handler;
+    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
+    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, soon()));
+    upstream.handler = settled;
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
+
+  test("after settlements that ran out of time", async () => {
+    const facilitator = ours();
+    upstream.handler = () => undefined;
+    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, AbortSignal.timeout(20)));
+    upstream.handler = settled;
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
+
+  test("while verify is left alone, because it was not there", async () => {
+    const facilitator = ours();
+    upstream.handler = ({ url }, response) =>
+      url === "/settle" ? response.end('{"success":true}') : response.writeHead(503).end();
+    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
+    await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("left alone");
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
 });

@@ -1,7 +1,9 @@
+import { fromUtf8 } from "@attestd/proof";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config.ts";
-import { HttpProvider } from "../providers/http.ts";
+import { Breaker, type Vote } from "../providers/breaker.ts";
+import { type Ending, type HttpAnswer, HttpProvider } from "../providers/http.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
 
@@ -18,63 +20,91 @@ export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
 /** Never proof of anything: what became of a payment is told by its chain. */
 export type SettleAnswer = { success: boolean; reason?: string };
 
-/** A facilitator as one rail uses it (x402 v2, facilitator interface). */
+/** A network of scheme `exact` in version 2 that a facilitator settles, with what it adds to an offer. */
+export type SupportedKind = { network: string; extra: Record<string, unknown> };
+
+/** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments are as `forwardedPayment` makes them. */
 export interface Facilitator {
-  verify(payload: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer>;
-  /** Never retried here, and never hedged. */
-  settle(payload: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer>;
-  /** What it settles: networks of scheme `exact` in version 2, with what it adds to an offer. */
-  supported(signal: AbortSignal): Promise<{ network: string; extra: Record<string, unknown> }[]>;
+  /** @throws FacilitatorError; the signal's reason when it was aborted for another reason than the time */
+  verify(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer>;
+  /** Never retried here, and never hedged. @throws as `verify` does */
+  settle(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer>;
+  /** What it settles. @throws as `verify` does */
+  supported(signal: AbortSignal): Promise<SupportedKind[]>;
 }
 
 const JSON_BODY = { "content-type": "application/json" };
 
-const VerifyResponse = z.object({
-  isValid: z.boolean(),
-  invalidReason: z.string().optional(),
-  invalidMessage: z.string().optional(),
+/** Read as @x402/core reads it: some facilitators write `null` where others leave a member out. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? undefined);
+const VerifyResponse = z.object({ isValid: z.boolean(), invalidReason: text, invalidMessage: text });
+const SettleResponse = z.object({ success: z.boolean(), errorReason: text, errorMessage: text });
+const Kind = z.object({
+  x402Version: z.number(),
+  scheme: z.string(),
+  network: z.string(),
+  extra: z.record(z.string(), z.unknown()).nullish(),
 });
-const SettleResponse = z.object({
-  success: z.boolean(),
-  errorReason: z.string().optional(),
-  errorMessage: z.string().optional(),
-});
-const SupportedResponse = z.object({
-  kinds: z.array(
-    z.object({
-      x402Version: z.number(),
-      scheme: z.string(),
-      network: z.string(),
-      extra: z.record(z.string(), z.unknown()).optional(),
-    }),
-  ),
-});
+/** A kind of another network that cannot be read is not our concern. */
+const SupportedResponse = z.object({ kinds: z.array(z.unknown()) });
 
-/** A settlement waits for the payment's chain, and may be long in coming. */
-const TIMEOUT_MS = 60_000;
+const VERIFY_MS = 60_000;
+/** Facilitators wait for the payment's chain: some answer after 100 s. */
+export const SETTLE_MS = 120_000;
+const SUPPORTED_MS = 5_000;
+/** An answer is a few hundred bytes; a list of kinds some ten thousand. */
+const MOST_BYTES = 1024 * 1024;
+/** Of words of theirs that are passed on. */
+const MOST_CHARACTERS = 300;
 
 /**
- * Asks a facilitator over HTTP.
+ * The breakers of verify and settle hear of a facilitator that is not there, and of nothing that a payment may cause: its
+ * payer could keep others from paying with it. So a status that a scheme's own failure has (500) tells nothing, and
+ * neither does the time that it takes.
+ */
+function isThere(ending: Ending): Vote {
+  const isGone = ending === "unreachable" || ending === 502 || ending === 503 || ending === 504;
+  return isGone ? "failed" : "unclear";
+}
+
+/**
+ * Asks a facilitator over HTTP. Each of its three operations has connections and a breaker of its own, so that none of
+ * them suffers for another.
  *
  * Ours rather than @x402/core's client, because that one follows redirects and reads answers of any size: a payment
  * must reach the host that the operator named, and no other.
  */
 export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator {
-  const provider = new HttpProvider({ url, timeoutMs: TIMEOUT_MS, ...(auth && { headers: { authorization: auth } }) });
+  const named = { url, ...(auth && { headers: { authorization: auth } }) };
+  const verifier = new HttpProvider({ ...named, timeoutMs: VERIFY_MS, vote: isThere });
+  // A settlement that did not leave is begun again soon: a rest must not outlive the payment.
+  const settler = new HttpProvider({
+    ...named,
+    timeoutMs: SETTLE_MS,
+    vote: isThere,
+    breaker: new Breaker({ longestRestMs: 4_000 }),
+  });
+  const lister = new HttpProvider({ ...named, timeoutMs: SUPPORTED_MS });
 
   async function ask<S extends z.ZodType>(
+    provider: HttpProvider,
     path: string,
-    answer: S,
+    schema: S,
     signal: AbortSignal,
     body?: unknown,
-  ): Promise<z.infer<S>> {
+  ): Promise<{ isOk: boolean; answer: z.infer<S> }> {
+    const post = body !== undefined && { method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
     try {
-      const request =
-        body === undefined
-          ? { path }
-          : { path, method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
-      // A refusal may come with a status of its own and is an answer all the same.
-      return provider.read(await provider.request(request, signal), answer);
+      // A refusal may come with any status, and is an answer all the same (as @x402/core takes it).
+      const given = await provider.request({ path, maxBytes: MOST_BYTES, anyStatus: true, ...post }, signal);
+      const read = readJson(given, schema);
+      const isOk = given.status >= 200 && given.status <= 299;
+      if (read?.success) return { isOk, answer: read.data };
+      if (!isOk) throw new FacilitatorError(`${provider.name} ${refusal(given)}`);
+      throw new FacilitatorError(`${provider.name} answered ${path} with data that cannot be read`, read?.error);
     } catch (error) {
       // Also when the caller's own deadline ended it: that is the facilitator's doing.
       const cause = signal.aborted ? ended(signal, "a payment") : error;
@@ -90,21 +120,50 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     paymentRequirements,
   });
   return {
-    async verify(payload, requirement, signal) {
-      const answer = await ask("/verify", VerifyResponse, signal, request(payload, requirement));
+    async verify(payment, requirement, signal) {
+      const { answer, isOk } = await ask(verifier, "/verify", VerifyResponse, signal, request(payment, requirement));
+      if (answer.isValid && !isOk)
+        throw new FacilitatorError(`${verifier.name} calls a payment valid, under the status of a failure`);
       if (answer.isValid) return { valid: true };
-      return { valid: false, reason: answer.invalidMessage ?? answer.invalidReason ?? "refused by the facilitator" };
+      return {
+        valid: false,
+        reason: brief(answer.invalidMessage || answer.invalidReason) ?? "refused by the facilitator",
+      };
     },
-    async settle(payload, requirement, signal) {
-      const answer = await ask("/settle", SettleResponse, signal, request(payload, requirement));
-      const reason = answer.errorMessage ?? answer.errorReason;
-      return { success: answer.success, ...(reason !== undefined && { reason }) };
+    async settle(payment, requirement, signal) {
+      const { answer, isOk } = await ask(settler, "/settle", SettleResponse, signal, request(payment, requirement));
+      const reason = brief(answer.errorMessage || answer.errorReason);
+      return { success: answer.success && isOk, ...(reason !== undefined && { reason }) };
     },
     async supported(signal) {
-      const { kinds } = await ask("/supported", SupportedResponse, signal);
-      return kinds
+      const { answer, isOk } = await ask(lister, "/supported", SupportedResponse, signal);
+      if (!isOk) throw new FacilitatorError(`${lister.name} lists what it settles under the status of a failure`);
+      return answer.kinds
+        .flatMap((kind) => Kind.safeParse(kind).data ?? [])
         .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")
         .map(({ network, extra }) => ({ network, extra: extra ?? {} }));
     },
   };
+}
+
+/** @returns undefined when the answer is no JSON. Members that we need hold no integers: they may be rounded */
+function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSafeParseResult<z.infer<S>> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(fromUtf8(body)));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a status without a verdict said, for the operator: nothing in it is the client's but what it may find there. */
+function refusal({ status, body }: HttpAnswer): string {
+  const words = brief(Buffer.from(body.subarray(0, 4 * MOST_CHARACTERS)).toString());
+  return `answered HTTP ${status}${words ? `: ${words}` : ""}`;
+}
+
+/** Words of a facilitator's, as they may be logged and passed on: one line, in print, and not long. */
+function brief(words: string | undefined): string | undefined {
+  const line = words?.replace(/[\p{C}\s]+/gu, " ").trim();
+  if (!line) return undefined;
+  return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS - 1)}…`;
 }

@@ -86,6 +86,19 @@ describe("offers", () => {
     expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(PaymentRefused);
   });
 
+  test("are found under the interface's own names, word for word", async () => {
+    const offers = await offersOf("algorand", "base", "solana");
+    for (const [i, option] of offers.optionsFor("base").entries()) {
+      const accepted = option as unknown as PaymentRequirements;
+      const rail = (["base", "algorand", "solana"] as const)[i] as RailName;
+      expect(offers.match(accepting(accepted), rail, "base")).toEqual(offers.for("base")[i]);
+      for (const change of [{ maxAmountRequired: "999" }, { amount: "999" }, { maxAmountRequired: 1000 }])
+        expect(() => offers.match(accepting({ ...accepted, ...change }), rail, "base")).toThrow(
+          "is not 1000, as offered",
+        );
+    }
+  });
+
   test("honour a fee payer for the time that its offer was good", async () => {
     const offers = await offersOf("algorand");
     const [before] = offers.for("algorand") as [PaymentRequirements];

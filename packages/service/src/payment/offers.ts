@@ -106,16 +106,15 @@ export class Offers {
    * @returns our own requirement, never the client's copy of it
    * @throws PaymentRefused saying what does not fit
    */
-  match({ accepted }: PaymentPayload, rail: RailName, chain: ChainName): PaymentRequirements {
+  match(payment: PaymentPayload, rail: RailName, chain: ChainName): PaymentRequirements {
+    const { accepted } = payment;
     const tender = this.#tendersFor(chain).find((candidate) => candidate.rail.name === rail);
     if (!tender) throw new PaymentRefused(`a source on ${chain} cannot be paid on ${accepted.network}`);
     const offer = this.#requirement(tender);
-    const same = (field: "scheme" | "amount") => {
-      if (accepted[field] !== offer[field])
-        throw new PaymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
-    };
-    same("scheme");
-    same("amount");
+    if (accepted.scheme !== offer.scheme)
+      throw new PaymentRefused(`accepted.scheme is not ${offer.scheme}, as offered`);
+    if (acceptedAmount(payment) !== offer.amount)
+      throw new PaymentRefused(`accepted.amount is not ${offer.amount}, as offered`);
     for (const field of ["asset", "payTo"] as const) {
       const value = accepted[field];
       if (typeof value !== "string" || !tender.rail.sameAddress(value, offer[field]))
@@ -146,6 +145,12 @@ export class Offers {
       extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
     };
   }
+}
+
+/** What a payment says it moves, under x402's name or the interface's own (interface.md, 5.3). @returns anything */
+export function acceptedAmount({ accepted }: PaymentPayload): unknown {
+  const { amount, maxAmountRequired } = accepted as { amount?: unknown; maxAmountRequired?: unknown };
+  return amount ?? maxAmountRequired;
 }
 
 function interfaceOption({ rail, payTo, facilitatorUrl }: Tender, price: bigint): InterfaceOption {

@@ -14,11 +14,10 @@ export type Settled = { success: true; transaction: string } | { success: false;
  * @returns standard base64 of JSON
  */
 export function settlementReceipt(
-  payment: Payment,
+  { payer }: Pick<Payment, "payer">,
   { network, amount }: PaymentRequirements,
   settled: Settled,
 ): string {
-  const { payer } = payment;
   const response: SettleResponse = settled.success
     ? { success: true, payer, transaction: settled.transaction, network, amount }
     : {

@@ -1,13 +1,6 @@
 import { fromUtf8 } from "@attestd/proof";
-import {
-  type CircuitBreakerPolicy,
-  ConsecutiveBreaker,
-  circuitBreaker,
-  ExponentialBackoff,
-  handleType,
-  isBrokenCircuitError,
-} from "cockatiel";
 import type { z } from "zod";
+import { Breaker, Resting, type Vote } from "./breaker.ts";
 import { within } from "./deadline.ts";
 import { exchangeWith, TooLong } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
@@ -20,7 +13,14 @@ export type HttpProviderOptions = {
   headers?: Readonly<Record<string, string>>;
   /** Per request. */
   timeoutMs?: number;
+  /** When the upstream is left alone. */
+  breaker?: Breaker;
+  /** What an end without an answer tells of the upstream; a failure of it unless this says otherwise. */
+  vote?: (ending: Ending) => Vote;
 };
+
+/** How a request ended that had no answer: a status, or what it met instead of one. */
+export type Ending = number | "unreachable" | "late" | "too long";
 
 export type HttpRequest = {
   method?: "GET" | "POST";
@@ -32,21 +32,27 @@ export type HttpRequest = {
   maxBytes?: number;
   /**
    * A request that the upstream answers only when something happens, within this time. It neither trips nor probes the
-   * circuit breaker: other callers wait for a probe, and must not wait for an event.
+   * circuit breaker: a breaker waits for what a try comes to, and must not wait for an event.
    */
   longPollMs?: number;
+  /** Whether 429 and 5xx are answers too, because of what may be in their bodies. They vote as if they were none. */
+  anyStatus?: boolean;
 };
 
-/** A whole answer below 500 other than 429. */
+/** A whole answer, below 500 and other than 429 unless any status was asked for. */
 export type HttpAnswer = { status: number; body: Uint8Array };
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Failures in a row after which a provider is left alone for a while. */
-const BREAK_AFTER = 5;
-const REST_MS = { initialDelay: 1_000, maxDelay: 30_000 };
 
-class Unanswered extends Error {}
+class Unanswered extends Error {
+  readonly ending: Ending;
+
+  constructor(message: string, ending: Ending, cause?: unknown) {
+    super(message, { cause });
+    this.ending = ending;
+  }
+}
 
 /**
  * One upstream over HTTP: redirects refused, answers bounded in size and time, failing fast while the upstream is down.
@@ -59,9 +65,16 @@ export class HttpProvider {
   readonly #query: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
-  readonly #breaker: CircuitBreakerPolicy;
+  readonly #breaker: Breaker;
+  readonly #vote: (ending: Ending) => Vote;
 
-  constructor({ url, headers = {}, timeoutMs = TIMEOUT_MS }: HttpProviderOptions) {
+  constructor({
+    url,
+    headers = {},
+    timeoutMs = TIMEOUT_MS,
+    breaker = new Breaker(),
+    vote = () => "failed",
+  }: HttpProviderOptions) {
     const { host, origin, pathname, search, username, password } = new URL(url);
     this.name = host;
     this.#send = exchangeWith(origin);
@@ -70,10 +83,8 @@ export class HttpProvider {
     this.#headers =
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
     this.#timeoutMs = timeoutMs;
-    this.#breaker = circuitBreaker(handleType(Unanswered), {
-      breaker: new ConsecutiveBreaker(BREAK_AFTER),
-      halfOpenAfter: new ExponentialBackoff(REST_MS),
-    });
+    this.#breaker = breaker;
+    this.#vote = vote;
   }
 
   /**
@@ -84,10 +95,9 @@ export class HttpProvider {
     signal.throwIfAborted();
     const limit = request.longPollMs ?? this.#timeoutMs;
     try {
-      // Outermost, so that a caller is never held behind another caller's probe of an open circuit.
       return await within(limit, signal, (ends) => {
-        const attempt = () => this.#exchange(request, ends, signal);
-        return request.longPollMs === undefined ? this.#breaker.execute(attempt, ends) : attempt();
+        const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, { ends, caller: signal, vote });
+        return request.longPollMs === undefined ? this.#breaker.run(attempt) : attempt(() => undefined);
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -125,23 +135,23 @@ export class HttpProvider {
   }
 
   async #exchange(
-    { method = "GET", path, headers, body, maxBytes = MAX_BYTES }: HttpRequest,
-    ends: AbortSignal,
-    caller: AbortSignal,
+    { method = "GET", path, headers, body, maxBytes = MAX_BYTES, anyStatus = false }: HttpRequest,
+    { ends, caller, vote }: { ends: AbortSignal; caller: AbortSignal; vote: (vote: Vote) => void },
   ): Promise<HttpAnswer> {
     const sent = { method, path: this.#withBase(path), headers: { ...this.#headers, ...headers }, body, maxBytes };
     try {
       const answer = await this.#send(sent, ends);
-      const { status } = answer;
-      if (status === 429 || status >= 500) throw new Unanswered(`answered HTTP ${status}`);
-      if (status >= 300 && status < 400) throw new Unanswered("answered with a redirect");
+      const fault = faultOf(answer);
+      vote(fault ? this.#vote(fault.ending) : "answered");
+      if (fault && !(anyStatus && fault.isStatus)) throw new Unanswered(fault.message, fault.ending);
       return answer;
     } catch (error) {
       // A caller who leaves says nothing about the provider, so the breaker must not count it.
       caller.throwIfAborted();
       if (error instanceof Unanswered) throw error;
-      const reason = error instanceof TooLong ? `answered with more than ${maxBytes} bytes` : unread(error);
-      throw new Unanswered(reason, { cause: error });
+      const unanswered = unread(error, ends.aborted, maxBytes);
+      vote(this.#vote(unanswered.ending));
+      throw unanswered;
     }
   }
 
@@ -152,15 +162,23 @@ export class HttpProvider {
 
   #why(error: unknown, limit: number): string {
     if (error instanceof Unanswered) return error.message;
-    if (isBrokenCircuitError(error)) return "is left alone after repeated failures";
+    if (error instanceof Resting) return "is left alone after repeated failures";
     return `gave no whole answer within ${limit} ms`;
   }
 }
 
+/** Why a whole answer is none. A redirect never is one: its target is nobody whom the operator named. */
+function faultOf({ status }: HttpAnswer): { message: string; ending: number; isStatus: boolean } | undefined {
+  if (status >= 300 && status < 400) return { message: "answered with a redirect", ending: status, isStatus: false };
+  if (status === 429 || status >= 500) return { message: `answered HTTP ${status}`, ending: status, isStatus: true };
+  return undefined;
+}
+
 /** Only the error's code is told, never text that may hold a URL. */
-function unread(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-  return code === undefined ? "could not be read" : `could not be read: ${code}`;
+function unread(error: unknown, isLate: boolean, maxBytes: number): Unanswered {
+  if (error instanceof TooLong) return new Unanswered(`answered with more than ${maxBytes} bytes`, "too long", error);
+  const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+  return new Unanswered(`could not be read${code}`, isLate ? "late" : "unreachable", error);
 }
 
 function basic(username: string, password: string): string {

@@ -66,15 +66,8 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
 
   const call = begun ?? prepare(requestFor(payment, subject, evidence, options));
   if (!begun && (await store.insert(call)) !== call) throw alreadyKnown(payment);
-  const { transaction, height, ...rest } = payment;
-  const receipt = settlementReceipt(
-    { ...rest, asset: call.requirement.asset, payload: call.payload },
-    call.requirement,
-    {
-      success: true,
-      transaction,
-    },
-  );
+  const { transaction, height } = payment;
+  const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });
   const adopted = reduce(call, {
     type: "payment_adopted",
     proof: { transaction, height, final: true },

@@ -85,6 +85,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
         amount: fields.amount,
         asset: fields.asset,
         payload,
+        wire: { paymentGroup: payload.payload.paymentGroup, paymentIndex: index },
         txid: id,
         window: fields.window,
         members,

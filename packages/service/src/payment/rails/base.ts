@@ -74,6 +74,7 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
         // Not in the payload, and bound all the same: it is part of the domain that the payer signs under.
         asset: BASE_USDC,
         payload,
+        wire: { signature, authorization: wireOf(authorization) },
         authorization,
         signature,
       };
@@ -160,6 +161,11 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
     if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
     return { ...use, final: use.block <= (await readBlock(rpc, "finalized", signal)).number };
   }
+}
+
+/** Addresses with their checksum, which some facilitators insist on; numbers in decimal. */
+function wireOf(authorization: Authorization): Record<string, string> {
+  return Object.fromEntries(Object.entries(authorization).map(([field, value]) => [field, value.toString()]));
 }
 
 function sameAddress(a: string, b: string): boolean {

@@ -26,7 +26,10 @@ export type Payment = {
   /** Atomic units of the asset. */
   readonly amount: bigint;
   readonly asset: string;
+  /** As the client sent it. */
   readonly payload: PaymentPayload;
+  /** The scheme's own part as a facilitator gets it: what we have read of it, in canonical spelling, and nothing more. */
+  readonly wire: PaymentPayload["payload"];
 };
 
 /** What the payment's chain shows about it now. */

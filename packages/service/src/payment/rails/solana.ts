@@ -62,6 +62,7 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
         amount,
         asset: mint,
         payload,
+        wire: { transaction: payload.payload.transaction },
         transaction,
       };
     },
