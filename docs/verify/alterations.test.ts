@@ -1,19 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Bundle,
-  encodeMsgpack,
-  fromBase64,
-  fromHex,
-  proveIndex,
-  proveLeaf,
-  restoreTransaction,
-  splitBlock,
-  toBase64,
-  transactionLeaf,
-  verify,
-} from "@attestd/proof";
+import { type Bundle, fromBase64, toBase64, verify } from "@attestd/proof";
 import {
   signBundle,
   type TestBlock,
@@ -29,6 +17,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
 import { PROGRAMS, type Program, printed, run, type Verdict } from "./programs.ts";
+import { recordedBlocks } from "./recorded.ts";
 
 /* Beyond the table: what the library says of bundles altered by chance, and of real ones, the programs say too. */
 
@@ -126,15 +115,7 @@ function* realBundles(): Generator<Bundle> {
   const bare: TestBlock = { chain: "algorand", header: new Uint8Array(), transactions: [], prove: () => fail() };
   for (const { headerMsgpackBase64 } of read("algorand/mainnet/headers-41000000.json"))
     yield testBlockBundle({ attestor, block: { ...bare, header: fromBase64(headerMsgpackBase64) } });
-  const recorded = [
-    ...readdirSync(join(replay, "algorand/blocks")).map((name) =>
-      algorandBlock(readFileSync(join(replay, "algorand/blocks", name))),
-    ),
-    ...readdirSync(join(replay, "base/blocks")).map((name) =>
-      opStackBlock(readFileSync(join(replay, "base/blocks", name), "utf8")),
-    ),
-  ];
-  for (const of of recorded) {
+  for (const of of recordedBlocks(replay)) {
     yield testBlockBundle({ attestor, block: of });
     for (const index of of.transactions.keys()) yield testInclusionBundle({ attestor, block: of, index });
   }
@@ -142,35 +123,6 @@ function* realBundles(): Generator<Bundle> {
 
 function fail(): never {
   throw new Error("a header alone proves no inclusion");
-}
-
-function algorandBlock(bytes: Uint8Array): TestBlock {
-  const { header, headerBytes, transactions: entries } = splitBlock(bytes);
-  const tree = header.has("txn256") ? "txn256" : "txn";
-  const stibs = entries.map(encodeMsgpack);
-  const transactions = entries.map((entry) => encodeMsgpack(restoreTransaction(entry, header)));
-  const leaves = transactions.map((transaction, index) =>
-    transactionLeaf(tree, transaction, stibs[index] as Uint8Array),
-  );
-  const prove = (index: number) => {
-    const siblings = proveLeaf(tree, leaves, index).map(toBase64);
-    return {
-      kind: "algorand-merkle",
-      tree,
-      index,
-      stibBase64: toBase64(stibs[index] as Uint8Array),
-      siblings,
-    } as const;
-  };
-  return { chain: "algorand", header: headerBytes, transactions, prove };
-}
-
-function opStackBlock(text: string): TestBlock {
-  const { headerRlp, transactions: listed } = JSON.parse(text);
-  const transactions: Uint8Array[] = listed.map(({ raw }: { raw: string }) => fromHex(raw.slice(2)));
-  const nodes = (index: number) => proveIndex(transactions, index).nodes.map(toBase64);
-  const prove = (index: number) => ({ kind: "mpt", index, nodes: nodes(index) }) as const;
-  return { chain: "base", header: fromHex(headerRlp.slice(2)), transactions, prove };
 }
 
 let folder: string;

@@ -1,0 +1,82 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PROGRAMS, type Program, run } from "../programs.ts";
+import { type Corpus, makeCorpus } from "./corpus.ts";
+import { type Disagreement, fuzz } from "./run.ts";
+import { library, program, type Verifier } from "./verifiers.ts";
+
+/* The fuzzer finds what is put into any of the verifiers. */
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+let folder: string;
+let corpus: Corpus;
+let programs: Record<string, Program>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "attestd-fuzz-"));
+  corpus = makeCorpus([]);
+  programs = Object.fromEntries(
+    await Promise.all(Object.entries(PROGRAMS).map(async ([language, find]) => [language, await find(folder)])),
+  );
+  for (const [language, found] of Object.entries(programs))
+    if ("missing" in found) console.warn(`skipped: the verifier in ${language}: ${found.missing}`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The disagreements of a run; of the first batch that has any, where one will do. */
+async function disagreements(verifiers: Record<string, Verifier>, runs: number, one = false): Promise<Disagreement[]> {
+  const all: Disagreement[] = [];
+  for await (const { disagreements: found } of fuzz({ seed: "test", from: 0, runs, corpus, verifiers })) {
+    all.push(...found);
+    if (one && all.length > 0) break;
+  }
+  return all;
+}
+
+/** Of each verifier a line, and what it would be with a defect. */
+const DEFECTS: [name: string, file: string, right: string, wrong: string][] = [
+  ["JavaScript takes an extension by nothing", "javascript/base.mjs", '(path || flag === "20")', "true"],
+  ["Python takes a member twice in msgpack", "python/msgpack.py", "name <= last", "name < last"],
+  ["Go takes a byte with a prefix in RLP", "go/rlp.go", "item.payload[0] >= 0x80", "true"],
+  ["the library takes a retired key's next round", "src/trust.ts", "claim.round >= endRound", "claim.round > endRound"],
+];
+
+/** A copy of a folder with one line altered. */
+function altered(name: string, home: string, file: string, right: string, wrong: string): string {
+  const copy = join(folder, name.replaceAll(" ", "-"));
+  const path = join(copy, file);
+  cpSync(home, copy, { recursive: true, filter: (from) => !/node_modules|tsconfig/.test(from) });
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  const text = readFileSync(path, "utf8");
+  expect(text).toContain(right);
+  writeFileSync(path, text.replace(right, wrong));
+  return copy;
+}
+
+describe("a defect is found", () => {
+  it.for(DEFECTS)("%s", async ([name, file, right, wrong], { skip }) => {
+    const language = name.split(" ")[0] ?? "";
+    const verifiers: Record<string, Verifier> = {};
+    if (language === "the") {
+      const copy = altered(name, join(ROOT, "packages/proof"), file, right, wrong);
+      verifiers.right = library();
+      verifiers.wrong = library(await import(pathToFileURL(join(copy, "src/index.ts")).href));
+    } else {
+      const found = programs[language];
+      if (found === undefined || "missing" in found) return skip();
+      const copy = altered(name, resolve(import.meta.dirname, ".."), file, right, wrong);
+      verifiers.right = program(found, folder);
+      verifiers.wrong = program(await rebuilt(language, copy, found), folder);
+    }
+    expect(await disagreements(verifiers, 2000, true)).not.toEqual([]);
+  });
+
+  async function rebuilt(language: string, copy: string, { command, args }: Exclude<Program, { missing: string }>) {
+    if (language !== "Go") return { command, args: args.map((file) => join(copy, file)) };
+    const built = await run("go", ["build", "-o", join(copy, "altered"), "."], join(copy, "go"));
+    expect(built.stderr).toBe("");
+    return { command: join(copy, "altered"), args };
+  }
+});

@@ -1,0 +1,105 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Trust } from "@attestd/proof";
+import * as ours from "@attestd/proof";
+import { nativeCrypto } from "../../../packages/proof/test/native-crypto.ts";
+import { type Program, run } from "../programs.ts";
+import type { Batch } from "./cases.ts";
+
+/** What a verifier says of each bundle of a batch, line by line but for the file's name. */
+export type Verifier = (batch: Batch) => Promise<string[]>;
+
+type Proof = Pick<typeof ours, "FormatError" | "JsonError" | "parseJson" | "parseKeyHistory" | "verify">;
+
+/** Of keys that are refused, and of all that is judged by them. */
+export const NOTHING = "nothing";
+
+/** The library, in the words of the programs. @param proof of which it is, where it is an altered one */
+export function library(proof: Proof = ours): Verifier {
+  const { FormatError, JsonError, parseKeyHistory } = proof;
+  const isRefusal = (error: unknown) => error instanceof FormatError || error instanceof JsonError;
+  return async ({ keys, bundles }) => {
+    let trust: Trust;
+    try {
+      trust = typeof keys.trust === "string" ? { kids: [keys.trust] } : parseKeyHistory(keys.trust, nativeCrypto);
+    } catch (error) {
+      return bundles.map(() => (isRefusal(error) ? NOTHING : `crashed: ${error}`));
+    }
+    return bundles.map((bytes) => {
+      try {
+        return said(proof, bytes, trust);
+      } catch (error) {
+        return isRefusal(error) ? REFUSED : `crashed: ${error}`;
+      }
+    });
+  };
+}
+
+const REFUSED = "FAIL schema\nnot verified";
+
+function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): string {
+  const report = verify(bytes, { trust, crypto: nativeCrypto });
+  const { checks, verified, attestor, warnings, lightHeader } = report;
+  if (checks.schema === "fail") return REFUSED;
+  const offline = Object.entries(checks).filter(([check]) => !check.startsWith("chain"));
+  const { attest } = parseJson(bytes) as { attest: { round: number } };
+  return [
+    ...offline.map(([check, result]) => `${result === "fail" ? "FAIL" : result} ${check}`),
+    ...(lightHeader ? [`${lightHeader} commitment`] : []),
+    `key ${attestor.kid} ${attestor.status}`,
+    ...(verified ? warnings.map((warning) => `warning ${warning}`) : []),
+    verified ? `verified, stated as recorded on Algorand in round ${attest.round}` : "not verified",
+  ].join("\n");
+}
+
+/** What a program ends with, before it says anything of any bundle, where it does not take the keys. */
+const REFUSES_KEYS = /^keys: |readTrust|read_trust/m;
+/** No bundle takes longer, on a busy machine neither. */
+const TIMEOUT = 120_000;
+
+/** A program, given all bundles of a batch at once, and again those behind one by which it ends. @param folder for files */
+export function program({ command, args }: Exclude<Program, { missing: string }>, folder: string): Verifier {
+  return async ({ keys, bundles }) => {
+    const home = join(folder, `${command}${args.join("")}`.replaceAll(/\W/g, ""));
+    mkdirSync(home, { recursive: true });
+    const files = bundles.map((_, index) => join(home, `${index}.json`));
+    for (const [index, file] of files.entries()) writeFileSync(file, bundles[index] as Uint8Array);
+    const trust = typeof keys.trust === "string" ? keys.trust : join(home, "keys.json");
+    if (typeof keys.trust !== "string") writeFileSync(trust, keys.trust);
+    const outputs: string[] = [];
+    while (outputs.length < files.length) {
+      const rest = files.slice(outputs.length);
+      const { code, stdout, stderr } = await run(command, [...args, ...rest, trust], undefined, TIMEOUT);
+      const found = outputsOf(stdout, rest);
+      outputs.push(...found.map((output) => (isExit(code, found, rest) ? output : `${output}\nexit code ${code}`)));
+      if (found.length === rest.length) continue;
+      if (outputs.length === 0 && REFUSES_KEYS.test(stderr)) return files.map(() => NOTHING);
+      const reason = stderr.trim().split("\n").at(-1);
+      outputs.push(`crashed: exit code ${code}: ${reason}`);
+    }
+    rmSync(home, { recursive: true });
+    return outputs;
+  };
+}
+
+/** Whether the exit code is the right one of what was printed; a program that crashed has another. */
+function isExit(code: number, found: string[], files: string[]): boolean {
+  if (found.length < files.length) return code !== 0;
+  return code === (found.every((output) => output.includes("\nverified, ")) ? 0 : 1);
+}
+
+/** What was printed behind each file's name, of the files whose verdict was printed. */
+function outputsOf(stdout: string, files: string[]): string[] {
+  const outputs: string[] = [];
+  let rest = stdout;
+  for (const [index, file] of files.entries()) {
+    if (!rest.startsWith(`${file}\n`)) break;
+    const next = files[index + 1];
+    const end = next === undefined ? rest.length : rest.indexOf(`\n${next}\n`) + 1;
+    const output = rest.slice(file.length + 1, end || rest.length).trimEnd();
+    if (!/(^|\n)(not verified|verified, .*)$/.test(output)) break;
+    outputs.push(output);
+    rest = end === 0 ? "" : rest.slice(end);
+  }
+  return outputs;
+}
