@@ -33,14 +33,14 @@ import {
   testInclusionBundle,
   testLightHeader,
   testPayment,
+  testSuccessor,
 } from "@attestd/proof/testing";
 import { sha256 } from "@noble/hashes/sha2.js";
 
 export const SANDBOX = "algorand:qUgMV4zaO1YMxC9yp6mpyF6mXj1Kz9qb";
 /** Of these, HISTORIES knows all but the stranger. */
-export const [first, second, third, stranger, local] = ["first", "second", "third", "a stranger", "sandbox"].map(
-  testAttestor,
-) as [TestAttestor, TestAttestor, TestAttestor, TestAttestor, TestAttestor];
+export const [first, stranger, local] = [testAttestor("first"), testAttestor("a stranger"), testAttestor("sandbox")];
+export const [second, third] = [testSuccessor(first, "second"), testSuccessor(first, "third")];
 
 /** Key histories by their names. In `keys`, one key is retired, one revoked, one current; `sandbox` is another ledger's. */
 export const HISTORIES = {

@@ -32,6 +32,8 @@ func readTrust(argument string) trust {
 	believed := trust{ledger: history["ledger"].(string)}
 	for index, item := range history["keys"].([]any) {
 		key := item.(object)
+		account := history["keys"].([]any)[0].(object)["algorandAddress"]
+		require(key["algorandAddress"] == account, "keys: another account")
 		require(key["kid"] == keyID(key["pqPublicKey"]), "keys: another kid")
 		require(key["keySha256"] == keySHA256(key["pqPublicKey"]), "keys: another SHA-256")
 		endorsed := maps.Clone(key)

@@ -16,6 +16,7 @@ export function readTrust(argument) {
   assert(isHistory(history), "keys: not a key history");
   history.keys.forEach(({ untilRound, revokedRound, endorsement, ...entry }, index) => {
     const [previous, next] = [history.keys[index - 1], history.keys[index + 1]];
+    assert(entry.algorandAddress === history.keys[0].algorandAddress, "keys: another account");
     assert(entry.kid === keyId(entry.pqPublicKey), "keys: another kid");
     assert(entry.keySha256 === keySha256(entry.pqPublicKey), "keys: another SHA-256");
     assert(history.keys.findIndex(({ kid }) => kid === entry.kid) === index, "keys: a key twice");

@@ -22,6 +22,7 @@ def read_trust(argument: str) -> dict:
     require(fits(history, HISTORY), "not a key history")
     keys = history["keys"]
     for previous, key, following in zip([None, *keys], keys, [*keys[1:], {}]):
+        require(key["algorandAddress"] == keys[0]["algorandAddress"], "another account")
         require(key["kid"] == key_id(key["pqPublicKey"]), "another kid")
         require(key["keySha256"] == key_sha256(key["pqPublicKey"]), "another SHA-256")
         require(sum(key["kid"] == other["kid"] for other in keys) == 1, "a key twice")

@@ -25,12 +25,15 @@ export type Life = "long" | "short";
  */
 export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => Promise<SignedPayment>;
 
-/** Rounds: the service takes nothing with less than three left, nor with more than its time-out allows. */
-const ROUNDS: Record<Life, bigint> = { long: 130n, short: 25n };
+/**
+ * Rounds: the service takes nothing with less than three left, nor with more than an hour's. With those before, the long
+ * ones are the 1,000 that a transaction may live on Algorand.
+ */
+const ROUNDS: Record<Life, bigint> = { long: 850n, short: 25n };
 /** A service on a machine that does too much is many rounds late: it would find the payment not valid yet, or too long. */
 const EARLIER_ROUNDS = 150;
-/** Seconds: the service takes nothing with less than thirty left. */
-const SECONDS: Record<Life, number> = { long: 300, short: 34 };
+/** Seconds: the service takes nothing with less than thirty left, nor more than an hour. */
+const SECONDS: Record<Life, number> = { long: 3_600, short: 34 };
 
 /** Pays from the sandbox's wallets. */
 export function payerOf(sandbox: Sandbox): Payer {

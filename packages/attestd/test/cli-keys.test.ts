@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeNote, keyEntryHash, toBase64 } from "@attestd/proof";
-import { testAttestor, testHistory } from "@attestd/proof/testing";
+import { testAttestor, testHistory, testTakeover } from "@attestd/proof/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { attestd, temporaryFolder } from "./command.ts";
 
@@ -105,6 +105,36 @@ test("keys history --indexer asks page by page for the account's key notes, of t
     "tx-type": "pay",
     "note-prefix": Buffer.from(note.slice(0, note.indexOf('"k":"') + 5)).toString("base64"),
   });
+});
+
+test("keys history --indexer --save refuses who has taken the attestor over by its seed alone", async () => {
+  const { history: forged, notes } = testTakeover();
+  const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
+  const listed = notes.map(({ txid: id, sender, round, note }) => {
+    return {
+      id,
+      sender,
+      note: Buffer.from(note).toString("base64"),
+      "confirmed-round": round,
+      "genesis-hash": mainnet,
+    };
+  });
+  answer = (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", url);
+    const sent = searchParams.has("next") ? [] : listed.filter(({ sender }) => sender === searchParams.get("address"));
+    response.end(JSON.stringify(pathname === "/v2/transactions" ? { transactions: sent } : forged));
+  };
+  await writeFile(path("honest.json"), JSON.stringify(testHistory()));
+  for (const from of [
+    ["--service", url, "--save", "honest.json"],
+    ["--service", url, "--save", "new.json"],
+  ]) {
+    const { code, stdout, stderr } = await history(...from, "--indexer", url);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("/keys/1/algorandAddress: is not the first key's account");
+  }
+  expect(JSON.parse(await readFile(path("honest.json"), "utf8"))).toEqual(testHistory());
+  await expect(stat(path("new.json"))).rejects.toThrow("ENOENT");
 });
 
 test("keys history gives an indexer its token, from a file or from the settings, and shows it to no one", async () => {

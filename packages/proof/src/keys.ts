@@ -5,7 +5,7 @@ import { FormatError } from "./format.ts";
 import { childPointer } from "./json.ts";
 import { encodeNote, parseNote } from "./note.ts";
 import type { Finding } from "./report.ts";
-import { type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
+import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
 
 /** A transaction of the ledger that carries a note. */
 export type RecordedNote = { txid: string; round: number; sender: string; note: string };
@@ -50,15 +50,15 @@ export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void 
  * Holds a key history against the key notes on its ledger: each key but the first, and each revocation, was noted, and
  * each note is accounted for. So it finds an end that was cut off and a revocation that was left out.
  *
- * @param recorded transactions whose notes begin with `keyNotePrefix`, of the history's ledger, from whoever; those of
- *   strangers are passed over
+ * @param recorded transactions whose notes begin with `keyNotePrefix`, of the history's ledger, from whoever; those that
+ *   the attestor's one account has not sent are passed over
  * @returns what does not fit; nothing, where all does
  */
 export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNote[]): Finding[] {
-  const accounts = new Set(history.keys.map(({ algorandAddress }) => algorandAddress));
+  const account = accountOf(history);
   const left = new Map(
     recorded
-      .filter(({ sender }) => accounts.has(sender))
+      .filter(({ sender }) => sender === account)
       // Of notes that say the same, the earliest counts: the last that the map is given.
       .toSorted((a, b) => b.round - a.round)
       .flatMap((one) => {

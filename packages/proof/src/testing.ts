@@ -27,6 +27,7 @@ export {
   testLightHeader,
   testPayment,
 } from "./testing-blocks.ts";
+export { testTakeover } from "./testing-takeover.ts";
 
 /**
  * Real signed bundles from a name, for tests of this package and of those that take bundles. Not part of the root entry:
@@ -135,8 +136,13 @@ export function signBundle<B extends object>(attestor: TestAttestor, bundle: B):
   return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };
 }
 
+/** The attestor with another key. */
+export function testSuccessor(attestor: TestAttestor, name: string): TestAttestor {
+  return { ...testAttestor(name), algorandAddress: attestor.algorandAddress };
+}
+
 /**
- * A key history in which each attestor succeeds the one before.
+ * A key history in which each attestor succeeds the one before, all with the account of the first.
  * @param successions attestors with their first rounds, oldest first
  */
 export function testHistory(
@@ -154,7 +160,7 @@ export function testHistory(
       kid: attestor.kid,
       keySha256: attestor.keySha256,
       pqPublicKey: toBase64(attestor.publicKey),
-      algorandAddress: attestor.algorandAddress,
+      algorandAddress: (successions[0] ?? { attestor }).attestor.algorandAddress,
       origin: "https://attestd.example",
       fromRound,
     } as const;

@@ -13,7 +13,12 @@ import {
   parseKeyHistory,
 } from "./trust.ts";
 
-const [first, second, third] = [nativeAttestor("1"), nativeAttestor("2"), nativeAttestor("3")] as const;
+const first = nativeAttestor("1");
+const { algorandAddress } = first;
+const [second, third] = [nativeAttestor("2"), nativeAttestor("3")].map((next) => ({ ...next, algorandAddress })) as [
+  typeof first,
+  typeof first,
+];
 const history = testHistory([
   { attestor: first, fromRound: 100 },
   { attestor: second, fromRound: 200, revokedRound: 260 },
@@ -74,7 +79,16 @@ describe("parseKeyHistory", () => {
     ["an altered thumbprint", altered(1, { kid: first.kid }), "/keys/1/kid"],
     ["an altered fingerprint", altered(1, { keySha256: first.keySha256 }), "/keys/1/keySha256"],
     ["an altered key", altered(1, { pqPublicKey: toBase64(first.publicKey) }), "/keys/1/kid"],
-    ["an altered address", altered(1, { algorandAddress: first.algorandAddress }), "/keys/1/endorsement"],
+    [
+      "another account",
+      altered(1, { algorandAddress: nativeAttestor("2").algorandAddress }),
+      "/keys/1/algorandAddress",
+    ],
+    [
+      "another account of the first",
+      altered(0, { algorandAddress: nativeAttestor("2").algorandAddress }),
+      "/keys/1/algorandAddress",
+    ],
     ["an altered origin", altered(1, { origin: "https://other.example" }), "/keys/1/endorsement"],
     ["an origin with a path", altered(1, { origin: "https://attestd.example/x" }), "/keys/1/origin"],
     ["an altered beginning", altered(2, { fromRound: 301 }), "/keys/1/untilRound"],
@@ -134,7 +148,10 @@ describe("judgeKey", () => {
   });
 
   it("names an account that is not the key's", () => {
-    const { findings } = judgeKey(history, first.kid, { round: 150, algorandAddress: second.algorandAddress });
+    const { findings } = judgeKey(history, first.kid, {
+      round: 150,
+      algorandAddress: nativeAttestor("2").algorandAddress,
+    });
     expect(findings.map(({ pointer }) => pointer)).toEqual(["/attestor/algorandAddress"]);
   });
 

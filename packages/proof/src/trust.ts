@@ -31,7 +31,7 @@ export type KeyEntry = {
   keySha256: string;
   /** Raw ML-DSA-65 public key, 1952 bytes, base64. */
   pqPublicKey: string;
-  /** The account that sends the attestation transactions of this key. */
+  /** The account that sends the attestation transactions of this key, and every key note: the same in all entries. */
   algorandAddress: string;
   /** Origin of the service whose key it is, such as `https://attestd.example`. */
   origin: string;
@@ -164,8 +164,9 @@ export function keyEntryHash(entry: KeyEntry): string {
 
 /**
  * Reads a key history and holds its keys against each other: every key's two names are its own, every key but the first
- * is endorsed by the one before, and spans follow one another without gap or overlap, so that an entry altered, removed
- * or put in between is found. An entry cut off at the end is found by the open span that a history must end with. What
+ * is endorsed by the one before, all have the first one's account, and spans follow one another without gap or overlap,
+ * so that an entry altered, removed or put in between is found. The account is for life: whoever has stolen a key can
+ * endorse a successor, but cannot send its note. An entry cut off at the end is found by the open span that a history must end with. What
  * no one endorses, as the first entry's account and every revocation, is held against an earlier copy
  * (`requireContinuation`) or against the ledger (`checkKeyNotes`).
  * @param input text or UTF-8, or a value as `parseJson` gives it
@@ -180,11 +181,22 @@ export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> 
     keys: keys.map((entry, index) => readKeyEntry(entry, childPointer("/keys", index))),
   };
   history.keys.forEach((entry, index) => {
-    checkSuccession(entry, history.keys[index - 1], history.keys[index + 1], childPointer("/keys", index), crypto);
+    const pointer = childPointer("/keys", index);
+    if (entry.algorandAddress !== accountOf(history))
+      throw new FormatError(
+        `${pointer}/algorandAddress`,
+        "is not the first key's account: an attestor has one for life",
+      );
+    checkSuccession(entry, history.keys[index - 1], history.keys[index + 1], pointer, crypto);
   });
   const repeated = history.keys.findIndex((entry, index) => history.keys.findIndex((k) => k.kid === entry.kid) < index);
   if (repeated !== -1) throw new FormatError(`/keys/${repeated}/kid`, "is in the history already");
   return history;
+}
+
+/** The attestor's account, from which alone a key note counts. */
+export function accountOf({ keys: [first] }: KeyHistory): string {
+  return (first as KeyEntry).algorandAddress;
 }
 
 function readKeyEntry(value: unknown, pointer: string): KeyEntry {

@@ -41,6 +41,13 @@ describe("the settings", () => {
       database: { kind: "sqlite", path: "/var/lib/attestd/journal.sqlite" },
       price: 1000n,
       maxTimeoutSeconds: 120,
+      limits: {
+        lifeSeconds: 3600,
+        algorandFee: 3000,
+        baseSignatureGas: 400_000,
+        solanaComputeUnits: 50_000,
+        solanaComputeUnitPrice: 100_000,
+      },
       logLevel: "info",
       rails: { algorand: { payTo: ADDRESS } },
     });
@@ -80,6 +87,11 @@ describe("the settings", () => {
     [{ ALGORAND_GENESIS_HASH: GENESIS }, "another ledger starts only with --sandbox."],
     [{ SANDBOX_SOURCE_CHAINS: "algorand:x" }, "SANDBOX_SOURCE_CHAINS needs --sandbox."],
     [{ PROVIDER_QUORUM: "2" }, "PROVIDER_QUORUM is larger than the number"],
+    [{ MAX_PAYMENT_LIFE_SECONDS: "3601" }, "MAX_PAYMENT_LIFE_SECONDS must be at most 3600."],
+    [{ MAX_PAYMENT_LIFE_SECONDS: "179" }, "MAX_PAYMENT_LIFE_SECONDS must be at least 180, a minute more than"],
+    [{ MAX_PAYMENT_LIFE: "180" }, "MAX_PAYMENT_LIFE is not a setting of attestd."],
+    [{ ALGORAND_MAX_FEE: "1999" }, "ALGORAND_MAX_FEE must be at least 2000."],
+    [{ SOLANA_MAX_COMPUTE_UNITS: "1400001" }, "SOLANA_MAX_COMPUTE_UNITS must be at most 1400000."],
     [{ BASE_CONFIRMATION: "latest" }, "BASE_CONFIRMATION must be one of included, safe, finalized."],
   ])("%j is refused in a sentence that names the setting", (over, message) => {
     expect(sentence({ ...MAINNET, ...over })).toContain(message);

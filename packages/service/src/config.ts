@@ -21,6 +21,18 @@ export type FacilitatorSettings = { url: string; auth?: string };
 
 export type RailSettings = { payTo: string; facilitator: FacilitatorSettings };
 
+export type PaymentLimits = {
+  /** For how long it may stay valid. */
+  lifeSeconds: number;
+  /** microAlgos that it may make the fee payer on Algorand pay, for the whole group. */
+  algorandFee: number;
+  /** Gas that the check of a wallet's signature (ERC-1271) may take on Base. */
+  baseSignatureGas: number;
+  /** Compute units that it may ask for on Solana, and the micro-lamports that it may offer for each. */
+  solanaComputeUnits: number;
+  solanaComputeUnitPrice: number;
+};
+
 export type Config = {
   host: string;
   port: number;
@@ -43,6 +55,8 @@ export type Config = {
   /** micro-USDC a call. */
   price: bigint;
   maxTimeoutSeconds: number;
+  /** What a payment may be: longer or dearer ones are refused with the limit. */
+  limits: PaymentLimits;
   providerQuorum?: number;
   workers: number;
   /** Requests a minute per client. */
@@ -73,6 +87,9 @@ const yesNo = z
 const algorandAddress = z.string().regex(/^[A-Z2-7]{58}$/, "must be an Algorand address of 58 characters");
 const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex characters");
 const solanaAddress = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be a base58 Solana address");
+
+/** Seconds that a payment may live at least beyond the time that an offer gives: for clocks, and for the way to us. */
+const LIFE_BEYOND_TIMEOUT = 60;
 
 /** Every setting. Those ending in `_FILE` name a file that holds the value; they are read before this schema applies. */
 const Settings = z.object({
@@ -122,6 +139,11 @@ const Settings = z.object({
   SOLANA_FACILITATOR_AUTH: z.string().optional(),
   PRICE_MICRO_USDC: whole(1, 1_000_000_000).default(1000),
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
+  MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),
+  ALGORAND_MAX_FEE: whole(2_000, 1_000_000).default(3_000),
+  BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
+  SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
+  SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
   BASE_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("safe"),
   BASE_BLOCK_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("finalized"),
   PROVIDER_QUORUM: whole(1, 100).optional(),
@@ -143,7 +165,7 @@ const FROM_FILE = [
 
 /** A variable with one of these prefixes that is not a setting is a slip of the pen, and is refused. */
 const PREFIXES =
-  /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT)_/;
+  /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT)_/;
 
 /**
  * Reads every setting, once.
@@ -171,6 +193,12 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
   if (!s.DATABASE_URL) throw new ConfigError("DATABASE_URL is not set: sqlite:<path> or postgres://…");
   if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > Math.min(s.ALGOD_URL.length, s.INDEXER_URL.length))
     throw new ConfigError("PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.");
+
+  const leastLife = s.MAX_TIMEOUT_SECONDS + LIFE_BEYOND_TIMEOUT;
+  if (s.MAX_PAYMENT_LIFE_SECONDS < leastLife)
+    throw new ConfigError(
+      `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`,
+    );
 
   const base = optionalRail("BASE", s.PAY_TO_BASE, s.BASE_FACILITATOR_URL, s.BASE_FACILITATOR_AUTH, s.BASE_RPC_URL);
   const solana = optionalRail(
@@ -213,6 +241,13 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
     },
     price: BigInt(s.PRICE_MICRO_USDC),
     maxTimeoutSeconds: s.MAX_TIMEOUT_SECONDS,
+    limits: {
+      lifeSeconds: s.MAX_PAYMENT_LIFE_SECONDS,
+      algorandFee: s.ALGORAND_MAX_FEE,
+      baseSignatureGas: s.BASE_MAX_SIGNATURE_GAS,
+      solanaComputeUnits: s.SOLANA_MAX_COMPUTE_UNITS,
+      solanaComputeUnitPrice: s.SOLANA_MAX_COMPUTE_UNIT_PRICE,
+    },
     ...(s.PROVIDER_QUORUM !== undefined && { providerQuorum: s.PROVIDER_QUORUM }),
     workers: s.WORKERS ?? availableParallelism(),
     ...(s.RATE_LIMIT !== undefined && !sandbox && { rateLimit: s.RATE_LIMIT }),

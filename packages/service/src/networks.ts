@@ -32,8 +32,6 @@ export type Networks = {
 };
 
 const BASE_CHAIN_ID = 8453;
-/** Time that an authorization may live beyond the time-out that we offer, in s. */
-const LIFE_BEYOND_TIMEOUT = 60;
 
 /**
  * Connects to the networks and begins to follow the ledger's rounds.
@@ -57,14 +55,16 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const algorand = new AlgorandSource({ nodes, caip2, accept, seen, work });
   const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
   if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
-  const maxLifeSeconds = config.maxTimeoutSeconds + LIFE_BEYOND_TIMEOUT;
+  const { limits } = config;
+  const maxLifeSeconds = limits.lifeSeconds;
+  const solanaLimits = { computeUnits: limits.solanaComputeUnits, microLamports: limits.solanaComputeUnitPrice };
   return {
     ledger,
     chains,
     rails: [
-      algorandRail({ genesisHash, nodes, rounds, maxLifeSeconds }),
-      baseRail({ nodes: baseNodes, domain, maxLifeSeconds, clock }),
-      solanaRail({ nodes: solanaNodes, clock }),
+      algorandRail({ genesisHash, nodes, rounds, maxLifeSeconds, maxFee: limits.algorandFee }),
+      baseRail({ nodes: baseNodes, domain, maxLifeSeconds, maxSignatureGas: limits.baseSignatureGas, clock }),
+      solanaRail({ nodes: solanaNodes, limits: solanaLimits, clock }),
     ],
     async close() {
       await Promise.all([rounds.stop(), blockWorkers.close()]);

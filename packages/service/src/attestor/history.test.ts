@@ -1,4 +1,4 @@
-import { testAttestor } from "@attestd/proof/testing";
+import { testAttestor, testTakeover } from "@attestd/proof/testing";
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { expect, test } from "vitest";
 import { nativeCrypto } from "../crypto.ts";
@@ -42,4 +42,12 @@ test("a history that was tampered with in the journal stops the start", async ()
   if (first) journal.entries[0] = { ...first, keySha256: signer(2).keySha256 };
   const opened = openHistory({ ...options, journal, signer: signer(1), round: 101 });
   await expect(opened).rejects.toThrow("does not hold: /keys/0/keySha256");
+});
+
+test("a history with a successor of another account, as who has stolen the seed makes it, stops the start", async () => {
+  const { history } = testTakeover();
+  const journal = new MemoryKeys();
+  for (const { untilRound: _until, revokedRound: _revoked, ...entry } of history.keys) await journal.appendKey(entry);
+  const opened = openHistory({ ...options, journal, signer: signer(1), round: 2000 });
+  await expect(opened).rejects.toThrow("does not hold: /keys/1/algorandAddress");
 });

@@ -1,6 +1,7 @@
 import { type BaseInclusion, DecodeError, equalBytes, toBase64 } from "@attestd/proof";
 import { z } from "zod";
-import { type BaseNodes, type BaseRpc, RpcRefusal } from "../providers/base.ts";
+import type { BaseNodes, BaseRpc } from "../providers/base.ts";
+import { RpcRefusal } from "../providers/json-rpc.ts";
 import { ProviderError } from "../providers/provider.ts";
 import type { BlockWork } from "./block-work.ts";
 

@@ -1,23 +1,12 @@
 import { z } from "zod";
 import type { Endpoint } from "./algorand.ts";
 import { HttpProvider } from "./http.ts";
+import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
 /** The nodes of one EVM chain. */
 export type BaseNodes = { rpcs: readonly BaseRpc[]; rules: QuorumRules };
-
-/** A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
-export class RpcRefusal extends Error {
-  /** JSON-RPC 2.0 section 5.1, EIP-1474. */
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.name = "RpcRefusal";
-    this.code = code;
-  }
-}
 
 /** A whole block as JSON, its call data in hex. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -47,10 +36,6 @@ const Block = z.object({
 const Transaction = z.looseObject({ hash: rpcData, type: z.string().optional() });
 const Header = z.looseObject({ hash: rpcData, transactions: z.array(rpcData) });
 const FullBlock = z.object({ transactions: z.array(Transaction) });
-const Response = z.object({
-  result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string() }).nullish(),
-});
 
 export type Receipt = z.infer<typeof Receipt>;
 export type Block = z.infer<typeof Block>;
@@ -139,7 +124,7 @@ export class BaseRpc {
     const request = { method: "POST", path: "", headers, body, maxBytes: MAX_ANSWER_BYTES } as const;
     const answer = await this.#http.request(request, signal);
     // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
-    const { error, result } = this.#http.read(answer, Response);
+    const { error, result } = this.#http.read(answer, RpcResponse);
     if (error) throw new RpcRefusal(error.code, `${this.name} refused ${method}: ${error.message.slice(0, 200)}`);
     if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
     return result;

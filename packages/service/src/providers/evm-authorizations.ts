@@ -3,8 +3,9 @@ import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
 import type { BaseRpc } from "./base.ts";
 import { CANCELLED, Log, rpcInteger, TRANSFER, USED } from "./evm-logs.ts";
-import { type AuthorizationId, ask, decoded, readBlock, rpcBytes } from "./evm-payments.ts";
-import { unavailable } from "./provider.ts";
+import { type AuthorizationId, ask, decoded, isAuthorizationUsed, readBlock, rpcBytes } from "./evm-payments.ts";
+import { RpcRefusal } from "./json-rpc.ts";
+import { ProviderError, unavailable } from "./provider.ts";
 
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
@@ -15,14 +16,20 @@ export type Use = { transaction: string; block: number; blockHash: string } & (
   | { kind: "cancelled" }
 );
 
-/** Blocks in one question for logs: what the common hosts answer at least. */
+/** Blocks in one question for logs: what most hosts answer at least. Others are asked about one block alone. */
 const SPAN = 1_000;
+/** Blocks over which their pace is measured; their times are whole seconds. */
+const PACE_SPAN = 100_000;
 
 const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
 
 /**
  * Finds what became of an authorization that is used or cancelled: first in the window of time in which it must have
  * been used if its payment was admitted; else, in one question that not every host answers, in all blocks.
+ *
+ * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks, where a
+ * payment stands that was made just now, are searched whole; to others the state of the token leads: used once, it is used
+ * in every block after.
  *
  * @param head the last block to look in
  * @returns undefined when the node has no log of it
@@ -35,11 +42,57 @@ export async function findUse(
   head: number,
   signal: AbortSignal,
 ): Promise<Use | undefined> {
-  const log = (await searchWindow(rpc, id, window, head, signal)) ?? (await search(rpc, id, 0, head, signal));
+  const newest = await unlessRefused(search(rpc, id, Math.max(0, head - SPAN + 1), head, signal));
+  const log =
+    newest.answer ?? (await searchWindow(rpc, id, window, head, signal)) ?? (await search(rpc, id, 0, head, signal));
   return log && readUse(rpc, id, log, signal);
 }
 
 async function searchWindow(
+  rpc: BaseRpc,
+  id: AuthorizationId,
+  window: TimeWindow,
+  head: number,
+  signal: AbortSignal,
+): Promise<Log | undefined> {
+  const { answer: block, refused } = await unlessRefused(blockOfUse(rpc, id, window, head, signal));
+  // A node that has forgotten the state of then may still have its logs.
+  if (refused) return searchLogs(rpc, id, window, head, signal);
+  if (block === undefined) return undefined;
+  const { timestamp } = await readBlock(rpc, block, signal);
+  const isWithin = window.after < timestamp && timestamp < window.before;
+  return isWithin ? search(rpc, id, block, block, signal) : undefined;
+}
+
+/**
+ * The block in which the token first shows the authorization as used; undefined when it is used in all of them.
+ *
+ * @param window where to begin: the block is found outside it too
+ */
+async function blockOfUse(
+  rpc: BaseRpc,
+  id: AuthorizationId,
+  { after, before }: TimeWindow,
+  head: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const isUnused = async (block: number) => !(await isAuthorizationUsed(rpc, id, block, signal));
+  const blockAt = await clockOfBlocks(rpc, head, signal);
+  const end = Math.min(head, blockAt(Number(before)) + SPAN);
+  const late = end < head && !(await isUnused(end)) ? end : head;
+  const [unused, used] = await gallop(late, { step: Math.max(1, late - blockAt(after) + SPAN), within: 1 }, isUnused);
+  return used === 0 || (unused === 0 && !(await isUnused(0))) ? undefined : used;
+}
+
+/** Guesses the block of a time by the pace of the latest ones. Nothing but the number of questions rests on it. */
+async function clockOfBlocks(rpc: BaseRpc, head: number, signal: AbortSignal): Promise<(time: number) => number> {
+  const earlier = Math.max(0, head - PACE_SPAN);
+  const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
+  const pace = first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
+  return (time) => Math.min(head, Math.max(0, Math.floor(head - (last.timestamp - time) * pace)));
+}
+
+async function searchLogs(
   rpc: BaseRpc,
   id: AuthorizationId,
   { after, before }: TimeWindow,
@@ -55,30 +108,55 @@ async function searchWindow(
   return undefined;
 }
 
+/** What a node refuses to answer says nothing about another question. @throws ProviderError when it gives no answer */
+async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refused: boolean }> {
+  try {
+    return { answer: await asked, refused: false };
+  } catch (error) {
+    if (error instanceof ProviderError && error.cause instanceof RpcRefusal) return { refused: true };
+    throw error;
+  }
+}
+
 /**
  * A block from before a time, and no more than SPAN blocks before the first that is not; block 0 when there is none.
  *
- * Found by time stamps alone, backwards from the head: Base had a block every 2 s, and has one every 200 ms.
+ * Found by time stamps alone: Base had a block every 2 s, and has one every 200 ms.
  */
 async function blockBefore(rpc: BaseRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
-  const isEarly = async (number: number) => {
+  const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
     const block = await rpc.block(number, signal);
     // A node that does not go back so far has nothing of the time in question before its first block.
     return block === undefined || block.timestamp < time;
-  };
+  });
+  return early;
+}
+
+/**
+ * Goes back from the head in steps that double, then halves: for what is the sooner found the newer it is.
+ *
+ * @param step the first one back
+ * @param within how near to one another the two blocks have to be
+ * @returns a block that is early, or block 0, and a later one that is not, or the head
+ */
+async function gallop(
+  head: number,
+  { step: first, within }: { step: number; within: number },
+  isEarly: (block: number) => Promise<boolean>,
+): Promise<[early: number, late: number]> {
   let late = head;
   let early = head;
-  for (let step = SPAN; early > 0; step *= 2) {
+  for (let step = first; early > 0; step *= 2) {
     early = Math.max(0, early - step);
     if (await isEarly(early)) break;
     late = early;
   }
-  while (late - early > SPAN) {
+  while (late - early > within) {
     const middle = Math.floor((early + late) / 2);
     if (await isEarly(middle)) early = middle;
     else late = middle;
   }
-  return early;
+  return [early, late];
 }
 
 async function search(

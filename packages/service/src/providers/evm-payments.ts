@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import { decodeFunctionResult, encodeFunctionData, numberToHex, padHex, parseAbi, size, slice } from "viem/utils";
 import { z } from "zod";
-import { type BaseNodes, type BaseRpc, type Block, type Head, RpcRefusal } from "./base.ts";
+import type { BaseNodes, BaseRpc, Block, Head } from "./base.ts";
+import { RpcRefusal } from "./json-rpc.ts";
 import { ProviderError, unavailable } from "./provider.ts";
 import { agree } from "./quorum.ts";
 
@@ -18,8 +19,6 @@ const WALLET = parseAbi(["function isValidSignature(bytes32 hash, bytes signatur
 
 /** The word that a wallet's contract answers to a signature which it accepts (ERC-1271). */
 const ACCEPTED = padHex("0x1626ba7e", { dir: "right", size: 32 });
-/** Enough for a curve computed in a contract; a wallet that needs more would keep our nodes busy. */
-const MOST_GAS = numberToHex(2_000_000);
 /** The code of a call that the contract reverted, which geth began, and how other nodes word it. */
 const REVERTED = 3;
 const FAILED_IN_CONTRACT = /revert|out of gas|opcode/i;
@@ -89,6 +88,8 @@ export async function isAuthorizationUsed(
 /**
  * Whether the contract at an address accepts a signature as its own (ERC-1271); no where there is no contract.
  *
+ * @param maxGas that the contract may take for it
+ *
  * @throws ProviderError
  */
 export async function isAcceptedByWallet(
@@ -96,12 +97,13 @@ export async function isAcceptedByWallet(
   wallet: Hex,
   digest: Hex,
   signature: Hex,
+  { maxGas }: { maxGas: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   if ((await ask(rpc, rpcBytes, "eth_getCode", [wallet, "latest"], signal)) === "0x") return false;
   const input = encodeFunctionData({ abi: WALLET, functionName: "isValidSignature", args: [digest, signature] });
   try {
-    const call = { to: wallet, data: input, gas: MOST_GAS };
+    const call = { to: wallet, data: input, gas: numberToHex(maxGas) };
     const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
     return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED;
   } catch (error) {

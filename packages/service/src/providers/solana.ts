@@ -2,6 +2,7 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import type { Endpoint } from "./algorand.ts";
 import { HttpProvider } from "./http.ts";
+import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
@@ -36,30 +37,36 @@ const TokenBalances = z
   .transform((balances) => balances ?? []);
 /** `TransactionError`: a name, or a name with its particulars; null for success. */
 const TransactionError = z.union([z.string(), z.looseObject({})]).nullable();
-const LandedTransaction = z.object({
-  slot,
-  transaction: bytes,
-  meta: z.object({ err: TransactionError, preTokenBalances: TokenBalances, postTokenBalances: TokenBalances }),
-});
+const Outcome = z.object({ err: TransactionError, preTokenBalances: TokenBalances, postTokenBalances: TokenBalances });
+const LandedTransaction = z.object({ slot, transaction: bytes, meta: z.unknown() });
 /** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
 const TOKEN_AMOUNT = { offset: 64, length: 8 };
 const TokenAmount = z.object({ value: z.object({ data: bytes }).nullable() });
-const Response = z.object({
-  result: z.unknown().optional(),
-  error: z.object({ code: z.number(), message: z.string() }).nullish(),
-});
+/** The newest version of transactions that we ask for; of a newer one there is no payment to us. */
+const NEWEST_VERSION = 1;
+/** The code of a node that keeps a transaction from a client who did not ask for its version. */
+const UNSUPPORTED_VERSION = -32015;
+/** A thousand listed transactions whose memos are of control characters, which JSON writes in six bytes each. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
 /** A transaction as the list of an account's transactions has it, by the node's word. */
 export type ListedTransaction = z.infer<typeof ListedTransactions>[number];
-/** A transaction that has landed: executed and paid for, whether it failed (`meta.err`) or not. */
+/**
+ * A transaction that has landed: executed and paid for, whether it failed or not. `transaction` is its wire form, of any
+ * version; `meta` is left to `SolanaRpc.outcome`, so that only a transaction that matters has to be understood.
+ */
 export type LandedTransaction = z.infer<typeof LandedTransaction>;
+/** What a landed transaction came to: its error, and the token balances of its accounts before and after. */
+export type Outcome = z.infer<typeof Outcome>;
 
 /** `confirmed`: voted by two thirds of the stake. `finalized`: with 31 confirmed blocks on top. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 /**
- * One JSON-RPC node of Solana MainNet. Every method throws ProviderError when the node gives no usable answer or is of
- * another cluster, and the signal's reason when the signal comes first.
+ * One JSON-RPC node of Solana MainNet, or several behind one balancer. Every method throws ProviderError when the node
+ * gives no usable answer or is of another cluster, and the signal's reason when the signal comes first.
+ *
+ * `minSlot` is `minContextSlot`: a node whose newest slot at that commitment is older refuses to answer.
  */
 export class SolanaRpc {
   readonly name: string;
@@ -84,28 +91,58 @@ export class SolanaRpc {
    */
   async isBlockhashValid(
     blockhash: string,
-    commitment: Commitment,
+    { commitment, minSlot }: { commitment: Commitment; minSlot?: number },
     signal: AbortSignal,
   ): Promise<{ slot: number; valid: boolean }> {
-    const { context, value } = await this.#call("isBlockhashValid", [blockhash, { commitment }], Validity, signal);
+    const options = { commitment, ...atLeast(minSlot) };
+    const { context, value } = await this.#call("isBlockhashValid", [blockhash, options], Validity, signal);
+    // A balancer, or a node that does not know the option, may have let it pass.
+    if (minSlot !== undefined && context.slot < minSlot)
+      throw unavailable(`${this.name} answered from slot ${context.slot}, which is before ${minSlot}`);
     return { slot: context.slot, valid: value };
   }
 
-  /** Confirmed transactions that name an account, newest first, at most `limit` (1000): all, or those before one of them. */
+  /**
+   * Confirmed transactions that name an account, newest first, at most `limit` (1000): all, or those before one of them.
+   * A node that does not know that one yet lists none: ask with its slot for `minSlot`.
+   */
   async transactionsOf(
     account: string,
-    { before, limit }: { before?: string | undefined; limit: number },
+    { before, limit, minSlot }: { before?: string | undefined; limit: number; minSlot?: number },
     signal: AbortSignal,
   ): Promise<ListedTransaction[]> {
-    const options = { commitment: "confirmed", limit, ...(before !== undefined && { before }) };
-    return this.#call("getSignaturesForAddress", [account, options], ListedTransactions, signal);
+    const options = {
+      commitment: "confirmed",
+      limit,
+      ...(before !== undefined && { before }),
+      ...atLeast(minSlot),
+    };
+    return this.#call("getSignaturesForAddress", [account, options], ListedTransactions, signal, MAX_LIST_BYTES);
   }
 
-  /** A confirmed transaction by its first signature; undefined when the node has none. */
-  async transaction(signature: string, signal: AbortSignal): Promise<LandedTransaction | undefined> {
-    const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 };
-    const found = await this.#call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
-    return found ?? undefined;
+  /**
+   * A confirmed transaction by its first signature.
+   *
+   * @returns undefined when the node has none; `of_newer_version` when it is of a version that we do not ask for
+   */
+  async transaction(
+    signature: string,
+    signal: AbortSignal,
+  ): Promise<LandedTransaction | "of_newer_version" | undefined> {
+    const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: NEWEST_VERSION };
+    try {
+      const found = await this.#call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
+      return found ?? undefined;
+    } catch (error) {
+      const { cause } = error as Error;
+      if (cause instanceof RpcRefusal && cause.code === UNSUPPORTED_VERSION) return "of_newer_version";
+      throw error;
+    }
+  }
+
+  /** What a landed transaction came to. */
+  outcome({ meta }: LandedTransaction): Outcome {
+    return this.#http.decode(() => Outcome.parse(meta));
   }
 
   /** What a token account holds, in atomic units; 0 where there is none. */
@@ -125,9 +162,10 @@ export class SolanaRpc {
     params: readonly unknown[],
     result: S,
     signal: AbortSignal,
+    maxBytes?: number,
   ): Promise<z.infer<S>> {
     await this.#checkGenesis(signal);
-    return this.#ask(method, params, result, signal);
+    return this.#ask(method, params, result, signal, maxBytes);
   }
 
   async #checkGenesis(signal: AbortSignal): Promise<void> {
@@ -143,13 +181,22 @@ export class SolanaRpc {
     params: readonly unknown[],
     schema: S,
     signal: AbortSignal,
+    maxBytes?: number,
   ): Promise<z.infer<S>> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
-    const answer = await this.#http.request({ method: "POST", path: "", headers, body }, signal);
+    const request = { method: "POST", path: "", headers, body, ...(maxBytes !== undefined && { maxBytes }) } as const;
+    const answer = await this.#http.request(request, signal);
     // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
-    const { error, result } = this.#http.read(answer, Response);
-    if (error) throw unavailable(`${this.name} refused ${method}: ${error.message.slice(0, 200)}`);
+    const { error, result } = this.#http.read(answer, RpcResponse);
+    if (error) {
+      const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
+      throw unavailable(message, new RpcRefusal(error.code, message));
+    }
     return this.#http.decode(() => schema.parse(result));
   }
+}
+
+function atLeast(minSlot: number | undefined): { minContextSlot?: number } {
+  return minSlot === undefined ? {} : { minContextSlot: minSlot };
 }

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
-import { type Address, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
+import type { Address } from "@solana/kit";
 import type { Clock } from "../../clock.ts";
 import { PaymentRefused } from "../../payment/rails/rail.ts";
 import { SOLANA_MAINNET } from "../../payment/rails/solana.ts";
 import {
+  accountsOf as accountsNamedIn,
   readTransaction,
   SOLANA_USDC,
   type TransferTransaction,
@@ -15,6 +16,7 @@ import type {
   Commitment,
   LandedTransaction,
   ListedTransaction,
+  Outcome,
   SolanaNodes,
   SolanaRpc,
 } from "../../providers/solana.ts";
@@ -48,7 +50,7 @@ export function solanaReader(
     async heads() {
       const slotAt = async (commitment: Commitment) => {
         const read = async (rpc: SolanaRpc, ends: AbortSignal) =>
-          (await rpc.isBlockhashValid(NO_BLOCKHASH, commitment, ends)).slot;
+          (await rpc.isBlockhashValid(NO_BLOCKHASH, { commitment }, ends)).slot;
         const question = (signal: AbortSignal) => ({ about: "the newest slot", same: () => "", signal });
         return Math.min(...(await ask((signal) => agree(rpcs, read, question(signal), rules))));
       };
@@ -64,7 +66,7 @@ export function solanaReader(
     async *payments(owners, span) {
       for (const account of accountsOf(owners)) {
         for await (const listed of pages(account, span)) {
-          const payments = await fewAtOnce(listed, ({ signature }) => paymentsIn(signature, [account]));
+          const payments = await fewAtOnce(listed, ({ signature, slot }) => paymentsIn(signature, [account], slot));
           yield* payments.flat();
         }
       }
@@ -91,11 +93,16 @@ export function solanaReader(
     }
   }
 
-  async function paymentsIn(signature: string, accounts: readonly Account[]): Promise<ChainPayment[]> {
+  /** @param slot in which it is listed as naming the accounts: what it does there is told also when it cannot be read */
+  async function paymentsIn(signature: string, accounts: readonly Account[], slot?: number): Promise<ChainPayment[]> {
     const read = async (rpc: SolanaRpc, signal: AbortSignal) => {
       const landed = await rpc.transaction(signature, signal);
-      if (!landed || landed.meta.err !== null) return [];
-      return rpc.decode(() => accounts.flatMap((account) => toPayment(signature, landed, account) ?? []));
+      if (!landed) return [];
+      if (landed === "of_newer_version")
+        return slot === undefined ? [] : accounts.map((account) => unreadable(signature, slot, account));
+      const outcome = rpc.outcome(landed);
+      if (outcome.err !== null) return [];
+      return accounts.flatMap((account) => toPayment(signature, landed, outcome, account) ?? []);
     };
     const about = `the transfers to us in transaction ${signature}`;
     const same = (payments: readonly ChainPayment[]) =>
@@ -134,16 +141,23 @@ function accountsOf(owners: readonly string[]): Account[] {
   });
 }
 
+/** A transaction of a version that we do not ask for: no payment of ours, whatever it moves. */
+function unreadable(signature: string, slot: number, { owner }: Account): ChainPayment {
+  const payer = "a transaction of a newer version";
+  return { rail: "solana", aliases: [], transaction: signature, height: slot, payer, payTo: owner, relayed: false };
+}
+
 /** @returns undefined when the account gets nothing by it */
 function toPayment(
   signature: string,
   landed: LandedTransaction,
+  outcome: Outcome,
   { owner, address }: Account,
 ): ChainPayment | undefined {
-  const { messageBytes } = getTransactionDecoder().decode(landed.transaction);
-  const { staticAccounts } = getCompiledTransactionMessageDecoder().decode(messageBytes);
-  const place = staticAccounts.indexOf(address);
-  const received = place < 0 ? undefined : growth(landed, place);
+  const named = accountsNamedIn(landed.transaction);
+  if (named === undefined) return unreadable(signature, landed.slot, { owner, address });
+  const place = named.indexOf(address);
+  const received = place < 0 ? undefined : growth(outcome, place);
   if (received !== undefined && received <= 0n) return undefined;
 
   const payment = {
@@ -151,7 +165,7 @@ function toPayment(
     aliases: [],
     transaction: signature,
     height: landed.slot,
-    payer: String(staticAccounts[0]),
+    payer: String(named[0]),
     payTo: owner,
     ...(received !== undefined && { amount: received }),
     relayed: false,
@@ -163,13 +177,13 @@ function toPayment(
     ...payment,
     key: `${SOLANA_MAINNET}/${hash("sha256", transfer.messageBytes)}`,
     payer: authority,
-    relayed: staticAccounts[0] !== authority,
+    relayed: named[0] !== authority,
   };
 }
 
 /** By how much an account's balance of USDC grew. */
-function growth({ meta }: LandedTransaction, place: number): bigint {
-  const [before, after] = [meta.preTokenBalances, meta.postTokenBalances].map((balances) =>
+function growth(outcome: Outcome, place: number): bigint {
+  const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
     balances.find(({ accountIndex, mint }) => accountIndex === place && mint === SOLANA_USDC),
   );
   return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);

@@ -25,7 +25,8 @@ const rail = algorandRail({
   genesisHash: Buffer.from(GENESIS).toString("base64"),
   rounds: { latest: () => latest } as Rounds,
   nodes: { algods: [], indexers: [], rules: { onConflict: () => undefined } },
-  maxLifeSeconds: 180,
+  maxLifeSeconds: 3_600,
+  maxFee: 3_000,
 });
 
 const params = (over: Partial<algosdk.SuggestedParams> = {}): algosdk.SuggestedParams => ({
@@ -102,6 +103,21 @@ describe("an Algorand payment", () => {
     expect(await checked(payload([base64(alone.signTxn(payer.sk))], 0))).toMatchObject({ amount: 1000n });
   });
 
+  test("may make the fee payer pay three minimum fees", async () => {
+    const dear = fee({ suggestedParams: params({ fee: 3_000 }), note: new Uint8Array(128) });
+    expect(await checked(group(transfer(), dear))).toMatchObject({ amount: 1000n });
+  });
+
+  test("of the thousand rounds that algosdk gives a transaction is accepted, 47 minutes before it expires", async () => {
+    const { firstValid } = params();
+    const long = params({ lastValid: Number(firstValid) + 1_000 });
+    expect(
+      await checked(group(transfer({ suggestedParams: long }), fee({ suggestedParams: { ...long, fee: 2_000 } }))),
+    ).toMatchObject({
+      window: { firstValid: 100, lastValid: 1_100 },
+    });
+  });
+
   test("signed by another key is invalid; by a rekeyed account only the chain can tell", async () => {
     const payment = transfer();
     algosdk.assignGroupID([fee(), payment]);
@@ -147,8 +163,28 @@ describe("an Algorand payment", () => {
     ],
     [
       "a life too long",
-      group(transfer({ suggestedParams: params({ lastValid: 1000 }) })),
-      "stays valid for more than 180 s",
+      group(transfer({ suggestedParams: params({ lastValid: latest + 1_287 }) })),
+      "stays valid for more than 3600 s",
+    ],
+    [
+      "a fee payer that pays 9,900 microAlgos for it",
+      group(transfer(), fee({ suggestedParams: params({ fee: 9_900 }) })),
+      "the fee payer's fee is above 3000 microAlgos",
+    ],
+    [
+      "a fee payer's fee of 2^64 - 1",
+      group(transfer(), fee({ suggestedParams: params({ fee: 2n ** 64n - 1n }) })),
+      "the fee payer's fee is above 3000 microAlgos",
+    ],
+    [
+      "a lease of the fee payer",
+      group(transfer(), fee({ lease: new Uint8Array(32).fill(1) })),
+      "the fee payer's transaction has the field lx",
+    ],
+    [
+      "a long note of the fee payer",
+      group(transfer(), fee({ note: new Uint8Array(129) })),
+      "has a note of more than 128 bytes",
     ],
     [
       "a later beginning",

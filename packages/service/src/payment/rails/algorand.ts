@@ -35,10 +35,15 @@ export type AlgorandRailOptions = {
   rounds: Rounds;
   /** How long an authorization may live. */
   maxLifeSeconds: number;
+  /** microAlgos that the fee payer may be made to pay. */
+  maxFee: number;
 };
 
 const PAYMENT_FIELDS = new Set("type snd fee fv lv gen gh grp lx note xaid aamt arcv".split(" "));
-const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp lx note".split(" "));
+/** No lease: it would be the fee payer's, and keep its other payments under that lease out. */
+const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp note".split(" "));
+/** The stock client writes 28 bytes. A long note may cost a fee of its own. */
+const MOST_FEE_NOTE_BYTES = 128;
 
 /** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer with a fee payer beside it. */
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
@@ -114,7 +119,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     async check(payment, requirement) {
       await checkLayout(payment);
       checkTransfer(payment, requirement);
-      for (const member of feePayersOf(payment)) checkFeePayer(member, requirement.extra.feePayer);
+      for (const member of feePayersOf(payment)) checkFeePayer(member, requirement.extra.feePayer, options.maxFee);
       checkWindow(payment.window, rounds.latest(), options.maxLifeSeconds);
     },
 
@@ -179,6 +184,9 @@ function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8A
     throw new PaymentRefused("the fee payer's transaction does not pay the fee payer itself");
   if (!(gh instanceof Uint8Array) || !equalBytes(gh, genesis))
     throw new PaymentRefused("the fee payer's transaction names another ledger");
+  const note = transaction.get("note");
+  if (note !== undefined && !(note instanceof Uint8Array && note.length <= MOST_FEE_NOTE_BYTES))
+    throw new PaymentRefused(`the fee payer's transaction has a note of more than ${MOST_FEE_NOTE_BYTES} bytes`);
 }
 
 function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentRequirements): void {
@@ -187,10 +195,16 @@ function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentR
   if (payTo !== requirement.payTo) throw new PaymentRefused(`the payment goes to ${payTo}, not ${requirement.payTo}`);
 }
 
-/** @param feePayer the offered one */
-function checkFeePayer({ transaction }: GroupMember, feePayer: unknown): void {
+/**
+ * @param feePayer the offered one
+ * @param maxFee microAlgos: the group's fee is pooled, and this transaction's is all of what the fee payer pays
+ */
+function checkFeePayer({ transaction }: GroupMember, feePayer: unknown, maxFee: number): void {
   if (encodeAddress(transaction.get("snd") as Uint8Array) !== feePayer)
     throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+  const fee = transaction.get("fee") ?? 0n;
+  if ((typeof fee !== "bigint" && typeof fee !== "number") || fee > maxFee)
+    throw new PaymentRefused(`the fee payer's fee is above ${maxFee} microAlgos`);
 }
 
 function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {

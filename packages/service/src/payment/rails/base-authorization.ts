@@ -34,8 +34,8 @@ const TRANSFER_WITH_AUTHORIZATION = {
 const CHAIN_ID = Number(BASE_MAINNET.slice("eip155:".length));
 /** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-/** A WebAuthn signature of a smart wallet takes some 700. */
-const MOST_SIGNATURE_BYTES = 4_096;
+/** A WebAuthn signature of a smart wallet takes some 700. The facilitator pays for each of them on chain. */
+const MOST_SIGNATURE_BYTES = 2_048;
 
 /**
  * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator takes the way of

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { BasePayment } from "./base.ts";
-import { BaseWorld, NOW, nonce, payer, paying, payTo, stranger } from "./testing-base.ts";
+import { BaseWorld, NOW, nonce, type Overrides, payer, paying, payTo, stranger } from "./testing-base.ts";
 import type { FakeBaseNode } from "./testing-base-node.ts";
 
 let world: BaseWorld;
@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const signal = () => AbortSignal.timeout(20_000);
-const read = async () => world.rail.read(await paying());
+const read = async (over: Overrides = {}) => world.rail.read(await paying(over));
 const transfer = { from: payer.address, to: payTo, value: 1000n, nonce };
 
 describe("the standing of a Base payment", () => {
@@ -58,6 +58,51 @@ describe("the standing of a Base payment", () => {
       expect(await standing(payment)).toMatchObject(paid);
       expect(node.asked.length).toBeLessThan(60);
     }
+  });
+
+  test.each([1_000, 10])(
+    "is found at any moment of an hour's 18,000 blocks, then and days later, where a host answers for %i at once",
+    async (mostBlocks) => {
+      for (const seconds of [2, 1_800, 3_599]) {
+        world.now = NOW;
+        const node = await world.node({ head: 5_000_000 });
+        for (const old of world.nodes.splice(0, world.nodes.length - 1)) await old.close();
+        node.mostBlocks = mostBlocks;
+        const payment = await read({ validBefore: `${NOW + 3_600}` });
+        world.pass(seconds);
+        const paid = { state: "paid", transaction: node.use(node.head, transfer), height: node.head };
+        for (const later of [3, 3_600, 3 * 86_400]) {
+          world.pass(later);
+          node.asked.length = 0;
+          expect(await standing(payment)).toMatchObject(paid);
+          expect(node.asked.length).toBeLessThan(40);
+        }
+      }
+    },
+  );
+
+  test("is found within an hour's blocks by a node that has forgotten their state", async () => {
+    const node = await world.node({ head: 5_000_000 });
+    const payment = await read({ validBefore: `${NOW + 3_600}` });
+    const transaction = node.use(node.head, transfer);
+    const used = node.head;
+    world.pass(3 * 86_400);
+    node.distort = (method, answer, params) => {
+      const old = method === "eth_call" && Number(params[1]) < node.head - 128;
+      if (old) throw Object.assign(new Error("missing trie node"), { code: -32000 });
+      return answer;
+    };
+    expect(await standing(payment)).toMatchObject({ state: "paid", transaction, height: used });
+  });
+
+  test("takes one question for logs while it is among the newest blocks", async () => {
+    const node = await world.node({ head: 5_000_000 });
+    const payment = await read({ validBefore: `${NOW + 3_600}` });
+    const transaction = node.use(node.head, transfer);
+    world.pass(100);
+    expect(await standing(payment)).toMatchObject({ state: "paid", transaction });
+    expect(node.asked.filter((method) => method === "eth_getLogs")).toHaveLength(1);
+    expect(node.asked.length).toBeLessThan(10);
   });
 
   test("is found outside its window of time where the host answers for all blocks, and else cannot be told", async () => {

@@ -71,6 +71,13 @@ describe("a Base payment", () => {
     expect(world.rail.sameAddress(payTo, payTo.toLowerCase())).toBe(true);
   });
 
+  test("of an hour is accepted, also of a payer whose clock is a minute ahead of ours", async () => {
+    const hour = { ...requirement, maxTimeoutSeconds: 3_600 };
+    const { payload: stock } = await new ExactEvmScheme(payer).createPaymentPayload(2, hour);
+    expect(await refusal(payload(stock))).toBeUndefined();
+    expect(await refusal(await paying({ validBefore: `${NOW + 3_660}` }))).toBeUndefined();
+  });
+
   const other = stranger.address;
   test.each<[string, Overrides, string]>([
     ["another payee", { to: other }, `goes to ${other}, not ${payTo}`],
@@ -81,8 +88,8 @@ describe("a Base payment", () => {
     ["a beginning at this second, which the token takes for too early", { validAfter: `${NOW}` }, "not valid before"],
     ["an expiry passed", { validBefore: `${NOW - 1}` }, `expires at Unix time ${NOW - 1}, too soon`],
     ["an expiry too near", { validBefore: `${NOW + 29}` }, `expires at Unix time ${NOW + 29}, too soon`],
-    ["a life too long", { validBefore: `${NOW + 181}` }, "stays valid for more than 180 s"],
-    ["a life without end", { validBefore: `${2n ** 256n - 1n}` }, "stays valid for more than 180 s"],
+    ["a life too long", { validBefore: `${NOW + 3_661}` }, "stays valid for more than 3600 s"],
+    ["a life without end", { validBefore: `${2n ** 256n - 1n}` }, "stays valid for more than 3600 s"],
     ["an amount in hex", { value: "0x3e8" }, "authorization.value is not a decimal string"],
     ["a leading zero", { value: "01000" }, "authorization.value is not a decimal string"],
     ["a negative amount", { value: "-1000" }, "authorization.value is not a decimal string"],
@@ -138,6 +145,11 @@ describe("a Base payment", () => {
       "a signature of a novel's length",
       payload({ authorization: authorization(), signature: `0x${"00".repeat(5_000)}` }),
       "payload.signature is not",
+    ],
+    [
+      "a signature that costs the facilitator more than a wallet's",
+      payload({ authorization: authorization(), signature: `0x${"ff".repeat(2_049)}` }),
+      "payload.signature is not 0x and hex of at most 2048 bytes",
     ],
   ])("with %s is refused with the reason", async (_, made, reason) => {
     expect(await refusal(made)).toContain(reason);
@@ -203,6 +215,18 @@ describe("the signature of a Base payment", () => {
       expect(await world.rail.onChain(signedWith(`0x${"01".repeat(65)}`), signal())).toBe(false);
     },
   );
+
+  test("is checked with no more gas than the facilitator is to pay for it", async () => {
+    const node = await world.node();
+    node.wallets.set(payer.address.toLowerCase(), "0x01");
+    const gas: unknown[] = [];
+    node.distort = (method, answer, params) => {
+      if (method === "eth_call") gas.push((params[0] as { gas?: string }).gas);
+      return answer;
+    };
+    expect(await world.rail.onChain(signedWith("0x01"), signal())).toBe(true);
+    expect(gas.map(Number)).toEqual([400_000]);
+  });
 
   test("that makes the wallet's contract revert is not the payer's", async () => {
     const node = await world.node();

@@ -38,6 +38,8 @@ export type BaseRailOptions = {
   domain: TokenDomain;
   /** How long an authorization may live. */
   maxLifeSeconds: number;
+  /** Gas that the check of a wallet's signature may take: the facilitator pays for it again when it settles. */
+  maxSignatureGas: number;
   clock: Clock;
 };
 
@@ -49,7 +51,8 @@ type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
 type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 
 /** The Base USDC rail: scheme `exact` of @x402/evm by EIP-3009, which the facilitator submits and pays the gas of. */
-export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptions): Rail<BasePayment> {
+export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
+  const { nodes, domain, maxLifeSeconds, maxSignatureGas, clock } = options;
   const now = () => Math.floor(clock.now() / 1000);
 
   return {
@@ -91,7 +94,7 @@ export function baseRail({ nodes, domain, maxLifeSeconds, clock }: BaseRailOptio
     async onChain(payment, signal) {
       const { from } = payment.authorization;
       const ask = (rpc: BaseRpc, ends: AbortSignal) =>
-        isAcceptedByWallet(rpc, from, digestOf(payment), payment.signature, ends);
+        isAcceptedByWallet(rpc, from, digestOf(payment), payment.signature, { maxGas: maxSignatureGas }, ends);
       const question = { about: `the signature of ${payment.key}`, same: String, signal };
       const [accepted] = await agree(nodes.rpcs, ask, question, nodes.rules);
       return accepted;
@@ -215,6 +218,6 @@ function checkTimes({ validAfter, validBefore }: Authorization, now: number, max
   if (validAfter >= now) throw new PaymentRefused(`the payment is not valid before Unix time ${validAfter}`);
   if (validBefore < now + MARGIN_SECONDS)
     throw new PaymentRefused(`the payment expires at Unix time ${validBefore}, too soon after ${now}`);
-  if (validBefore > now + maxLifeSeconds)
+  if (validBefore > now + maxLifeSeconds + SKEW_SECONDS)
     throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
 }

@@ -1,8 +1,7 @@
 import { DecodeError } from "@attestd/proof/encoding";
 import { unavailable } from "../../providers/provider.ts";
-import type { LandedTransaction, ListedTransaction, SolanaRpc } from "../../providers/solana.ts";
-import { solanaKit } from "./solana-kit.ts";
-import { memoOf, messageHash, type TransferTransaction } from "./solana-transaction.ts";
+import type { ListedTransaction, Outcome, SolanaRpc } from "../../providers/solana.ts";
+import { memoOf, messageBytesOf, messageHash, type TransferTransaction } from "./solana-transaction.ts";
 
 /** What one node shows of a transaction. */
 export type Sight =
@@ -29,6 +28,15 @@ const LIFE_SLOTS = 1_000;
 const FIRST_PAGE = 50;
 const PAGE = 1_000;
 const MOST_LISTED = 10_000;
+/**
+ * Transactions that are asked for in one look, each in a request of its own. What was compared is remembered, so that the
+ * next look goes on behind it: who fills an account delays the looks for its payments, and never stops them.
+ */
+const MOST_COMPARED = 100;
+/** What stands for the message of a transaction of a form that no payment has: it is the hash of none. */
+const ANOTHER_FORM = "";
+/** Slots by which the newest one is at least ahead of a finalized one: so many votes stand on it. */
+const SLOTS_ABOVE_FINAL = 31;
 /** Some 5 MB for each node. */
 const MOST_REMEMBERED = 2 * MOST_LISTED;
 
@@ -59,6 +67,8 @@ export class SolanaSearch {
   readonly #messages = new Memory<string>();
   /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
   readonly #validAt = new Memory<number>();
+  /** The newest slot in any answer: of several nodes behind one URL, others may be behind it. */
+  #newest = 0;
 
   constructor(rpc: SolanaRpc) {
     this.name = rpc.name;
@@ -67,7 +77,10 @@ export class SolanaSearch {
 
   /**
    * Looks for a transaction among those that name the payer's token account: its own id, the fee payer's signature, is
-   * not known before it lands.
+   * not known before it lands. A transaction that cannot be read, of whatever version, is another one.
+   *
+   * One URL may be of several nodes, each of them as far as it is. So every question names the slot that the answers
+   * before it came from, and a node which is not there yet refuses to answer.
    *
    * @throws ProviderError when it cannot be told
    */
@@ -76,38 +89,45 @@ export class SolanaSearch {
     const message = messageHash(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
     // Before the search: what it then does not find is in no slot up to the finalized one.
-    const [finalized, processed] = await Promise.all([
-      rpc.isBlockhashValid(blockhash, "finalized", signal),
-      rpc.isBlockhashValid(blockhash, "processed", signal),
+    const [finalized] = await Promise.all([
+      rpc.isBlockhashValid(blockhash, { commitment: "finalized" }, signal),
       rpc.checkHealth(signal),
     ]);
+    const minSlot = finalized.slot + SLOTS_ABOVE_FINAL;
+    const processed = await rpc.isBlockhashValid(blockhash, { commitment: "processed", minSlot }, signal);
+    this.#newest = Math.max(this.#newest, processed.slot);
     const valid = finalized.valid || processed.valid;
     if (valid) this.#validAt.set(message, finalized.slot);
     const since = (this.#validAt.get(message) ?? 0) - LIFE_SLOTS;
-    const landed = await this.#find(wanted, message, since, signal);
-    return landed ?? { kind: "absent", finalized: finalized.slot, processed: processed.slot, valid };
+    const landed = await this.#find(wanted, { message, since, upTo: finalized.slot }, signal);
+    return landed ?? { kind: "absent", finalized: finalized.slot, processed: this.#newest, valid };
   }
 
+  /** @returns undefined when no slot from `since` to `upTo` holds it */
   async #find(
     wanted: TransferTransaction,
-    message: string,
-    since: number,
+    { message, since, upTo }: { message: string; since: number; upTo: number },
     signal: AbortSignal,
   ): Promise<Sight | undefined> {
     const account = wanted.transfer.source;
     const memo = memoOf(wanted);
-    let before: string | undefined;
+    let last: ListedTransaction | undefined;
+    let compared = 0;
     for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
-      const listed = await this.#rpc.transactionsOf(account, { before, limit }, signal);
+      // A node that does not know the last one of the page before would list nothing, as if there were no more.
+      const minSlot = Math.max(upTo, last?.slot ?? 0);
+      const listed = await this.#rpc.transactionsOf(account, { before: last?.signature, limit, minSlot }, signal);
       for (const entry of listed) {
         if (entry.slot < since) return undefined;
         const isAnother = (this.#messages.get(entry.signature) ?? message) !== message;
         if (isAnother || !mayHave(memo, entry)) continue;
+        if (compared++ === MOST_COMPARED)
+          throw unavailable(`${account} has more transactions on ${this.name} than are compared at once`);
         const sight = await this.#compare(wanted, message, entry, signal);
         if (sight) return sight;
       }
       if (listed.length < limit) return undefined;
-      before = listed.at(-1)?.signature;
+      last = listed.at(-1);
     }
     throw unavailable(`${this.name} lists more than ${MOST_LISTED} transactions of ${account}`);
   }
@@ -120,16 +140,18 @@ export class SolanaSearch {
   ): Promise<Sight | undefined> {
     const landed = await this.#rpc.transaction(signature, signal);
     if (!landed) throw unavailable(`${this.name} lists transaction ${signature} and does not have it`);
-    return this.#rpc.decode(() => {
-      const { messageBytes } = solanaKit().getTransactionDecoder().decode(landed.transaction);
-      const found = messageHash(new Uint8Array(messageBytes));
-      this.#messages.set(signature, found);
-      if (found !== message) return undefined;
-      const kind = landed.meta.err === null ? "moved" : "failed";
-      if (kind === "moved" && received(wanted, landed) !== wanted.transfer.amount)
+    // By its bytes alone: what else a stranger's transaction holds need not be understood.
+    const bytes = landed === "of_newer_version" ? undefined : messageBytesOf(landed.transaction);
+    const found = bytes ? messageHash(bytes) : ANOTHER_FORM;
+    this.#messages.set(signature, found);
+    if (landed === "of_newer_version" || found !== message) return undefined;
+    const outcome = this.#rpc.outcome(landed);
+    const kind = outcome.err === null ? "moved" : "failed";
+    this.#rpc.decode(() => {
+      if (kind === "moved" && received(wanted, outcome) !== wanted.transfer.amount)
         throw new DecodeError("a transfer that succeeded and did not move its amount");
-      return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
     });
+    return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
   }
 }
 
@@ -139,9 +161,9 @@ function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boole
 }
 
 /** By how much the balance of the transfer's destination grew. */
-function received({ message, transfer }: TransferTransaction, { meta }: LandedTransaction): bigint {
+function received({ message, transfer }: TransferTransaction, outcome: Outcome): bigint {
   const place = message.staticAccounts.indexOf(transfer.destination);
-  const [before, after] = [meta.preTokenBalances, meta.postTokenBalances].map((balances) =>
+  const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
     balances.find(({ accountIndex, mint }) => accountIndex === place && mint === transfer.mint),
   );
   return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);

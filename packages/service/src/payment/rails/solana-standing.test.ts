@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SolanaPayment } from "./solana.ts";
 import { usdcAccountOf } from "./solana-transaction.ts";
-import { memo, payer, paying, SolanaWorld, stock } from "./testing-solana.ts";
+import { memo, payer, paying, SolanaWorld, stock, VERSION_1 } from "./testing-solana.ts";
 import { blockhash, type FakeSolanaNode, type Landed } from "./testing-solana-node.ts";
 
 let world: SolanaWorld;
@@ -181,6 +181,131 @@ describe("the standing of a Solana payment", () => {
   });
 });
 
+describe("a Solana payment among transactions of strangers", () => {
+  const account = String(usdcAccountOf(payer.address));
+
+  const strange: [string, Uint8Array, Partial<Landed>][] = [
+    ["of version 1", VERSION_1, { version: 1 }],
+    ["of a version that no node gives us yet", VERSION_1, { version: 2 }],
+    ["whose first byte is of no version that is known", Buffer.from("ff".repeat(300), "hex"), { version: 1 }],
+    ["of one byte", Buffer.from([0x81]), { version: 1 }],
+    ["of no bytes", Buffer.alloc(0), {}],
+    ["with more signatures than bytes", Buffer.from([0x7f, 1, 2]), {}],
+    ["of which the node keeps no outcome", VERSION_1, { version: 1, meta: null }],
+    ["whose outcome is of no shape that we know", VERSION_1, { version: 1, meta: { err: 7, postTokenBalances: "?" } }],
+  ];
+  test.each(strange)("%s is found and becomes void as ever", async (_, wire, over) => {
+    const node = await world.node();
+    const payment = await read();
+    node.landAnother(account, wire, over);
+    expect(await standing(payment)).toEqual(OPEN);
+    const landed = node.land(wireOf(payment));
+    node.landAnother(account, wire, over);
+    world.pass(1);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(await spent(payment)).toBe(true);
+    const unspent = await another("unspent");
+    world.pass(250);
+    expect(await standing(unspent)).toEqual(OPEN);
+    expect(await spent(unspent)).toBe(false);
+    world.pass(64);
+    expect(await standing(unspent)).toEqual(EXPIRED);
+  });
+
+  test("is found in one request while its payer's account is full of them", async () => {
+    const node = await world.node();
+    const payment = await read();
+    for (let i = 0; i < 950; i++) node.landAnother(account, VERSION_1, { version: 1 });
+    const landed = node.land(wireOf(payment));
+    for (let i = 0; i < 3; i++) node.landAnother(account, VERSION_1, { version: 1 });
+    world.pass(1);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(4);
+  });
+
+  test("costs each node no more than 100 transactions a look, and each look goes on behind the one before", async () => {
+    const node = await world.node();
+    const payment = await read();
+    const landed = node.land(wireOf(payment));
+    for (let i = 0; i < 250; i++) node.landAnother(account, VERSION_1, { version: 1 });
+    world.pass(1);
+    const asked = () => node.asked.filter((method) => method === "getTransaction").length;
+    for (const looks of [1, 2]) {
+      await expect(standing(payment)).rejects.toThrow("more transactions on");
+      expect(asked()).toBe(100 * looks);
+    }
+    expect(await standing(payment)).toMatchObject(paid(landed));
+    expect(asked()).toBe(251);
+  });
+});
+
+describe("several Solana nodes behind one balancer", () => {
+  /** A world of one URL, behind which a node that lags answers what a test sends it. */
+  async function balanced(lag: number) {
+    const [front, late] = [await world.node(), await world.node()];
+    late.slot -= lag;
+    world.nodes.length = 1;
+    world.hidden.push(late);
+    return { front, late };
+  }
+
+  test("of which one that lags lists the payer's transactions: the payment is never void", async () => {
+    const { front, late } = await balanced(300);
+    const payment = await read();
+    front.balance = (method) => (method === "getSignaturesForAddress" ? late : front);
+    world.pass(129);
+    const landed = front.land(wireOf(payment));
+    for (let looks = 0; looks < 40; looks++) {
+      world.pass(10);
+      await expect(standing(payment)).rejects.toThrow("Minimum context slot has not been reached");
+      await expect(spent(payment)).rejects.toThrow("Minimum context slot has not been reached");
+    }
+    late.slot = front.slot;
+    late.landed.push(...front.landed);
+    expect(await standing(payment)).toMatchObject(paid(landed));
+  });
+
+  test("of which one that lags tells the newest slot: a payment made at the true one is never void", async () => {
+    const { front, late } = await balanced(40);
+    const payment = await read({ blockhash: blockhash(front.slot + 1) });
+    world.pass(1);
+    front.balance = (method, { commitment }) =>
+      method === "isBlockhashValid" && commitment === "processed" ? late : front;
+    // With the one's finalized slot, and the other's newest one that is hardly beyond it.
+    await expect(standing(payment)).rejects.toThrow("Minimum context slot has not been reached");
+    for (let looks = 0; looks < 100; looks++) {
+      world.pass(1);
+      const seen = await standing(payment).catch(() => OPEN);
+      expect(seen).toEqual(OPEN);
+    }
+  });
+
+  test("of which one overlooks the option that names a slot: its answer is none", async () => {
+    const { front, late } = await balanced(40);
+    const payment = await read();
+    front.balance = (method, options) => {
+      if (method !== "isBlockhashValid" || options.commitment !== "processed") return front;
+      delete options.minContextSlot;
+      return late;
+    };
+    await expect(standing(payment)).rejects.toThrow("which is before");
+  });
+
+  test("of which one does not know where a page begins: its empty list is not the end", async () => {
+    const { front, late } = await balanced(20);
+    const payment = await read();
+    const landed = front.land(wireOf(payment));
+    const other = front.land(wireOf(await another("other")), { memo: "[5] other" });
+    for (let i = 0; i < 60; i++) front.landed.unshift({ ...other, slot: other.slot + 10, signature: `later${i}` });
+    late.landed.push(landed);
+    world.pass(12);
+    front.balance = (method, { before }) => (method === "getSignaturesForAddress" && before ? late : front);
+    await expect(spent(payment)).rejects.toThrow("Minimum context slot has not been reached");
+    front.balance = () => front;
+    expect(await standing(payment)).toMatchObject(paid(landed));
+  });
+});
+
 describe("the payer of a Solana payment", () => {
   test("holds what its token account holds, which may not be there", async () => {
     const node = await world.node();
@@ -308,5 +433,24 @@ describe("several Solana nodes", () => {
       expect(await standing(payment)).toEqual(OPEN);
       world.pass(5);
     }
+  });
+
+  test("of which one is down: a payment that the other calls expired, or failed, is not void yet", async () => {
+    const [one, two] = [await world.node(), await world.node()];
+    const [unspent, failed] = [await read(), await another("failed")];
+    for (const node of [one, two]) node.land(wireOf(failed), { err: "AccountInUse" });
+    const back = two.distort;
+    two.distort = () => {
+      throw new Error("down");
+    };
+    world.pass(130 + 32 + 1);
+    for (let slots = 0; slots < 300; slots += 50) {
+      expect(await standing(unspent)).toEqual(OPEN);
+      expect(await standing(failed)).toEqual(OPEN);
+      world.pass(50);
+    }
+    two.distort = back;
+    expect(await standing(unspent)).toEqual(EXPIRED);
+    expect(await standing(failed)).toMatchObject({ state: "void", reason: expect.stringContaining("failed on chain") });
   });
 });

@@ -20,14 +20,28 @@ type Form = { tag: number; length: number };
 const SET_COMPUTE_UNIT_LIMIT: Form = { tag: 2, length: 5 };
 const SET_COMPUTE_UNIT_PRICE: Form = { tag: 3, length: 9 };
 const TRANSFER_CHECKED: Form = { tag: 12, length: 10 };
-/** All that one transaction may use on Solana; the stock scheme sets no lower bound. */
-const MOST_COMPUTE_UNITS = 1_400_000;
-/** The stock facilitator's bound. */
-const MOST_MICRO_LAMPORTS = 5_000_000n;
 /** The stock client's bound. */
 const MOST_MEMO_BYTES = 256;
 
+const SIGNATURE_BYTES = 64;
+/** A wire form that begins with the version has this bit set; others begin with the number of signatures. */
+const VERSIONED = 0x80;
+const VERSION_1 = 0x81;
+/**
+ * Where the addresses begin in a message of version 1: after the version, 3 header bytes, 4 of the configuration mask, the
+ * blockhash and the numbers of instructions and of addresses (SIMD-0385).
+ */
+const VERSION_1_ADDRESSES = 1 + 3 + 4 + 32 + 1 + 1;
+
 const ADDRESS_TABLE = "the transaction takes accounts from an address table";
+
+/** What a payment may make its fee payer pay beside the fee of two signatures, which is 10,000 lamports. */
+export type SolanaLimits = {
+  /** Compute units that a payment may ask for. The stock client asks for 20,000. */
+  computeUnits: number;
+  /** micro-lamports that it may offer for each of them. The stock client offers 1. */
+  microLamports: number;
+};
 
 type Message = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
 
@@ -99,6 +113,40 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
   }
 }
 
+/**
+ * The message of a transaction as the ledger has it: what follows its signatures, and in version 1 what is before them.
+ * Nothing in it is read, so that no transaction of a stranger is an error.
+ *
+ * @param wire of any version
+ * @returns undefined where the signatures cannot be told from the message
+ */
+export function messageBytesOf(wire: Uint8Array): Uint8Array | undefined {
+  const [first = 0, second = 0] = wire;
+  const isVersion1 = first === VERSION_1;
+  if (!isVersion1 && first >= VERSIONED) return undefined;
+  const signatures = SIGNATURE_BYTES * (isVersion1 ? second : first);
+  return isVersion1 ? wire.subarray(0, wire.length - signatures) : wire.subarray(1 + signatures);
+}
+
+/**
+ * The accounts that a landed transaction names itself, not those of address tables.
+ *
+ * @returns undefined for a form that we do not read
+ */
+export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
+  const kit = solanaKit();
+  try {
+    const message = messageBytesOf(wire) as Uint8Array;
+    if (wire[0] !== VERSION_1) return kit.getCompiledTransactionMessageDecoder().decode(message).staticAccounts;
+    const count = message[VERSION_1_ADDRESSES - 1] ?? 0;
+    return Array.from({ length: count }, (_, i) =>
+      kit.getAddressDecoder().decode(message, VERSION_1_ADDRESSES + 32 * i),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
 /** Hex SHA-256 of the message bytes: the identity of a transaction, whatever its signatures. */
 export function messageHash(messageBytes: Uint8Array): string {
   return createHash("sha256").update(messageBytes).digest("hex");
@@ -159,10 +207,21 @@ function checkComputeBudget(limit: Instruction | undefined, price: Instruction |
     throw new PaymentRefused("the first instruction does not set the limit of compute units");
   if (!isOf(price, SET_COMPUTE_UNIT_PRICE))
     throw new PaymentRefused("the second instruction does not set the price of compute units");
-  if (viewOf(limit.data).getUint32(1, true) > MOST_COMPUTE_UNITS)
-    throw new PaymentRefused(`the limit of compute units is above ${MOST_COMPUTE_UNITS}`);
-  if (viewOf(price.data).getBigUint64(1, true) > MOST_MICRO_LAMPORTS)
-    throw new PaymentRefused(`the price of a compute unit is above ${MOST_MICRO_LAMPORTS} micro-lamports`);
+}
+
+/**
+ * Refuses a payment that would cost its fee payer more than we let it.
+ *
+ * @param transaction one that `checkLayout` lets pass
+ * @throws PaymentRefused
+ */
+export function checkPriorityFee({ instructions }: TransferTransaction, limits: SolanaLimits): void {
+  const { computeUnits, microLamports } = limits;
+  const [limit, price] = instructions as [Instruction, Instruction];
+  if (viewOf(limit.data).getUint32(1, true) > computeUnits)
+    throw new PaymentRefused(`the limit of compute units is above ${computeUnits}`);
+  if (viewOf(price.data).getBigUint64(1, true) > microLamports)
+    throw new PaymentRefused(`the price of a compute unit is above ${microLamports} micro-lamports`);
 }
 
 function checkMemo({ program, accounts, data }: Instruction): void {

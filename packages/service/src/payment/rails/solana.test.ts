@@ -60,6 +60,11 @@ describe("a Solana payment", () => {
     expect(await world.rail.signature(read as SolanaPayment)).toBe("valid");
   });
 
+  test("may ask its fee payer for as much as the settings say", async () => {
+    const most = stock({ 0: computeLimit(50_000), 1: computePrice(100_000n) });
+    expect(await checked(await paying({ instructions: most }))).toMatchObject({ amount: 1000n });
+  });
+
   test("without a memo is accepted too", async () => {
     expect(await checked(await paying({ instructions: stock().slice(0, 3) }))).toMatchObject({ amount: 1000n });
   });
@@ -176,11 +181,20 @@ describe("a Solana payment", () => {
       stock({ 0: computePrice(1n), 1: computeLimit(20_000) }),
       "the first instruction does not set the limit",
     ],
-    ["a limit beyond all", stock({ 0: computeLimit(1_400_001) }), "the limit of compute units is above 1400000"],
     [
-      "a price beyond the stock bound",
-      stock({ 1: computePrice(5_000_001n) }),
-      "the price of a compute unit is above 5000000",
+      "a limit that drains the fee payer",
+      stock({ 0: computeLimit(50_001) }),
+      "the limit of compute units is above 50000",
+    ],
+    [
+      "a price that drains the fee payer",
+      stock({ 1: computePrice(100_001n) }),
+      "the price of a compute unit is above 100000 micro-lamports",
+    ],
+    [
+      "what the stock facilitator lets the fee payer pay, 7,010,000 lamports",
+      stock({ 0: computeLimit(1_400_000), 1: computePrice(5_000_000n) }),
+      "the limit of compute units is above 50000",
     ],
     [
       "a request for heap",

@@ -9,9 +9,11 @@ import {
   bytesOf,
   checkFeePayer,
   checkLayout,
+  checkPriorityFee,
   messageHash,
   readTransaction,
   SOLANA_USDC,
+  type SolanaLimits,
   type Transfer,
   type TransferTransaction,
   USDC_DECIMALS,
@@ -21,18 +23,20 @@ import {
 /** CAIP-2. */
 export const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
 
+/** Nodes that have to agree before a payment counts as void. */
+const WITNESSES = 2;
 const POLL_MS = 400;
 /** Slots by which a payer's node may be ahead of ours. */
 const AHEAD_SLOTS = 32;
 
 export type SolanaPayment = Payment & { readonly rail: "solana"; readonly transaction: TransferTransaction };
 
-export type SolanaRailOptions = { nodes: SolanaNodes; clock: Clock };
+export type SolanaRailOptions = { nodes: SolanaNodes; limits: SolanaLimits; clock: Clock };
 
 type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 
 /** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks the fee payer's signature alone. */
-export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPayment> {
+export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<SolanaPayment> {
   /**
    * By payment key, the newest slot when its blockhash was first found to be no longer valid. Only pacing: what is lost
    * in a crash is found again.
@@ -85,6 +89,7 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
       checkTransfer(transaction.transfer, requirement);
       checkFeePayer(transaction, requirement.extra.feePayer);
       checkLayout(transaction);
+      checkPriorityFee(transaction, limits);
     },
 
     async balance({ transaction: { transfer } }, signal) {
@@ -118,13 +123,15 @@ export function solanaRail({ nodes, clock }: SolanaRailOptions): Rail<SolanaPaym
 
   function standingOf({ key }: SolanaPayment, sights: readonly [Sight, ...Sight[]]): PaymentStanding {
     const [sight] = sights;
+    // One node alone may be behind, or lie: where there are two, two have to say that a payment can never be made.
+    const mayVoid = sights.length >= Math.min(WITNESSES, searches.length);
     const final = sights.every((each) => each.kind !== "absent" && each.final);
     if (sight.kind === "moved") return { state: "paid", transaction: sight.signature, height: sight.slot, final };
     // A void call tells its payer to sign anew: no fork may bring this payment back to life.
     if (sight.kind === "failed")
-      return final ? { state: "void", reason: `failed on chain, in ${sight.signature}` } : { state: "open" };
+      return final && mayVoid ? { state: "void", reason: `failed on chain, in ${sight.signature}` } : { state: "open" };
     const absences = sights.filter((each) => each.kind === "absent");
-    return hasExpired(key, absences)
+    return hasExpired(key, absences) && mayVoid
       ? { state: "void", reason: "expired unspent: its blockhash is too old" }
       : { state: "open" };
   }

@@ -49,7 +49,7 @@ export class FakeBaseNode {
   readonly receipts = new Map<Hex, Receipt>();
   readonly asked: string[] = [];
   /** Changes the answer to a method. */
-  distort: (method: string, answer: unknown) => unknown = (_, answer) => answer;
+  distort: (method: string, answer: unknown, params: unknown[]) => unknown = (_, answer) => answer;
   readonly #upstream: Upstream;
 
   private constructor(upstream: Upstream, { time, head, interval }: { time: number; head: number; interval: number }) {
@@ -121,7 +121,7 @@ export class FakeBaseNode {
   #serve({ method, params }: { method: string; params: unknown[] }, response: ServerResponse): void {
     this.asked.push(method);
     try {
-      const result = this.distort(method, this.#answer(method, params));
+      const result = this.distort(method, this.#answer(method, params), params);
       json(response, { jsonrpc: "2.0", id: 1, result });
     } catch (error) {
       const { code = -32603, message } = error as { code?: number; message: string };

@@ -57,7 +57,7 @@ export class BaseWorld implements AsyncDisposable {
 
   railOf(domain: TokenDomain): Rail<BasePayment> {
     const clock = { now: () => this.now * 1000, sleep: async () => {}, timeout: AbortSignal.timeout };
-    return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 180, clock });
+    return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 3_600, maxSignatureGas: 400_000, clock });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,6 +19,27 @@ export type Landed = {
   memo: string | null;
   before: Balance[];
   after: Balance[];
+  /** 0 where it is absent. */
+  version?: number;
+  /** In place of what the rest comes to. */
+  meta?: unknown;
+};
+
+/** A refusal in agave's words (rpc-client-api, custom_error.rs). */
+class Refusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+type Options = {
+  commitment?: string;
+  before?: string;
+  limit?: number;
+  dataSlice?: Slice;
+  minContextSlot?: number;
+  maxSupportedTransactionVersion?: number;
 };
 type Slice = { offset: number; length: number };
 type Balance = { accountIndex: number; mint: string; uiTokenAmount: { amount: string } };
@@ -40,6 +61,8 @@ export class FakeSolanaNode {
   /** By token account. */
   readonly balances = new Map<string, bigint>();
   readonly asked: string[] = [];
+  /** Another node that answers a method in this one's place, as behind a balancer. */
+  balance: (method: string, options: Options) => FakeSolanaNode = () => this;
   /** Changes the answer to a method. */
   distort: (method: string, answer: unknown) => unknown = (_, answer) => answer;
   readonly #upstream: Upstream;
@@ -53,9 +76,11 @@ export class FakeSolanaNode {
       const { method, params = [] } = JSON.parse(String(request.body));
       node.asked.push(method);
       try {
-        json(response, { jsonrpc: "2.0", id: 1, result: node.distort(method, node.#answer(method, params)) });
+        const answering = node.balance(method, params[1] ?? {});
+        json(response, { jsonrpc: "2.0", id: 1, result: node.distort(method, answering.#answer(method, params)) });
       } catch (error) {
-        json(response, { jsonrpc: "2.0", id: 1, error: { code: -32602, message: (error as Error).message } });
+        const code = error instanceof Refusal ? error.code : -32602;
+        json(response, { jsonrpc: "2.0", id: 1, error: { code, message: (error as Error).message } });
       }
     });
     const node = new FakeSolanaNode(upstream);
@@ -91,9 +116,30 @@ export class FakeSolanaNode {
     return landed;
   }
 
+  /** Puts a stranger's transaction that names an account into the newest slot: bytes of any version, or of none. */
+  landAnother(account: string, wire: Uint8Array, over: Partial<Landed> = {}): Landed {
+    const first = Buffer.alloc(64, 2);
+    first.writeUInt32LE(this.landed.length + 1);
+    const landed: Landed = {
+      signature: getBase58Decoder().decode(first),
+      slot: this.slot,
+      wire: Buffer.from(wire),
+      accounts: [account],
+      err: null,
+      memo: null,
+      before: [],
+      after: [],
+      ...over,
+    };
+    this.landed.unshift(landed);
+    return landed;
+  }
+
   #answer(method: string, params: unknown[]): unknown {
-    const options = (params[1] ?? {}) as { commitment?: string; before?: string; limit?: number; dataSlice?: Slice };
+    const options = (params[1] ?? {}) as Options;
     const newest = this.slot - (LAG[options.commitment ?? "finalized"] ?? 0);
+    if (options.minContextSlot !== undefined && newest < options.minContextSlot)
+      throw new Refusal(-32016, "Minimum context slot has not been reached");
     switch (method) {
       case "getGenesisHash":
         return this.genesisHash;
@@ -113,14 +159,16 @@ export class FakeSolanaNode {
         const known = this.landed.filter(
           ({ slot, accounts }) => slot <= newest && accounts.includes(params[0] as string),
         );
-        const start = options.before ? known.findIndex(({ signature }) => signature === options.before) + 1 : 0;
+        // A node that does not know the transaction to begin before lists none (agave's blockstore).
+        const last = options.before && known.findIndex(({ signature }) => signature === options.before);
+        const start = last === undefined ? 0 : last === -1 ? known.length : Number(last) + 1;
         return known.slice(start, start + (options.limit ?? 1000)).map(({ signature, slot, err, memo }) => {
           const confirmationStatus = this.slot - slot >= (LAG.finalized ?? 0) ? "finalized" : "confirmed";
           return { signature, slot, err, memo, blockTime: null, confirmationStatus };
         });
       }
       case "getTransaction":
-        return this.#transaction(params[0] as string);
+        return this.#transaction(params[0] as string, options);
       default:
         throw new Error("Method not found");
     }
@@ -134,12 +182,14 @@ export class FakeSolanaNode {
     return { data: [part, "base64"], owner: TOKEN_PROGRAM, lamports: 1, executable: false, rentEpoch: 0, space: 1 };
   }
 
-  #transaction(signature: string) {
+  #transaction(signature: string, { maxSupportedTransactionVersion: supported = -1 }: Options) {
     const landed = this.landed.find((each) => each.signature === signature);
     if (!landed) return null;
-    const { slot, wire, err, before, after } = landed;
-    const meta = { err, fee: 5000, preTokenBalances: before, postTokenBalances: after };
-    return { slot, blockTime: null, transaction: [wire.toString("base64"), "base64"], meta, version: 0 };
+    const { slot, wire, err, before, after, version = 0 } = landed;
+    if (version > supported)
+      throw new Refusal(-32015, `Transaction version (${version}) is not supported by the requesting client.`);
+    const meta = landed.meta ?? { err, fee: 5000, preTokenBalances: before, postTokenBalances: after };
+    return { slot, blockTime: null, transaction: [wire.toString("base64"), "base64"], meta, version };
   }
 }
 

@@ -39,6 +39,8 @@ export const requirement: PaymentRequirements = {
 /** A rail over nodes that a test writes by hand. */
 export class SolanaWorld implements AsyncDisposable {
   readonly nodes: FakeSolanaNode[] = [];
+  /** Nodes that only answer in the place of others. */
+  readonly hidden: FakeSolanaNode[] = [];
   readonly conflicts: Conflict[] = [];
   #rail: Rail<SolanaPayment> | undefined;
 
@@ -49,7 +51,7 @@ export class SolanaWorld implements AsyncDisposable {
   }
 
   pass(slots: number): void {
-    for (const node of this.nodes) node.slot += slots;
+    for (const node of [...this.nodes, ...this.hidden]) node.slot += slots;
   }
 
   /** One rail for the test's nodes, which are all there when it is first asked for. */
@@ -57,12 +59,16 @@ export class SolanaWorld implements AsyncDisposable {
     const rpcs = this.nodes.map(({ url }) => new SolanaRpc({ url }));
     const rules = { onConflict: (conflict: Conflict) => this.conflicts.push(conflict) };
     const clock = { now: Date.now, sleep: async () => {}, timeout: AbortSignal.timeout };
-    this.#rail ??= solanaRail({ nodes: { rpcs, rules }, clock });
+    this.#rail ??= solanaRail({
+      nodes: { rpcs, rules },
+      limits: { computeUnits: 50_000, microLamports: 100_000 },
+      clock,
+    });
     return this.#rail;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.close()));
+    await Promise.all([...this.nodes, ...this.hidden].map((node) => node.close()));
   }
 }
 
@@ -156,3 +162,16 @@ export function transfer(over: Partial<TransferParts> = {}): Instruction {
   ];
   return { programAddress: parts.program as Address, accounts, data };
 }
+
+/**
+ * A transaction of version 1 on the wire, a memo that its second signer signs, made by @solana/kit 8.4.0 of ed25519 seeds
+ * of 0x01 and of 0x02 (SIMD-0385).
+ */
+export const VERSION_1 = Buffer.from(
+  "810201010f0000000a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a01038a88e3dd7409f195fd52db2d3cba5d72ca" +
+    "6709bf1d94121bf3748801b40f6f5c8139770ea87d175f56a35466c34c7ecccb8d8a91b4ee37a25df60f5b8fc9b394054a535a992921064d24e8" +
+    "7160da387c7c35b5ddbc92bb81e41fa8404105448d8813000000000000204e00000000010002010200016869d038786630738e70fbae328cae93" +
+    "5e3a727003c37d5107f73f7d26de70e51a77e15b606858a767855593217c095ad015797833de76dd652b7109e458141dc502ae618d413aac94df" +
+    "be6398c2702b2dcae2a0a0e03eb72878fe38b635fd0fc8091df6e0dfcfac60528f3556666b90e2053e6f633f03df4635159e27d7c5852f02",
+  "hex",
+);

@@ -1,0 +1,14 @@
+import { testHistory, testTakeover } from "@attestd/proof/testing";
+import { expect, test } from "vitest";
+import { judge } from "./judge.ts";
+
+const dropped = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+
+test("a key list of who has taken an attestor over by its seed alone is no list to the page", async () => {
+  const { history, bundle } = testTakeover();
+  const judged = await judge(dropped(history), { historyAge: 0 });
+  expect(judged).toMatchObject({ kind: "unreadable", why: expect.stringContaining("is not the first key's account") });
+  expect(await judge(dropped(testHistory()), { historyAge: 0 })).toMatchObject({ kind: "keys" });
+  const report = await judge(dropped(bundle), { history: testHistory(), historyAge: 0 });
+  expect(report).toMatchObject({ kind: "judged", report: { verified: false, attestor: { status: "unknown" } } });
+});
