@@ -11,6 +11,7 @@ import { expect, test } from "vitest";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
 import { attestd, temporaryFolder } from "./command.ts";
+import { fundedMultisig, multisigClient, rekeyAway } from "./multisig.ts";
 import { BASE_USDC, type RailName, railsOf } from "./rails.ts";
 import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
@@ -93,9 +94,9 @@ function sendNote(world: World, from: { address: string; secretKey: Uint8Array }
 }
 
 /** Has a payment settled behind the service's back, as if its row had been lost after it. */
-async function paidAlone({ world }: Operated) {
+async function paidAlone({ world }: Operated, client = algorandClient(world.sandbox)) {
   const { url, sandbox } = world;
-  const payment = await sign(`${url}/attest`, sampleOf(world), algorandClient(sandbox));
+  const payment = await sign(`${url}/attest`, sampleOf(world), client);
   const { json } = await post(`${sandbox.facilitatorUrl}/settle`, {
     x402Version: 2,
     paymentPayload: payment,
@@ -180,8 +181,12 @@ async function transferOnBase({ sandbox }: World): Promise<void> {
 test("a payment that was lost before it was attested is open, and adopted once no attestation can come", async () => {
   await using operated = await operatedWorld({ networks: [] });
   const { world, audit, adopt } = operated;
-  const { payment, transaction } = await paidAlone(operated);
-  expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject({ status: 503 });
+  // By a payer whose signature nobody can simulate any more: its account takes no signature of these keys.
+  const multisig = await fundedMultisig(world.sandbox);
+  const { payment, transaction } = await paidAlone(operated, multisigClient(world.sandbox, multisig));
+  await rekeyAway(world.sandbox, multisig);
+  const unaccounted = { status: 503, json: { code: "payment_unaccounted" } };
+  expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject(unaccounted);
   await world.stopService();
   const lost = await audit();
   expect([lost.verdict, codes(lost)]).toEqual(["open", ["open payment_without_row"]]);

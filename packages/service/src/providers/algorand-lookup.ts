@@ -1,3 +1,4 @@
+import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
 import type { Algod, IndexedTransaction, Indexer } from "./algorand.ts";
 import { unavailable } from "./provider.ts";
 import { agree, type Question, type QuorumRules } from "./quorum.ts";
@@ -12,6 +13,8 @@ export type AlgorandNodes = {
 /** Where a transaction is confirmed. */
 export type Location = {
   round: number;
+  /** `{txn, sig?, …}` as algod has it, while it remembers the transaction. */
+  signed?: MsgpackMap;
   /** The indexer's record, when algod no longer remembers the transaction. */
   record?: IndexedTransaction;
 };
@@ -50,8 +53,9 @@ function lookInAlgod(txid: string) {
   return async (algod: Algod, signal: AbortSignal): Promise<Sighting> => {
     // Before the look-up: what it then does not find is in no round up to this one.
     const upTo = await algod.lastRound(signal);
-    const round = (await algod.pending(txid, signal))?.round;
-    return round === undefined ? { after: Math.max(0, upTo - ALGOD_REMEMBERS), upTo } : { round };
+    const { round, signed } = (await algod.pending(txid, signal)) ?? {};
+    if (round === undefined) return { after: Math.max(0, upTo - ALGOD_REMEMBERS), upTo };
+    return { round, ...(signed && { signed }) };
   };
 }
 

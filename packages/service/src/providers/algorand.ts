@@ -3,6 +3,7 @@ import {
   encodeMsgpack,
   fromBase64,
   getInteger,
+  getMap,
   type MsgpackMap,
   type MsgpackValue,
 } from "@attestd/proof";
@@ -25,7 +26,7 @@ const Params = z.object({
   "min-fee": microAlgos,
 });
 const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
-const Account = z.object({ amount: microAlgos, "min-balance": microAlgos });
+const Account = z.object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional() });
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
 const AssetHolding = z.object({ "asset-holding": z.object({ amount: microAlgos }).optional() });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
@@ -127,14 +128,19 @@ export class Algod {
 
   /**
    * Looks for a transaction in the pool and in the last 1000 rounds.
-   * @returns undefined when it is in neither; `round` is absent while it is in the pool, or was dropped from it
+   * @returns undefined when it is in neither; both members are absent while it is in the pool, or was dropped from it.
+   *   `signed` is `{txn, sig?, …}`, by the node's word
    */
-  async pending(txid: string, signal: AbortSignal): Promise<{ round?: number } | undefined> {
+  async pending(txid: string, signal: AbortSignal): Promise<{ round?: number; signed?: MsgpackMap } | undefined> {
     const answer = await this.#http.request({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw this.#http.unexpected(answer);
-    const round = this.#http.decode(() => Number(getInteger(decodeMsgpackMap(answer.body), "confirmed-round")));
-    return round === 0 ? {} : { round };
+    return this.#http.decode(() => {
+      const information = decodeMsgpackMap(answer.body);
+      const round = Number(getInteger(information, "confirmed-round"));
+      const signed = getMap(information, "txn");
+      return round === 0 ? {} : { round, ...(signed && { signed }) };
+    });
   }
 
   /** A block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
@@ -172,10 +178,14 @@ export class Algod {
     return (await this.#http.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
   }
 
-  /** microAlgos. */
-  async account(address: string, signal: AbortSignal): Promise<{ amount: bigint; minBalance: bigint }> {
+  /** microAlgos, and the address whose signature the account's transactions need: its own unless it is rekeyed. */
+  async account(
+    address: string,
+    signal: AbortSignal,
+  ): Promise<{ amount: bigint; minBalance: bigint; authorizer: string }> {
     const account = await this.#http.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
-    return { amount: account.amount, minBalance: account["min-balance"] };
+    const { amount, "min-balance": minBalance, "auth-addr": authorizer = address } = account;
+    return { amount, minBalance, authorizer };
   }
 
   /**

@@ -86,30 +86,36 @@ export async function isAuthorizationUsed(
 }
 
 /**
- * Whether the contract at an address accepts a signature as its own (ERC-1271); no where there is no contract.
+ * Has the contract at an address say whether it accepts a signature as its own (ERC-1271).
  *
  * @param maxGas that the contract may take for it
  *
  * @throws ProviderError
  */
-export async function isAcceptedByWallet(
+export async function askWallet(
   rpc: BaseRpc,
   wallet: Hex,
   digest: Hex,
   signature: Hex,
   { maxGas }: { maxGas: number },
   signal: AbortSignal,
-): Promise<boolean> {
-  if ((await ask(rpc, rpcBytes, "eth_getCode", [wallet, "latest"], signal)) === "0x") return false;
+): Promise<"accepted" | "refused" | "no contract"> {
+  if ((await ask(rpc, rpcBytes, "eth_getCode", [wallet, "latest"], signal)) === "0x") return "no contract";
   const input = encodeFunctionData({ abi: WALLET, functionName: "isValidSignature", args: [digest, signature] });
   try {
     const call = { to: wallet, data: input, gas: numberToHex(maxGas) };
     const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
-    return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED;
+    return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED ? "accepted" : "refused";
   } catch (error) {
-    if (error instanceof ProviderError && hasFailedInContract(error.cause)) return false;
+    if (error instanceof ProviderError && hasFailedInContract(error.cause)) return "refused";
     throw error;
   }
+}
+
+/** The input of a transaction that the node must have, in lower-case hex. @throws ProviderError */
+export async function readInput(rpc: BaseRpc, transaction: string, signal: AbortSignal): Promise<Hex> {
+  const { input } = await ask(rpc, z.object({ input: rpcBytes }), "eth_getTransactionByHash", [transaction], signal);
+  return input;
 }
 
 function hasFailedInContract(refusal: unknown): boolean {

@@ -41,11 +41,17 @@ export class FakeChain {
   readonly blocks = new Map<number, Uint8Array>();
   /** Rounds by id, as `pending` tells them; 0 in the pool. */
   readonly recent = new Map<string, number>();
+  /** The envelopes of recent transactions by id, `{txn, sig?, …}`. */
+  readonly signed = new Map<string, MsgpackMap>();
+  /** The address that each rekeyed account is rekeyed to. */
+  readonly authorizers = new Map<string, string>();
   /** The indexer's records by id, and the round up to which it knows. */
   readonly indexed = new Map<string, object>();
   indexedUpTo = 0;
   /** Answers to submissions: a message rejects. */
   onSubmit: (raw: Buffer) => string | undefined = () => undefined;
+  /** Answers to simulations: a message says what fails. */
+  onSimulate: (raw: Buffer) => string | undefined = () => undefined;
   readonly #waiting = new Set<() => void>();
 
   /** The next round, and everyone who waits for it is told. */
@@ -62,11 +68,12 @@ export class FakeChain {
   readonly handler: Handler = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://node");
     const [, , resource = "", name = "", part = ""] = pathname.split("/");
+    if (pathname === "/v2/transactions/simulate") return this.#simulate(request.body, response);
     if (request.method === "POST") return this.#submit(request.body, response);
     if (pathname === "/v2/transactions/params") return json(response, this.#params());
     if (resource === "status") return name === "" ? this.#status(response) : this.#wait(Number(part), response);
     if (resource === "blocks") return this.#block(Number(name), part, response);
-    if (resource === "accounts") return json(response, { amount: 1_500_000, "min-balance": 100_000 });
+    if (resource === "accounts") return this.#account(name, response);
     if (pathname.startsWith("/v2/transactions/pending/")) return this.#pending(part, response);
     if (resource === "transactions") return this.#search(searchParams.get("txid") ?? "", response);
     json(response, { message: "not here" }, 404);
@@ -102,7 +109,19 @@ export class FakeChain {
   #pending(id: string, response: ServerResponse): void {
     const round = this.recent.get(id);
     if (round === undefined) json(response, { message: "could not find the transaction" }, 404);
-    else response.end(encodeMsgpack(structMap({ "confirmed-round": round, "pool-error": "" })));
+    else {
+      const txn = this.signed.get(id);
+      response.end(encodeMsgpack(structMap({ "confirmed-round": round, "pool-error": "", txn })));
+    }
+  }
+
+  #account(address: string, response: ServerResponse): void {
+    json(response, { amount: 1_500_000, "min-balance": 100_000, "auth-addr": this.authorizers.get(address) });
+  }
+
+  #simulate(raw: Buffer, response: ServerResponse): void {
+    const message = this.onSimulate(raw);
+    json(response, { "txn-groups": [message === undefined ? {} : { "failure-message": message }] });
   }
 
   #search(id: string, response: ServerResponse): void {

@@ -1,4 +1,3 @@
-import { createPublicKey, verify } from "node:crypto";
 import { getBytes, getInteger, getString, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
 import { encodeAddress, txid } from "@attestd/proof/algorand/transaction";
 import { ALGORAND_MAINNET } from "@attestd/proof/caip2";
@@ -6,9 +5,12 @@ import { equalBytes, fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Rounds, Window } from "../../ledger/ledger.ts";
 import type { Algod } from "../../providers/algorand.ts";
-import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import { type AlgorandNodes, locate } from "../../providers/algorand-lookup.ts";
 import { agree, failover } from "../../providers/quorum.ts";
+import { type Envelope, readEnvelope } from "./algorand-envelope.ts";
 import { allowOnly, checkGroupId, type GroupMember, readGroup } from "./algorand-group.ts";
+import { hasSigned } from "./algorand-landed.ts";
+import { isSignedByAuthorizer } from "./algorand-signature.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
 
 /** USDC on MainNet; the sandbox's has the same id. */
@@ -26,6 +28,8 @@ export type AlgorandPayment = Payment & {
   readonly window: Window;
   readonly members: readonly GroupMember[];
   readonly index: number;
+  /** How its payer has signed. */
+  readonly signed: Envelope;
 };
 
 export type AlgorandRailOptions = {
@@ -50,6 +54,20 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   const { nodes, rounds } = options;
   const genesis = fromBase64(options.genesisHash);
   const spellings = new Set(["algorand-mainnet", ALGORAND_MAINNET, `algorand:${options.genesisHash}`]);
+
+  /** Whether the signature is good now: of the address that may sign for the sender, and accepted by its program. */
+  async function isAuthorized({ key, payer, signed, members }: AlgorandPayment, signal: AbortSignal): Promise<boolean> {
+    const authorizer = async (algod: Algod, ends: AbortSignal) => (await algod.account(payer, ends)).authorizer;
+    const about = `the signature of ${key}`;
+    const [authorized] = await agree(nodes.algods, authorizer, { about, same: String, signal }, nodes.rules);
+    if (authorized !== encodeAddress(signed.authorizer)) return false;
+    if (signed.kind !== "lsig") return true;
+    // The program is run as a part of the whole group, in which nobody but the fee payer may have signed nothing.
+    const group = members.map(({ transaction, envelope }) => new Map(envelope).set("txn", transaction));
+    const run = async (algod: Algod, ends: AbortSignal) => (await algod.simulate(group, ends)) === undefined;
+    const [accepted] = await agree(nodes.algods, run, { about, same: String, signal }, nodes.rules);
+    return accepted;
+  }
 
   async function checkLayout(payment: AlgorandPayment): Promise<void> {
     const { members, index, asset, payer, payTo } = payment;
@@ -80,12 +98,12 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
         throw new PaymentRefused("the payment names another ledger in gh than ours");
       const id = txid(bytes);
       const ledger = `algorand:${toBase64Url(genesis)}`;
-      const group = getBytes(transaction, "grp", 32);
+      const { group } = fields;
       return {
         rail: "algorand",
         key: `${ledger}/${id}`,
         aliases: group ? [`${ledger}/group/${toBase64Url(group)}`] : [],
-        payer: fields.sender,
+        payer: encodeAddress(fields.sender),
         payTo: fields.receiver,
         amount: fields.amount,
         asset: fields.asset,
@@ -95,23 +113,21 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
         window: fields.window,
         members,
         index,
+        signed: readEnvelope(envelope, fields.sender),
       };
     },
 
-    async signature({ members, index }) {
-      const { transaction, bytes, envelope } = members[index] as GroupMember;
-      const signature = envelope?.get("sig");
-      if (!(signature instanceof Uint8Array) || envelope?.has("sgnr") || envelope?.size !== 1) return "on_chain";
-      return verifyEd25519(transaction.get("snd") as Uint8Array, bytes, signature) ? "valid" : "invalid";
+    // Never `valid`: whether the sender is rekeyed, by its own old key too, only the ledger knows.
+    async signature({ members, index, signed }) {
+      const { bytes } = members[index] as GroupMember;
+      return isSignedByAuthorizer(signed, bytes) ? "on_chain" : "invalid";
     },
 
-    async onChain({ key, members }, signal) {
-      const group = members.map(({ transaction, envelope }) => new Map(envelope).set("txn", transaction));
-      // Evaluated as a whole, the fee payer's signature still missing: rekeyed, multisig and logicsig payers alike.
-      const ask = async (algod: Algod, ends: AbortSignal) => (await algod.simulate(group, ends)) === undefined;
-      const question = { about: `the signature of ${key}`, same: String, signal };
-      const [accepted] = await agree(nodes.algods, ask, question, nodes.rules);
-      return accepted;
+    async onChain(payment, signal) {
+      if (await isAuthorized(payment, signal)) return true;
+      // It may have been, when the payment was made: what the ledger has taken from that signer was well signed.
+      const landed = await locate(nodes, payment.txid, signal);
+      return landed !== undefined && hasSigned(payment.signed, landed);
     },
 
     checkLayout,
@@ -149,10 +165,11 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 function readTransfer(transaction: MsgpackMap) {
   try {
     if (getString(transaction, "type") !== "axfer") throw new PaymentRefused("the payment is not an asset transfer");
-    const address = (field: string) => encodeAddress(getBytes(transaction, field, 32) ?? new Uint8Array(32));
+    const publicKey = (field: string) => getBytes(transaction, field, 32) ?? new Uint8Array(32);
     return {
-      sender: address("snd"),
-      receiver: address("arcv"),
+      sender: publicKey("snd"),
+      receiver: encodeAddress(publicKey("arcv")),
+      group: getBytes(transaction, "grp", 32),
       amount: getInteger(transaction, "aamt"),
       asset: getInteger(transaction, "xaid").toString(),
       genesisHash: getBytes(transaction, "gh", 32) ?? new Uint8Array(),
@@ -213,10 +230,4 @@ function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeS
     throw new PaymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
   if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
     throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
-}
-
-/** Ed25519 over "TX" and the transaction, as a plain account signs (Algorand developer docs, "Signatures"). */
-function verifyEd25519(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
-  const key = createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ed25519" });
-  return verify(null, Buffer.concat([Buffer.from("TX"), bytes]), key, signature);
 }

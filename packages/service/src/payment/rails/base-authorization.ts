@@ -1,6 +1,15 @@
 import { BASE_MAINNET } from "@attestd/proof/caip2";
 import type { Hex } from "viem";
-import { getAddress, hashTypedData, isHex, recoverAddress, size } from "viem/utils";
+import {
+  encodeAbiParameters,
+  getAddress,
+  hashTypedData,
+  isHex,
+  numberToHex,
+  parseAbiParameters,
+  recoverAddress,
+  size,
+} from "viem/utils";
 import { PaymentRefused } from "./rail.ts";
 
 /** A token's EIP-712 `name` and `version`, which set its signatures apart from every other contract's. */
@@ -104,4 +113,33 @@ export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex)
   if (s > HALF_ORDER || (v !== 27 && v !== 28)) return false;
   const signer = await recoverAddress({ hash: digest, signature }).catch(() => undefined);
   return signer === address;
+}
+
+/** What both of the token's functions `transferWithAuthorization` begin with. */
+const AUTHORIZATION = parseAbiParameters("address, address, uint256, uint256, uint256, bytes32");
+/** Where the one has the bytes of its last argument, behind seven words; the other takes `v, r, s` of 65 bytes. */
+const BEHIND_ARGUMENTS = 7 * 32;
+
+/**
+ * Whether a transaction's input hands this very signature for the authorization to the token, itself or through other
+ * contracts, which pass such arguments on as they are.
+ *
+ * @param input in lower-case hex
+ */
+export function bringsSignature(input: Hex, authorization: Authorization, signature: Hex): boolean {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const begin = hexOf(encodeAbiParameters(AUTHORIZATION, [from, to, value, validAfter, validBefore, nonce]));
+  // ABI: the place of the bytes, their length, and they themselves, filled up to whole words.
+  const whole = hexOf(encodeAbiParameters(parseAbiParameters("bytes"), [signature])).slice(64);
+  const asBytes = hexOf(numberToHex(BEHIND_ARGUMENTS, { size: 32 })) + whole;
+  const asWords = size(signature) === 65 ? hexOf(signature).slice(0, 128) : undefined;
+  for (let at = input.indexOf(begin); at >= 0; at = input.indexOf(begin, at + 1)) {
+    const rest = input.slice(at + begin.length);
+    if (rest.startsWith(asBytes) || (asWords !== undefined && rest.slice(64).startsWith(asWords))) return true;
+  }
+  return false;
+}
+
+function hexOf(hex: Hex): string {
+  return hex.slice(2).toLowerCase();
 }

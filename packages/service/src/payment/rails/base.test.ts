@@ -1,6 +1,6 @@
 import type { PaymentPayload } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { type Hex, serializeErc6492Signature } from "viem";
+import { encodeFunctionData, type Hex, parseAbi, parseSignature, serializeErc6492Signature } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readTokenDomain } from "../../providers/evm-payments.ts";
 import { BASE_USDC } from "./base.ts";
@@ -233,6 +233,47 @@ describe("the signature of a Base payment", () => {
     node.wallets.set(payer.address.toLowerCase(), "reverts");
     expect(await world.rail.onChain(signedWith("0x01"), signal())).toBe(false);
   });
+
+  const TOKEN = parseAbi([
+    "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+    "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)",
+  ]);
+  const args = [payer.address, payTo, 1000n, 0n, BigInt(NOW + 120), nonce] as const;
+  const asBytes = (signature: Hex) =>
+    encodeFunctionData({ abi: TOKEN, functionName: "transferWithAuthorization", args: [...args, signature] });
+  const asWords = (signature: Hex) => {
+    const { r, s, v } = parseSignature(signature);
+    return encodeFunctionData({
+      abi: TOKEN,
+      functionName: "transferWithAuthorization",
+      args: [...args, Number(v), r, s],
+    });
+  };
+  const inBundle = (call: Hex): Hex => `0xac9650d8${"00".repeat(95)}01${call.slice(2)}${"00".repeat(28)}`;
+  const long: Hex = `0x${"a7".repeat(700)}`;
+
+  test.each<[string, Hex, (signature: Hex) => Hex]>([
+    ["whole", long, asBytes],
+    ["whole, of a few bytes", "0x01", asBytes],
+    ["whole, of none", "0x", asBytes],
+    ["in three words", `0x${"5c".repeat(64)}1b`, asWords],
+    ["in a bundle of calls", long, (signature) => inBundle(asBytes(signature))],
+  ])(
+    "that a wallet accepted once, %s, is known from the payment that was made with it",
+    async (_, signature, input) => {
+      const node = await world.node();
+      node.wallets.set(payer.address.toLowerCase(), "0xffff");
+      const payment = signedWith(signature);
+      expect(await world.rail.onChain(payment, signal())).toBe(false);
+
+      const spent = { from: payer.address, to: payTo, value: 1000n, nonce } as const;
+      node.inputs.set(node.use(node.head - 10, spent), input(signature));
+      expect(await world.rail.onChain(payment, signal())).toBe(true);
+      const others: Hex[] = ["0x", "0x01", `0x${"5d".repeat(64)}1b`, `${long}a7`, `0x${long.slice(4)}`];
+      for (const other of others.filter((one) => one !== signature))
+        expect(await world.rail.onChain(signedWith(other), signal())).toBe(false);
+    },
+  );
 
   test("cannot be told when the node is down, or nodes contradict one another", async () => {
     const [one, two] = [await world.node(), await world.node()];

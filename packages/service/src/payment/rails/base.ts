@@ -5,12 +5,13 @@ import { isErc6492Signature } from "viem/utils";
 import type { Clock } from "../../clock.ts";
 import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
 import { findUse, type Use } from "../../providers/evm-authorizations.ts";
-import { isAcceptedByWallet, isAuthorizationUsed, readBalance, readBlock } from "../../providers/evm-payments.ts";
+import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "../../providers/evm-payments.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import {
   type Authorization,
   authorizationDigest,
+  bringsSignature,
   isSignedByKeyOf,
   readAuthorization,
   type TokenDomain,
@@ -94,10 +95,11 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     async onChain(payment, signal) {
       const { from } = payment.authorization;
       const ask = (rpc: BaseRpc, ends: AbortSignal) =>
-        isAcceptedByWallet(rpc, from, digestOf(payment), payment.signature, { maxGas: maxSignatureGas }, ends);
+        askWallet(rpc, from, digestOf(payment), payment.signature, { maxGas: maxSignatureGas }, ends);
       const question = { about: `the signature of ${payment.key}`, same: String, signal };
-      const [accepted] = await agree(nodes.rpcs, ask, question, nodes.rules);
-      return accepted;
+      const [answer] = await agree(nodes.rpcs, ask, question, nodes.rules);
+      // It may have accepted it when the payment was made, under keys that its owner has replaced since.
+      return answer === "accepted" || (answer === "refused" && (await hasBeenTaken(payment, signal)));
     },
 
     checkLayout,
@@ -126,14 +128,28 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     async spent(payment, signal) {
-      // One node that has seen it spent is enough to ask for no other payment.
-      const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
-      const [sight] = await lookEverywhere(payment, behind, signal);
+      const sight = await lookForUse(payment, signal);
       return sight.kind === "used" && sameAddress(sight.to, payment.payTo);
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
+
+  /** What is seen of the payment where one node that has seen it spent is enough: to ask for no other payment. */
+  async function lookForUse(payment: BasePayment, signal: AbortSignal): Promise<Sight> {
+    const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
+    const [sight] = await lookEverywhere(payment, behind, signal);
+    return sight;
+  }
+
+  /** Whether the token has taken the payment with this very signature: it stands in the transaction that used it. */
+  async function hasBeenTaken(payment: BasePayment, signal: AbortSignal): Promise<boolean> {
+    const sight = await lookForUse(payment, signal);
+    if (!pays(payment, sight)) return false;
+    const about = `the transaction ${sight.transaction}`;
+    const input = await failover(nodes.rpcs, (rpc, ends) => readInput(rpc, sight.transaction, ends), { about, signal });
+    return bringsSignature(input, payment.authorization, payment.signature);
+  }
 
   function digestOf({ authorization }: BasePayment): Hex {
     return authorizationDigest(authorization, BASE_USDC, domain);

@@ -1,8 +1,8 @@
-import { createPublicKey, verify } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import { MAINNET_GENESIS, type SolanaNodes } from "../../providers/solana.ts";
+import { isEd25519Signature } from "./ed25519.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
 import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
 import {
@@ -73,7 +73,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
 
     async signature({ payer, transaction: { messageBytes, signatures } }) {
       const signature = signatures.get(payer);
-      return signature && verifyEd25519(bytesOf(payer), messageBytes, signature) ? "valid" : "invalid";
+      return signature && isEd25519Signature(bytesOf(payer), messageBytes, signature) ? "valid" : "invalid";
     },
 
     // A program cannot sign a transaction: whoever authorizes the transfer does so by a key.
@@ -169,10 +169,4 @@ function checkTransfer(transfer: Transfer, { payTo, amount }: PaymentRequirement
       `the payment goes to ${destination}, which is not the associated token account of ${payTo}`,
     );
   if (authority === payTo) throw new PaymentRefused("the payer is the payee");
-}
-
-/** Ed25519 over the message, as every signer of a Solana transaction signs it. */
-function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  const key = createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ed25519" });
-  return verify(null, message, key, signature);
 }

@@ -47,6 +47,8 @@ export class FakeBaseNode {
   readonly wallets = new Map<string, Hex | "reverts">();
   readonly balances = new Map<string, bigint>();
   readonly receipts = new Map<Hex, Receipt>();
+  /** Of transactions, where a test gives one. */
+  readonly inputs = new Map<Hex, Hex>();
   readonly asked: string[] = [];
   /** Changes the answer to a method. */
   distort: (method: string, answer: unknown, params: unknown[]) => unknown = (_, answer) => answer;
@@ -143,6 +145,8 @@ export class FakeBaseNode {
         return this.#logs(params[0] as { address: string; topics: Hex[]; fromBlock: Hex; toBlock: Hex });
       case "eth_getTransactionReceipt":
         return this.#receipt(params[0] as Hex);
+      case "eth_getTransactionByHash":
+        return { hash: params[0], input: this.inputs.get(params[0] as Hex) ?? "0x" };
       default:
         throw Object.assign(new Error(`the method ${method} does not exist`), { code: -32601 });
     }

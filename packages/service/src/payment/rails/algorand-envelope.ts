@@ -1,0 +1,128 @@
+import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
+import { DecodeError, equalBytes } from "@attestd/proof/encoding";
+import { PaymentRefused } from "./rail.ts";
+
+/** A multisignature (go-algorand, `crypto.MultisigSig`). */
+export type Multisig = {
+  /** Signatures that are needed. */
+  threshold: number;
+  /** Public keys of 32 bytes in the order that makes the address; signatures of 64 bytes where one has signed. */
+  parts: readonly { publicKey: Uint8Array; signature?: Uint8Array }[];
+};
+
+/** A program that signs (go-algorand, `transactions.LogicSig`). */
+export type LogicSig = {
+  program: Uint8Array;
+  args: readonly Uint8Array[];
+  /** Who lets the program sign for it; absent where the program's own account pays. `lmsig` binds the account, too. */
+  delegation?: { kind: "sig"; signature: Uint8Array } | { kind: "msig" | "lmsig"; multisig: Multisig };
+};
+
+/** How a payer has signed: whose signature it is said to be, and the signature. */
+export type Envelope = {
+  /** The sender's public key; or `sgnr`, the address that the sender is said to be rekeyed to. 32 bytes. */
+  authorizer: Uint8Array;
+} & ({ kind: "sig"; signature: Uint8Array } | { kind: "msig"; multisig: Multisig } | { kind: "lsig"; logic: LogicSig });
+
+/** Consensus: `maxMultisig`, `EvalMaxArgs`, and `LogicSigMaxSize`, which a group's members pool. */
+const MOST_KEYS = 255;
+const MOST_ARGUMENTS = 255;
+const MOST_PROGRAM_BYTES = 2 * 1000;
+
+const POST_QUANTUM =
+  "the payment transaction is signed by a post-quantum key (pqsig), which no facilitator settles: pay from an account whose key is ed25519, a multisig or a logicsig";
+
+/**
+ * Reads the members that stand beside `txn` in a signed transaction: one signature, and `sgnr` where the account is
+ * rekeyed. A member that is empty or unknown is refused, because a node may read a transaction without it as unsigned.
+ *
+ * @param members canonical msgpack
+ * @param sender 32 bytes
+ * @throws PaymentRefused naming the member that is missing, strange or not of its form
+ */
+export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope {
+  if (members.has("pqsig")) throw new PaymentRefused(POST_QUANTUM);
+  const kinds = (["sig", "msig", "lsig"] as const).filter((kind) => members.has(kind));
+  const [kind] = kinds;
+  if (kind === undefined) throw new PaymentRefused("the payment transaction has no signature: no sig, msig or lsig");
+  if (kinds.length > 1) throw new PaymentRefused(`the payment transaction has more than one of ${kinds.join(", ")}`);
+  for (const member of members.keys())
+    if (member !== kind && member !== "sgnr")
+      throw new PaymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
+
+  const authorizer = readMember(members, "sgnr", readSigner) ?? sender;
+  if (members.has("sgnr") && equalBytes(authorizer, sender))
+    throw new PaymentRefused("the payment transaction's sgnr is its sender: leave it out");
+  switch (kind) {
+    case "sig":
+      return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) as Uint8Array };
+    case "msig":
+      return { authorizer, kind, multisig: readMember(members, kind, readMultisig) as Multisig };
+    case "lsig":
+      return { authorizer, kind, logic: readMember(members, kind, readLogicSig) as LogicSig };
+  }
+}
+
+function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackValue) => T): T | undefined {
+  const value = members.get(name);
+  if (value === undefined) return undefined;
+  try {
+    return read(value);
+  } catch (error) {
+    if (error instanceof DecodeError)
+      throw new PaymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
+    throw error;
+  }
+}
+
+const readSigner = (value: MsgpackValue) => bytesOf(value, 32);
+
+/** Bytes of a fixed length, which are left out where they are all zero. */
+function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
+  if (!(value instanceof Uint8Array) || value.length !== length) throw new DecodeError(`not ${length} bytes`);
+  if (value.every((byte) => byte === 0)) throw new DecodeError(`${length} bytes of zero`);
+  return value;
+}
+
+function readMultisig(value: MsgpackValue): Multisig {
+  const map = structOf(value, ["subsig", "thr", "v"]);
+  if (getInteger(map, "v") !== 1n) throw new DecodeError("v is not 1");
+  const subsigs = map.get("subsig");
+  if (!Array.isArray(subsigs) || subsigs.length === 0 || subsigs.length > MOST_KEYS)
+    throw new DecodeError(`subsig is not a list of 1 to ${MOST_KEYS} keys`);
+  const threshold = Number(getInteger(map, "thr"));
+  if (threshold < 1 || threshold > subsigs.length) throw new DecodeError("thr is not between 1 and the number of keys");
+  return { threshold, parts: subsigs.map(readPart) };
+}
+
+function readPart(value: MsgpackValue): Multisig["parts"][number] {
+  const part = structOf(value, ["pk", "s"]);
+  const publicKey = bytesOf(part.get("pk"), 32);
+  return part.has("s") ? { publicKey, signature: bytesOf(part.get("s"), 64) } : { publicKey };
+}
+
+function readLogicSig(value: MsgpackValue): LogicSig {
+  if (value instanceof Map && value.has("pqsig")) throw new PaymentRefused(POST_QUANTUM);
+  const map = structOf(value, ["arg", "l", "lmsig", "msig", "sig"]);
+  const program = getBytes(map, "l") ?? new Uint8Array();
+  const args = map.get("arg") ?? [];
+  if (!Array.isArray(args) || args.length > MOST_ARGUMENTS || !args.every((arg) => arg instanceof Uint8Array))
+    throw new DecodeError(`arg is not a list of at most ${MOST_ARGUMENTS} byte strings`);
+  if (map.has("arg") && args.length === 0) throw new DecodeError("arg is empty");
+  const size = args.reduce((sum, arg) => sum + arg.length, program.length);
+  if (program.length === 0 || size > MOST_PROGRAM_BYTES)
+    throw new DecodeError(`l and arg are not 1 to ${MOST_PROGRAM_BYTES} bytes`);
+  const [kind, ...others] = (["sig", "msig", "lmsig"] as const).filter((name) => map.has(name));
+  if (others.length > 0) throw new DecodeError("more than one of sig, msig, lmsig");
+  if (kind === undefined) return { program, args };
+  if (kind === "sig") return { program, args, delegation: { kind, signature: bytesOf(map.get(kind), 64) } };
+  return { program, args, delegation: { kind, multisig: readMultisig(map.get(kind) as MsgpackValue) } };
+}
+
+function structOf(value: MsgpackValue, members: readonly string[]): MsgpackMap {
+  if (!(value instanceof Map)) throw new DecodeError("not a map");
+  for (const member of value.keys())
+    if (typeof member !== "string" || !members.includes(member))
+      throw new DecodeError(`it has the member ${String(member)}`);
+  return value;
+}

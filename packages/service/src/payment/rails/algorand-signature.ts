@@ -1,0 +1,59 @@
+import { hash } from "node:crypto";
+import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
+import type { Envelope, LogicSig, Multisig } from "./algorand-envelope.ts";
+import { isEd25519Signature } from "./ed25519.ts";
+
+/** What is signed begins with one of these (go-algorand, `protocol/hash.go`). */
+const TRANSACTION = utf8("TX");
+const PROGRAM = utf8("Program");
+const MULTISIG_PROGRAM = utf8("MsigProgram");
+const MULTISIG_ADDRESS = utf8("MultisigAddr");
+
+/**
+ * Whether the signature is that of the address which it is said to be of. Whether that address may sign for the sender,
+ * and what a program says of the transaction, only the ledger knows.
+ *
+ * @param bytes canonical msgpack of the unsigned transaction
+ */
+export function isSignedByAuthorizer(envelope: Envelope, bytes: Uint8Array): boolean {
+  const { authorizer } = envelope;
+  switch (envelope.kind) {
+    case "sig":
+      return isEd25519Signature(authorizer, concatBytes(TRANSACTION, bytes), envelope.signature);
+    case "msig":
+      return isMultisignature(authorizer, concatBytes(TRANSACTION, bytes), envelope.multisig);
+    case "lsig":
+      return isProgramOf(authorizer, envelope.logic);
+  }
+}
+
+/** Whether the program is the account itself, or the account has signed that it may sign. */
+function isProgramOf(address: Uint8Array, { program, delegation }: LogicSig): boolean {
+  const signed = concatBytes(PROGRAM, program);
+  switch (delegation?.kind) {
+    case undefined:
+      return equalBytes(sha512_256(signed), address);
+    case "sig":
+      return isEd25519Signature(address, signed, delegation.signature);
+    case "msig":
+      return isMultisignature(address, signed, delegation.multisig);
+    case "lmsig":
+      return isMultisignature(address, concatBytes(MULTISIG_PROGRAM, address, program), delegation.multisig);
+  }
+}
+
+/** As many keys as are needed have signed, every signature verifies, and the keys make up the address. */
+function isMultisignature(address: Uint8Array, message: Uint8Array, { threshold, parts }: Multisig): boolean {
+  const keys = parts.map(({ publicKey }) => publicKey);
+  const made = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(1, threshold), ...keys));
+  if (!equalBytes(made, address)) return false;
+  const signed = parts.filter(({ signature }) => signature !== undefined);
+  return (
+    signed.length >= threshold &&
+    signed.every(({ publicKey, signature }) => isEd25519Signature(publicKey, message, signature as Uint8Array))
+  );
+}
+
+function sha512_256(bytes: Uint8Array): Uint8Array {
+  return hash("sha512-256", bytes, "buffer");
+}

@@ -1,0 +1,17 @@
+import { createPublicKey, verify } from "node:crypto";
+
+/**
+ * Whether an account's key has signed a message (Ed25519, RFC 8032). An address that is no point on the curve, as that of
+ * a multisig or a program may be, has signed nothing.
+ *
+ * @param publicKey 32 bytes
+ * @param signature 64 bytes
+ */
+export function isEd25519Signature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ed25519" });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
+  }
+}
