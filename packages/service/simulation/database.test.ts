@@ -7,6 +7,8 @@ async function place() {
   const database = new Database({ now: () => now, leaseMs: () => LEASE_MS });
   return {
     open: async () => database.connect(),
+    evidenceKept: async () =>
+      new Set(database.calls.flatMap(({ evidence }) => (evidence ? [JSON.stringify(evidence)] : []))).size,
     remove: async () => undefined,
     outlive: async () => {
       now += LEASE_MS;

@@ -1,7 +1,7 @@
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
-import { type Identity, type Listener, StaleCall, type Store } from "../src/calls/store.ts";
+import { type Identity, type Listener, NameTaken, StaleCall, type Store } from "../src/calls/store.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 
 export type DatabaseOptions = {
@@ -146,6 +146,9 @@ export class Database {
     if (row?.call.version !== after.version - 1) throw new StaleCall(after.key);
     const replaced = row.call.attempts.find(({ txid }, place) => after.attempts[place]?.txid !== txid);
     if (replaced) throw new Error(`the attempt ${replaced.txid} has been recorded`);
+    const { refund } = after;
+    if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw new NameTaken(after.key);
+    if (refund !== undefined) this.#holders.set(refund, after.key);
     row.call = after;
     if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);
     this.#options.committed?.(after);

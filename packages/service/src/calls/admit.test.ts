@@ -10,7 +10,7 @@ import { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
-import type { Call } from "./call.ts";
+import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import type { Perform } from "./effects.ts";
 import { type CallEvent, reduce } from "./machine.ts";
@@ -113,7 +113,7 @@ describe("admission", () => {
     store = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
     verdict = () => ({ valid: true });
     fetches = 0;
-    fetch = async () => aCall().evidence;
+    fetch = async () => evidenceOf(aCall());
     perform = goodCourse;
     const log = pino({ level: "silent" });
     const runner = new Runner({ store, perform: (...given) => perform(...given), clock, log });
@@ -229,7 +229,11 @@ describe("admission", () => {
       void problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
       await clock.advance(0);
       const owed: CallEvent = { type: "attestation_blocked", reason: "unfunded" };
-      await move("key/1", ...GOOD_COURSE.slice(0, 2), owed, { type: "payment_refunded", transaction: "BACK" });
+      await move("key/1", ...GOOD_COURSE.slice(0, 2), owed, {
+        type: "payment_refunded",
+        transaction: "BACK",
+        refund: "BACK",
+      });
       expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("payment_refunded");
     });
 
@@ -378,7 +382,7 @@ describe("admission", () => {
       expect(await store.find("key/1")).toBeUndefined();
       // Nothing of it is left: the same payment may buy something else.
       rail.held.set("A", 1_000n);
-      fetch = async () => aCall().evidence;
+      fetch = async () => evidenceOf(aCall());
       expect(await admit(OTHER, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
     });
   });

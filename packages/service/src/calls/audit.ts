@@ -34,8 +34,9 @@ export async function audit(
   for await (const call of rows) {
     counts.calls += 1;
     prices.add(BigInt(call.requirement.amount));
-    for (const name of [call.key, ...call.aliases]) {
-      if (names.has(name)) findings.add("violation", "two_rows_one_key", `Two calls hold ${name}.`, { key: call.key });
+    for (const name of [call.key, ...call.aliases, ...(call.refund === undefined ? [] : [call.refund])]) {
+      const code = name === call.refund ? "two_refunds_one_transfer" : "two_rows_one_key";
+      if (names.has(name)) findings.add("violation", code, `Two calls hold ${name}.`, { key: call.key });
       names.add(name);
     }
     const joined = await join(call, chain, facts, findings);

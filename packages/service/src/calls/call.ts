@@ -63,7 +63,9 @@ export type PaymentProof = {
 /** An attestation transaction of a call, and whether it is proved that it can never be confirmed. */
 export type CallAttempt = Attempt & { dead: boolean };
 
-export type Call = CallRequest & {
+export type Call = Omit<CallRequest, "evidence"> & {
+  /** Gone with a call that is void: nothing is ever made of it, and it may be large. */
+  readonly evidence: Evidence | undefined;
   state: CallState;
   /** Counts the transitions; an update names the version it follows. */
   version: number;
@@ -74,6 +76,11 @@ export type Call = CallRequest & {
   attempts: readonly CallAttempt[];
   /** Round of the confirmed attempt. */
   round?: number;
+  /**
+   * Of `refunded`: the name of the transfer by which it was given back. A name like `key` and `aliases`, so that a
+   * transfer closes one call.
+   */
+  refund?: string;
   /** Why it is `void`, `owed`, `refunded` or `loss`. */
   reason?: string;
   /**
@@ -84,6 +91,12 @@ export type Call = CallRequest & {
   /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
   bundle?: SealedBundle;
 };
+
+/** What is attested. @throws Error for a call that is void */
+export function evidenceOf({ key, state, evidence }: Call): Evidence {
+  if (!evidence) throw new Error(`the call of ${key} is ${state} and has no evidence`);
+  return evidence;
+}
 
 /** The attestation transaction that may still be confirmed. */
 export function liveAttempt(call: Call): Attempt | undefined {

@@ -12,7 +12,7 @@ import { settlementReceipt, signReceipt } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
 import type { Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
-import type { Call } from "./call.ts";
+import { type Call, evidenceOf } from "./call.ts";
 import type { CallEvent, Effect } from "./machine.ts";
 
 export type EffectsOptions = {
@@ -197,7 +197,8 @@ export function createEffects(options: EffectsOptions): Perform {
   }
 
   /** What was submitted decides: the note, and the key that signs, are those of the attempt, whatever ours are now. */
-  async function seal({ subject, evidence, round, receipt: unsigned }: Call, attempt: Attempt, memory: Memory) {
+  async function seal(call: Call, attempt: Attempt, memory: Memory) {
+    const { subject, round, receipt: unsigned } = call;
     if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
     const note = noteOf(attempt);
     const parsed = parseNote(note);
@@ -210,14 +211,14 @@ export function createEffects(options: EffectsOptions): Perform {
       attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
     };
     const [bundle, receipt] = await Promise.all([
-      attestor.seal(products[subject.kind].bundle(evidence, attested)),
+      attestor.seal(products[subject.kind].bundle(evidenceOf(call), attested)),
       signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor),
     ]);
     return { bundle, receipt };
   }
 
   function newNote(call: Call): string {
-    return products[call.subject.kind].note(call.evidence, {
+    return products[call.subject.kind].note(evidenceOf(call), {
       keySha256: attestor.keySha256,
       ledger: ledger.caip2,
       paymentKey: call.key,

@@ -28,8 +28,8 @@ export type CallEvent =
    * already holds for it, so that no other one is ever signed.
    */
   | { type: "payment_adopted"; proof: PaymentProof; receipt: string; attempt?: Attempt }
-  /** The operator gave the payment back. */
-  | { type: "payment_refunded"; transaction: string };
+  /** The operator gave the payment back, by a transfer that gives no other one back. */
+  | { type: "payment_refunded"; transaction: string; refund: string };
 
 /** What to do about a call in its present state. */
 export type Effect =
@@ -121,7 +121,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       return { state: "paid", proof: event.proof, receipt: event.receipt };
     case "payment_void":
       if (state !== "prepared" && state !== "settling") return undefined;
-      return { state: "void", reason: event.reason, receipt: event.receipt };
+      return { state: "void", reason: event.reason, receipt: event.receipt, evidence: undefined };
     case "attestation_signed":
       // A second live attempt could be confirmed beside the first: one payment, two attestations.
       if ((state !== "paid" && state !== "owed") || live) return undefined;
@@ -155,6 +155,6 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
     case "payment_refunded":
       // A live attempt may still be confirmed: given back, and attested for all the same.
       if (state !== "owed" || live) return undefined;
-      return { state: "refunded", reason: `given back in ${event.transaction}` };
+      return { state: "refunded", refund: event.refund, reason: `given back in ${event.transaction}` };
   }
 }

@@ -10,6 +10,14 @@ export class StaleCall extends Error {
   }
 }
 
+/** A transition that gives a call a name which another call has. */
+export class NameTaken extends Error {
+  constructor(key: string) {
+    super(`a name of the call of ${key} is another call's`);
+    this.name = "NameTaken";
+  }
+}
+
 /** Whose journal this is. A store holds the calls of one attestor on one ledger. */
 export type Identity = { genesisHash: string; algorandAddress: string };
 
@@ -29,7 +37,8 @@ export type Listener = {
  *
  * A promise that resolves MUST mean that the change survives the loss of power. After one that rejects, the change may
  * have happened or not: read again. Rows are never deleted: payment keys and bundles are kept for ever (signatures are
- * hedged, so a bundle's bytes cannot be made again).
+ * hedged, so a bundle's bytes cannot be made again). But for their evidence: equal evidence MUST be kept once, however
+ * many calls have it, and dropped with the last call that has it.
  *
  * An open store is one replica. Where several may be open on one journal, leases say which of them carries a call, so
  * that work is not done twice. They are not what makes it safe, because a replica that was held up may act on a lease
@@ -55,7 +64,7 @@ export interface Store {
    * at rest.
    *
    * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON
-   * @throws StaleCall when the stored version is another
+   * @throws StaleCall when the stored version is another; NameTaken when another call has its `refund` among its names
    */
   update(after: Call): Promise<void>;
 

@@ -1,3 +1,4 @@
+import type { Evidence } from "../subjects/product.ts";
 import type { Call, CallRequest } from "./call.ts";
 import { type CallEvent, prepare, reduce } from "./machine.ts";
 
@@ -42,6 +43,17 @@ export function aCall(over: Partial<CallRequest> = {}): Call {
     createdAt: 1,
     ...over,
   });
+}
+
+/** Evidence of 100 KB, of a source's name: as that of a transaction with a long proof. */
+export function aLargeEvidence(txnId: string): Evidence {
+  return {
+    kind: "transaction",
+    chain: "algorand",
+    caip2: "algorand:x",
+    level: "finalized",
+    source: { chain: "algorand", txnId, hashSha256: "00", txnBytesBase64: "A".repeat(100_000) },
+  };
 }
 
 export function anAttempt(txid: string) {

@@ -180,7 +180,7 @@ describe("an adoption", () => {
   test("keeps the level that was recorded, which may be deeper now", async () => {
     const restored = new Restored();
     restored.notes = [restored.attested({}, { level: "safe" })];
-    expect((await restored.adopt()).evidence.level).toBe("safe");
+    expect((await restored.adopt()).evidence?.level).toBe("safe");
   });
 
   test("is refused when the attestation is of something else, under another key, or one of two", async () => {
@@ -250,7 +250,7 @@ test("an operator's event is taken in its own states alone", () => {
   const adopted = { type: "payment_adopted", proof: { transaction: TX, height: 1, final: true }, receipt: "" } as const;
   const paid = reduce(aCall(), adopted);
   expect(() => reduce(paid, adopted)).toThrow(IllegalTransition);
-  const refunded = { type: "payment_refunded", transaction: TX } as const;
+  const refunded = { type: "payment_refunded", transaction: TX, refund: TX } as const;
   expect(() => reduce(paid, refunded)).toThrow(IllegalTransition);
   const live = after(
     paid,
@@ -319,7 +319,7 @@ describe("a refund", () => {
     const restored = await owed();
     const { find, update } = restored.store;
     const call = await find(KEY);
-    restored.store.find = async () => call;
+    restored.store.find = async (key) => (key === KEY ? call : undefined);
     if (call) await update(reduce(call, signed));
     await expect(restored.refund(BACK)).rejects.toMatchObject({ name: "StaleCall" });
   });

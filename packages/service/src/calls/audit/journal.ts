@@ -9,6 +9,7 @@ import { type Config, ConfigError } from "../../config.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { Call } from "../call.ts";
 import type { Identity } from "../store.ts";
+import { CALL as POSTGRES_CALL } from "../stores/postgres-statements.ts";
 import { toCall } from "../stores/record.ts";
 import { CALL, callOf, type FoundRow } from "../stores/sqlite-rows.ts";
 import { Refused } from "./refused.ts";
@@ -101,11 +102,7 @@ async function openPostgres(url: string): Promise<JournalReader> {
     throw unreadable(error);
   });
   await run("SET default_transaction_read_only = on");
-  const attempts = `
-    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
-      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
-    FROM attempts WHERE attempts.key = calls.key`;
-  const page = `SELECT calls.*, (${attempts}) AS attempts FROM calls WHERE key > $1 ORDER BY key LIMIT ${PAGE}`;
+  const page = `SELECT ${POSTGRES_CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT ${PAGE}`;
   return {
     calls: () =>
       inPages(async (after) =>

@@ -3,7 +3,7 @@ import type { Rounds } from "../../ledger/ledger.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { type Call, liveAttempt } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
-import type { Store } from "../store.ts";
+import { NameTaken, type Store } from "../store.ts";
 import type { PaymentReader } from "./reading.ts";
 import { Refused } from "./refused.ts";
 
@@ -22,7 +22,8 @@ const OWED_FOR_MS = 24 * 60 * 60_000;
  * Records that the operator has given a payment back: of a call that is owed for a day, and for which no attestation can
  * be confirmed any more. The payer's replay is then answered with 410.
  *
- * @param transaction on the payment's own chain, by which the payer has got at least what it paid
+ * @param transaction on the payment's own chain, by which the payer has got at least what it paid; it gives one payment
+ *   of each payer back
  * @returns the call, `refunded`
  * @throws Refused; ProviderError; StaleCall when a service has moved the call meanwhile
  */
@@ -35,10 +36,33 @@ export async function refund(key: string, transaction: string, options: RefundOp
   if (clock.now() - call.createdAt < OWED_FOR_MS)
     throw new Refused("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
   await checkGivenBack(call, transaction, options);
+  const name = refundName(call, transaction);
+  const earlier = await store.find(name);
+  if (earlier) throw alreadyUsed(transaction, earlier);
   const bare = await withoutAttempts(call, options);
-  const refunded = reduce(bare, { type: "payment_refunded", transaction });
-  await store.update(refunded);
+  const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
+  await store.update(refunded).catch(async (error: unknown) => {
+    // Another operator was first.
+    throw error instanceof NameTaken ? alreadyUsed(transaction, await store.find(name)) : error;
+  });
   return refunded;
+}
+
+/**
+ * The name under which the journal keeps what a transaction gave back to a payer: once, so that no second call is closed
+ * by it. Base's hex may be written in either case.
+ */
+function refundName({ rail, payer }: Call, transaction: string): string {
+  const name = `refund:${rail}/${transaction}/${payer}`;
+  return rail === "base" ? name.toLowerCase() : name;
+}
+
+function alreadyUsed(transaction: string, by: Call | undefined): Refused {
+  const what = by ? `the payment ${by.key}` : "another payment";
+  return new Refused(
+    "not_allowed",
+    `${transaction} has given back ${what} already: each payment takes a transfer of its own.`,
+  );
 }
 
 /** @throws Refused unless the payer has got its money, and not before it paid */

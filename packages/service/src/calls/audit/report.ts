@@ -41,6 +41,7 @@ export const CODES = {
   bundle_bytes_do_not_verify: 2,
   bundle_of_another_call: 2,
   two_rows_one_key: 3,
+  two_refunds_one_transfer: 6,
   row_unpaid_but_chain_disagrees: 4,
   bundle_before_done: 5,
   call_owed: 6,

@@ -5,7 +5,7 @@ import { parseJson } from "@attestd/proof/json";
 import type { Finding } from "@attestd/proof/report";
 import type { KeyEntry } from "@attestd/proof/trust";
 import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
-import { type Call, type CallState, liveAttempt } from "../call.ts";
+import { type Call, type CallState, evidenceOf, liveAttempt } from "../call.ts";
 import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
 import type { Code, Findings, Severity } from "./report.ts";
@@ -125,7 +125,7 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
         `The note names the key ${key.kid}, which is not of round ${round}.`,
         txid,
       );
-    else if (text !== noteOf(call, key, premises))
+    else if (call.evidence && text !== noteOf(call, key, premises))
       tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
@@ -176,9 +176,9 @@ function checkBundle({ call, attestations }: Joined, { premises, spans }: RowCon
 function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
   const attempt = liveAttempt(call);
   const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
-  if (!attempt || call.round === undefined || !key) return false;
+  if (!attempt || call.round === undefined || !key || !call.evidence) return false;
   const { algorandAddress, pqPublicKey } = key;
-  const due = premises.products[call.subject.kind].bundle(call.evidence, {
+  const due = premises.products[call.subject.kind].bundle(evidenceOf(call), {
     attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
     attestor: { algorandAddress, pqPublicKey },
   });
@@ -186,9 +186,9 @@ function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
 }
 
 /** The note that a call's attestation by that key has (design.md, "Formats"). */
-function noteOf({ subject, evidence, key: paymentKey }: Call, { keySha256 }: KeyEntry, premises: Premises): string {
-  const { history, products } = premises;
-  return products[subject.kind].note(evidence, { keySha256, ledger: history.ledger, paymentKey });
+function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Premises): string {
+  const context = { keySha256, ledger: history.ledger, paymentKey: call.key };
+  return products[call.subject.kind].note(evidenceOf(call), context);
 }
 
 /** What fails for a bundle against which nothing speaks but that its key was revoked, while the ledger does not show it. */

@@ -17,7 +17,7 @@ import type { RailName } from "../../payment/rails/rail.ts";
 import { GENESIS, idOf, payment } from "../../providers/testing-algorand.ts";
 import { createProducts } from "../../subjects/products.ts";
 import { requestHash, type Subject } from "../../subjects/subject.ts";
-import type { Call, CallState } from "../call.ts";
+import { type Call, type CallState, evidenceOf } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
 import { aCall } from "../testing.ts";
 import type { ChainPayment, Facts, LedgerNote, Premises } from "./facts.ts";
@@ -121,7 +121,8 @@ export class AuditWorld {
     if (!["prepared", "settling", "void"].includes(state)) prove(state !== "loss");
     if (state === "signed") take({ type: "attestation_signed", attempt: attemptOf(txid) });
     if (state === "owed" || state === "refunded") take({ type: "attestation_blocked", reason: "overspend" });
-    if (state === "refunded") call = reduce(call, { type: "payment_refunded", transaction: "REFUND" });
+    if (state === "refunded")
+      call = reduce(call, { type: "payment_refunded", transaction: "REFUND", refund: `refund of ${n}` });
     if (state === "confirmed") signAndRecord();
     if (state === "done" || state === "loss") {
       signAndRecord();
@@ -223,14 +224,14 @@ export function seal(call: Call) {
   const attempt = call.attempts.at(-1);
   if (!attempt || call.round === undefined) throw new Error("a confirmed call has an attempt and a round");
   return attestor.seal(
-    premises.products[call.subject.kind].bundle(call.evidence, {
+    premises.products[call.subject.kind].bundle(evidenceOf(call), {
       attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
       attestor: { algorandAddress: ATTESTOR, pqPublicKey: attestor.pqPublicKey },
     }),
   );
 }
 
-function noteOf({ subject, evidence, key }: Call): string {
-  const context = { keySha256: signer.keySha256, ledger: LEDGER, paymentKey: key };
-  return premises.products[subject.kind].note(evidence, context);
+function noteOf(call: Call): string {
+  const context = { keySha256: signer.keySha256, ledger: LEDGER, paymentKey: call.key };
+  return premises.products[call.subject.kind].note(evidenceOf(call), context);
 }

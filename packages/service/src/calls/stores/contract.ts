@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call, CallState } from "../call.ts";
 import { type CallEvent, reduce } from "../machine.ts";
-import { type Listener, StaleCall, type Store } from "../store.ts";
-import { aCall, after, anAttempt, GOOD_COURSE } from "../testing.ts";
+import { type Listener, NameTaken, StaleCall, type Store } from "../store.ts";
+import { aCall, after, aLargeEvidence, anAttempt, GOOD_COURSE } from "../testing.ts";
 
 /** A place for a journal: opened, closed and opened again with what it held. */
-export type Journal = { open(): Promise<Store>; remove(): Promise<void> };
+export type Journal = {
+  open(): Promise<Store>;
+  /** How many pieces of evidence it keeps. */
+  evidenceKept(): Promise<number>;
+  remove(): Promise<void>;
+};
 
 /** A journal that several replicas may have open at once. */
 export type SharedJournal = Journal & {
@@ -92,6 +97,45 @@ export function storeContract(name: string, place: () => Promise<Journal>): void
       expect(await store.find("group")).toEqual(first);
       expect(await store.find("two")).toBeUndefined();
       expect(await store.find("three")).toBeUndefined();
+    });
+
+    test("keeps equal evidence once, and drops it with the last call that has it", async () => {
+      const [large, other] = [aLargeEvidence("LARGE"), aLargeEvidence("OTHER")];
+      const calls = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => store.insert(aCall({ key: `key ${i}`, evidence: large }))),
+      );
+      await store.insert(aCall({ key: "other", evidence: other }));
+      expect(await journal.evidenceKept()).toBe(2);
+      expect((await store.find("key 29"))?.evidence).toEqual(large);
+      const unpaid: CallEvent = { type: "payment_void", reason: "expired", receipt: "" };
+      const [last, ...rest] = calls as [Call, ...Call[]];
+      await Promise.all(rest.map((call) => store.update(after(call, unpaid))));
+      expect(await journal.evidenceKept()).toBe(2);
+      expect((await store.find(last.key))?.evidence).toEqual(large);
+      await store.update(after(last, unpaid));
+      expect(await journal.evidenceKept()).toBe(1);
+      expect(await store.find(last.key)).toEqual({ ...after(last, unpaid), evidence: undefined });
+      await store.insert(aCall({ key: "again", evidence: large }));
+      expect((await (await reopened()).find("again"))?.evidence).toEqual(large);
+      expect((await store.open()).map(({ evidence }) => evidence)).toEqual([other, large]);
+    });
+
+    test("keeps the evidence of everything that is paid for", async () => {
+      const evidence = aLargeEvidence("LARGE");
+      const done = await advance(store, await store.insert(aCall({ evidence })));
+      expect((await (await reopened()).find(done.key))?.evidence).toEqual(evidence);
+    });
+
+    test("lets a refund's transfer close one call, and finds the call by it", async () => {
+      const calls = await Promise.all(["one", "two"].map((key) => store.insert(aCall({ key }))));
+      const [one, two] = (await Promise.all(calls.map((call) => owed(store, call)))) as [Call, Call];
+      const back = (refund: string): CallEvent => ({ type: "payment_refunded", transaction: "BACK", refund });
+      await store.update(after(one, back("refund:BACK")));
+      await expect(store.update(after(two, back("refund:BACK")))).rejects.toThrow(NameTaken);
+      expect(await store.find(two.key)).toEqual(two);
+      expect((await (await reopened()).find("refund:BACK"))?.key).toBe("one");
+      await store.update(after(two, back("refund:BACK 2")));
+      expect((await store.find("refund:BACK 2"))?.state).toBe("refunded");
     });
 
     test("refuses an update that does not follow the stored version", async () => {
@@ -315,6 +359,36 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
       expect(await one.find(call.key)).toEqual(settling);
     });
 
+    test("one transfer that both give to a call of their own closes one of them", async () => {
+      for (let round = 0; round < 10; round++) {
+        const keys = [`one ${round}`, `two ${round}`];
+        const calls = await Promise.all(keys.map(async (key) => owed(one, await one.insert(aCall({ key })))));
+        const back: CallEvent = { type: "payment_refunded", transaction: "BACK", refund: `refund:${round}` };
+        const ended = await Promise.allSettled(calls.map((call, i) => (i ? one : two).update(after(call, back))));
+        const refused = ended.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+        expect(refused).toEqual([expect.any(NameTaken)]);
+        const states = await Promise.all(keys.map(async (key) => (await one.find(key))?.state));
+        expect(states.toSorted()).toEqual(["owed", "refunded"]);
+      }
+    });
+
+    test("evidence that one drops while the other takes it up is there for whoever has it", async () => {
+      const evidence = aLargeEvidence("SHARED");
+      const unpaid: CallEvent = { type: "payment_void", reason: "expired", receipt: "" };
+      let last = await one.insert(aCall({ key: "key 0", evidence }));
+      for (let n = 1; n <= 40; n++) {
+        const [next] = await Promise.all([
+          two.insert(aCall({ key: `key ${n}`, evidence })),
+          one.update(after(last, unpaid)),
+        ]);
+        expect((await one.find(next.key))?.evidence).toEqual(evidence);
+        expect(await journal.evidenceKept()).toBe(1);
+        last = next;
+      }
+      await two.update(after(last, unpaid));
+      expect(await journal.evidenceKept()).toBe(0);
+    });
+
     test("is told of calls that the other ended, and finds them so", async () => {
       const news = hearing(two);
       const ended = await advance(one, await one.insert(aCall()));
@@ -334,6 +408,16 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
       expect(await one.keys()).toEqual(await two.keys());
     });
   });
+}
+
+/** Takes a call to where it is owed, with no attestation. */
+async function owed(store: Store, call: Call): Promise<Call> {
+  let current = call;
+  for (const event of [...GOOD_COURSE.slice(0, 2), { type: "attestation_blocked", reason: "unfunded" } as const]) {
+    current = reduce(current, event);
+    await store.update(current);
+  }
+  return current;
 }
 
 /** Takes a call through the rest of its good course, or until it is in a state; each call has an attestation of its own. */

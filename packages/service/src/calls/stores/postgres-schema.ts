@@ -7,10 +7,13 @@ import type { ClientBase } from "pg";
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name text PRIMARY KEY, value json NOT NULL);
+  -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
+  CREATE TABLE evidence (hash text PRIMARY KEY, content json NOT NULL);
   CREATE TABLE calls (
     key text PRIMARY KEY,
     rail text NOT NULL, payer text NOT NULL, subject_hash text NOT NULL, created_at bigint NOT NULL,
-    request json NOT NULL,                 -- what is fixed when the call is prepared
+    request json NOT NULL,                 -- what is fixed when the call is prepared, but for the evidence
+    evidence_hash text REFERENCES evidence,
     state text NOT NULL, version integer NOT NULL,
     open boolean NOT NULL,                 -- whether something is still to be done
     progress json NOT NULL,                -- the rest, but for attempts and bundle
@@ -18,6 +21,7 @@ const MIGRATIONS: readonly string[] = [
     owner uuid                             -- the replica that leased the call last
   );
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
   CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name text PRIMARY KEY, key text NOT NULL REFERENCES calls);

@@ -1,11 +1,12 @@
 import { ENDED, FREED } from "./postgres-listener.ts";
 
 /**
- * A call and its attempts, of one snapshot. Its columns by name: a later release may add some while this one runs, and a
+ * A call with its evidence and its attempts, of one snapshot. Its columns by name: a later release may add some while this one runs, and a
  * prepared statement whose columns change fails.
  */
-const CALL = `
-  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle, (
+export const CALL = `
+  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle,
+  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
     SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
       'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
     FROM attempts WHERE attempts.key = calls.key
@@ -20,22 +21,38 @@ export const SQL = {
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
-  // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation: run again.
+  // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation, evidence that
+  // another drops meanwhile one of a foreign key: run again.
   insert: `
-    WITH inserted AS (
-      INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner)
-      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid
-      WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
+    WITH free AS (
+      SELECT WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
+    ), kept AS (
+      INSERT INTO evidence (hash, content) SELECT $12, $13::json FROM free WHERE $12::text IS NOT NULL
+      ON CONFLICT DO NOTHING
+    ), inserted AS (
+      INSERT INTO calls
+        (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner, evidence_hash)
+      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid, $12 FROM free
       ON CONFLICT (key) DO NOTHING
       RETURNING key
     )
     INSERT INTO names (name, key) SELECT name, key FROM inserted, unnest($1::text[]) AS name RETURNING key`,
-  // One row comes back when the call was moved.
+  // One row comes back when the call was moved. A name that another call has is a unique violation; evidence that another
+  // call takes up meanwhile one of a foreign key.
   update: `
     WITH moved AS (
-      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7
+      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
+        evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
       WHERE key = $1 AND version = $2 - 1
       RETURNING key
+    ), named AS (
+      INSERT INTO names (name, key) SELECT $16, key FROM moved WHERE $16::text IS NOT NULL
+        AND NOT EXISTS (SELECT FROM names WHERE name = $16 AND key = $1)
+    ), left_behind AS (
+      SELECT evidence_hash FROM calls WHERE key = $1 AND $15::boolean
+    ), dropped AS (
+      DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
+        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
     ), attempt AS (
       INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
       SELECT $8, key, $9::integer, $10::bytea, $11::bigint, $12::bigint, $13::boolean FROM moved WHERE $8::text IS NOT NULL

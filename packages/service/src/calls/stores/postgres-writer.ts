@@ -9,8 +9,13 @@ type Item = {
 
 const MOST_IN_A_COMMIT = 256;
 
-/** unique_violation, serialization_failure, deadlock_detected: another replica was first, which now can be seen. */
-const LOST_RACES: ReadonlySet<string | undefined> = new Set(["23505", "40001", "40P01"]);
+/**
+ * foreign_key_violation, unique_violation, serialization_failure, deadlock_detected: another replica was first, which now
+ * can be seen.
+ */
+const LOST_RACES: ReadonlySet<string | undefined> = new Set(["23503", "23505", "40001", "40P01"]);
+/** How often a statement may lose one: evidence can come and go any number of times. */
+const MOST_RACES = 5;
 
 /**
  * Group commit: what is handed in while a transaction runs becomes the next one, so that an fsync is shared by all that
@@ -74,7 +79,7 @@ function compare(a: string, b: string): number {
 }
 
 /** Answers every item of the batch. @throws Error when the connection broke, with what was not answered undecided */
-async function commit(client: PoolClient, batch: readonly Item[], again = true): Promise<void> {
+async function commit(client: PoolClient, batch: readonly Item[], races = MOST_RACES): Promise<void> {
   // A COMMIT after a statement that failed is a ROLLBACK.
   const queries = ["BEGIN", ...batch.map(({ query }) => query), "COMMIT"];
   const settled = await Promise.allSettled(queries.map((query) => client.query(query)));
@@ -89,7 +94,7 @@ async function commit(client: PoolClient, batch: readonly Item[], again = true):
   const [first, ...more] = batch;
   if (first && more.length === 0) {
     const [error] = failures as DatabaseError[];
-    if (again && LOST_RACES.has(error?.code)) await commit(client, batch, false);
+    if (races > 0 && LOST_RACES.has(error?.code)) await commit(client, batch, races - 1);
     else first.reject(error);
     return;
   }

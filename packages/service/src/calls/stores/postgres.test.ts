@@ -24,6 +24,10 @@ afterAll(() => postgres.close());
 async function place() {
   return {
     open: () => openPostgresStore(shared),
+    async evidenceKept() {
+      const [row] = await sql(shared, "SELECT count(*)::integer AS kept FROM evidence");
+      return row?.kept as number;
+    },
     remove: async () => {
       await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     },

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { ClientConfig, QueryConfig, QueryResultRow } from "pg";
+import { type ClientConfig, DatabaseError, type QueryConfig, type QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../call.ts";
 import { isAtRest, isFinal } from "../machine.ts";
-import { LEASE_MS, type Listener, StaleCall, type Store } from "../store.ts";
+import { LEASE_MS, type Listener, NameTaken, StaleCall, type Store } from "../store.ts";
 import { connectionTo, messageOf, newClient, newPool, placeOf, SESSION } from "./postgres-connections.ts";
 import { listenOn } from "./postgres-listener.ts";
 import { migrate } from "./postgres-schema.ts";
 import { SQL } from "./postgres-statements.ts";
 import { Writer } from "./postgres-writer.ts";
-import { type CallRecord, progressOf, requestOf, toCall } from "./record.ts";
+import { type CallRecord, evidenceRow, progressOf, requestOf, toCall } from "./record.ts";
 
 /** Connections for everything but the commits of calls. */
 const READERS = 8;
@@ -112,6 +112,7 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
     async insert(call) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
+      const evidence = evidenceRow(call);
       const { rowCount } = await writer.write(
         key,
         statement("insert", [
@@ -126,6 +127,8 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
           version,
           progressOf(call),
           me,
+          evidence?.hash,
+          evidence?.content,
         ]),
       );
       if (rowCount !== 0) {
@@ -139,9 +142,9 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
       throw new Error(`nobody holds ${key}, and it could not be inserted`);
     },
     async update(after) {
-      const { key, version, state, bundle, attempts } = after;
+      const { key, version, state, bundle, attempts, evidence, refund } = after;
       const last = attempts.at(-1);
-      const { rowCount } = await writer.write(
+      const moving = writer.write(
         key,
         statement("update", [
           key,
@@ -158,8 +161,13 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
           last?.lastValid,
           last?.dead,
           isFinal(state),
+          evidence === undefined,
+          refund,
         ]),
       );
+      const { rowCount } = await moving.catch((error: unknown) => {
+        throw isNameTaken(error) ? new NameTaken(key) : error;
+      });
       if (rowCount !== 1) throw new StaleCall(key);
       if (isAtRest(after)) held.delete(key);
     },
@@ -226,6 +234,11 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
       await closing.disposeAsync();
     },
   };
+}
+
+/** A unique violation (23505) of the table of names. */
+function isNameTaken(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "23505" && error.table === "names";
 }
 
 function statement(name: keyof typeof SQL, values: unknown[]): QueryConfig {

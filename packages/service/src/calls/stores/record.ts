@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import type { Call } from "../call.ts";
 
-/** A row of `calls` with its attempts, its JSON parsed. Both databases name their columns so. */
+/** A row of `calls` with its attempts and evidence, its JSON parsed. Both databases name their columns so. */
 export type CallRecord = {
   key: string;
   rail: string;
@@ -8,6 +9,7 @@ export type CallRecord = {
   subject_hash: string;
   created_at: number;
   request: object;
+  evidence: object | null;
   state: string;
   version: number;
   progress: object;
@@ -18,8 +20,15 @@ export type CallRecord = {
 };
 
 /** JSON of what is fixed when a call is prepared and has no column of its own. */
-export function requestOf({ aliases, subject, payload, requirement, evidence }: Call): string {
-  return JSON.stringify({ aliases, subject, payload, requirement, evidence });
+export function requestOf({ aliases, subject, payload, requirement }: Call): string {
+  return JSON.stringify({ aliases, subject, payload, requirement });
+}
+
+/** JSON of the evidence, and the SHA-256 of that in hex, under which it is kept. */
+export function evidenceRow({ evidence }: Call): { hash: string; content: string } | undefined {
+  if (!evidence) return undefined;
+  const content = JSON.stringify(evidence);
+  return { hash: createHash("sha256").update(content).digest("hex"), content };
 }
 
 /** JSON of everything else that has no column or table of its own, also of members that this file does not know. */
@@ -37,6 +46,7 @@ export function toCall(record: CallRecord): Call {
     rail: record.rail,
     payer: record.payer,
     subjectHash: record.subject_hash,
+    evidence: record.evidence ?? undefined,
     createdAt: record.created_at,
     state: record.state,
     version: record.version,

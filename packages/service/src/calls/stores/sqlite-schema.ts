@@ -4,16 +4,20 @@ import type { DatabaseSync } from "node:sqlite";
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+  -- What is attested, by the SHA-256 of its JSON: it may be large, and many calls may be of one subject.
+  CREATE TABLE evidence (hash TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT;
   CREATE TABLE calls (
     key TEXT PRIMARY KEY,
     rail TEXT NOT NULL, payer TEXT NOT NULL, subject_hash TEXT NOT NULL, created_at INTEGER NOT NULL,
-    request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared
+    request TEXT NOT NULL,                 -- JSON of what is fixed when the call is prepared, but for the evidence
+    evidence_hash TEXT REFERENCES evidence,
     state TEXT NOT NULL, version INTEGER NOT NULL,
     open INTEGER NOT NULL,                 -- whether something is still to be done
     progress TEXT NOT NULL,                -- JSON of the rest, but for attempts and bundle
     bundle_id TEXT UNIQUE, bundle TEXT
   ) STRICT;
   CREATE INDEX calls_open ON calls (created_at) WHERE open;
+  CREATE INDEX calls_of_evidence ON calls (evidence_hash) WHERE evidence_hash IS NOT NULL;
   CREATE INDEX calls_of_payer ON calls (rail, payer) WHERE open;
   -- Every key and alias: one table, so that no alias is ever another call's key.
   CREATE TABLE names (name TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES calls) STRICT, WITHOUT ROWID;

@@ -13,14 +13,22 @@ import { migrate } from "./sqlite-schema.ts";
  */
 
 export type Request = { id: number; command: keyof SqliteCommands | "close"; args: unknown[] };
-export type Reply = { id: number; value?: unknown; error?: { message: string; stale: boolean } };
+export type Reply = { id: number; value?: unknown; error?: { message: string; kind?: "stale" | "taken" | undefined } };
 /** Of all that one commit was for. */
 export type Replies = readonly Reply[];
 export type SqliteCommands = ReturnType<typeof commands>;
 
 const MOST_IN_A_COMMIT = 256;
 
-class Stale extends Error {}
+/** What the caller has an error of its own for. */
+class Refused extends Error {
+  readonly kind: "stale" | "taken";
+
+  constructor(kind: "stale" | "taken", key: string) {
+    super(key);
+    this.kind = kind;
+  }
+}
 
 function open(path: string): DatabaseSync {
   try {
@@ -54,7 +62,13 @@ function commands(db: DatabaseSync) {
   const sql = (text: string): StatementSync => db.prepare(text);
   const findCall = sql(`SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`);
   const insertCall = sql(
-    "INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, state, version, open, progress) VALUES (:key, :rail, :payer, :subjectHash, :createdAt, :request, :state, :version, TRUE, :progress)",
+    "INSERT INTO calls (key, rail, payer, subject_hash, created_at, request, evidence_hash, state, version, open, progress) VALUES (:key, :rail, :payer, :subjectHash, :createdAt, :request, :evidenceHash, :state, :version, TRUE, :progress)",
+  );
+  const insertEvidence = sql("INSERT INTO evidence (hash, content) VALUES (:hash, :content) ON CONFLICT DO NOTHING");
+  const evidenceOf = sql("SELECT evidence_hash AS hash FROM calls WHERE key = ?");
+  const leaveEvidence = sql("UPDATE calls SET evidence_hash = NULL WHERE key = ?");
+  const dropEvidence = sql(
+    "DELETE FROM evidence WHERE hash = :hash AND NOT EXISTS (SELECT 1 FROM calls WHERE evidence_hash = :hash)",
   );
   const insertName = sql("INSERT INTO names (name, key) VALUES (?, ?)");
   const updateCall = sql(
@@ -98,17 +112,20 @@ function commands(db: DatabaseSync) {
     },
     find,
     /** @returns the earlier holder of one of the names; undefined when the call was inserted */
-    insert({ row, names }: NewRow): FoundRow | undefined {
+    insert({ row, names, evidence }: NewRow): FoundRow | undefined {
       for (const name of names) {
         const holder = find(name);
         if (holder) return holder;
       }
+      if (evidence) insertEvidence.run(evidence);
       insertCall.run(row);
       for (const name of names) insertName.run(name, row.key);
       return undefined;
     },
-    update({ row, ends, attempt }: MovedRow): void {
-      if (updateCall.run(row).changes !== 1) throw new Stale(row.key);
+    update({ row, ends, attempt, dropsEvidence, name }: MovedRow): void {
+      if (updateCall.run(row).changes !== 1) throw new Refused("stale", row.key);
+      if (name !== undefined) giveName(name, row.key);
+      if (dropsEvidence) forgetEvidence(row.key);
       if (ends) endCall.run(ends);
       if (attempt) writeAttempt.run(attempt);
     },
@@ -153,6 +170,19 @@ function commands(db: DatabaseSync) {
     },
   };
 
+  function giveName(name: string, key: string): void {
+    const holder = find(name);
+    if (!holder) insertName.run(name, key);
+    else if (holder.key !== key) throw new Refused("taken", key);
+  }
+
+  function forgetEvidence(key: string): void {
+    const hash = evidenceOf.get(key)?.hash as string | null;
+    if (hash === null) return;
+    leaveEvidence.run(key);
+    dropEvidence.run({ hash });
+  }
+
   function appendRevocation({ kid, revokedRound }: KeyRevocation): void {
     insertRevocation.run(kid, revokedRound);
   }
@@ -188,7 +218,8 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
       return { id: request.id, value };
     } catch (error) {
       db.exec("ROLLBACK TO item; RELEASE item");
-      return { id: request.id, error: { message: (error as Error).message, stale: error instanceof Stale } };
+      const kind = error instanceof Refused ? error.kind : undefined;
+      return { id: request.id, error: { message: (error as Error).message, kind } };
     }
   };
   let replies: Reply[];
@@ -219,7 +250,7 @@ function serve(port: MessagePort, path: string): void {
     } catch (error) {
       // The commit itself failed: nothing in the batch happened.
       if (db.isTransaction) db.exec("ROLLBACK");
-      const failed = { message: (error as Error).message, stale: false };
+      const failed = { message: (error as Error).message };
       port.postMessage(work.map(({ id }) => ({ id, error: failed })) satisfies Replies);
     }
     if (work.length < batch.length) {

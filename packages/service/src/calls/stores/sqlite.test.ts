@@ -12,6 +12,12 @@ async function place() {
   const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
   return {
     open: () => openSqliteStore(join(dir, "journal.sqlite")),
+    async evidenceKept() {
+      const db = new DatabaseSync(join(dir, "journal.sqlite"), { readOnly: true });
+      const row = db.prepare("SELECT count(*) AS kept FROM evidence").get();
+      db.close();
+      return row?.kept as number;
+    },
     remove: () => rm(dir, { recursive: true }),
   };
 }

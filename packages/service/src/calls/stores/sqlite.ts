@@ -2,10 +2,10 @@ import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import { isAtRest, isFinal } from "../machine.ts";
-import { type Listener, StaleCall, type Store } from "../store.ts";
+import { type Listener, NameTaken, StaleCall, type Store } from "../store.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./sqlite-rows.ts";
-import type { Replies, Request, SqliteCommands } from "./sqlite-worker.ts";
+import type { Replies, Reply, Request, SqliteCommands } from "./sqlite-worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
@@ -40,7 +40,7 @@ export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">):
       const call = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) call?.resolve(value as never);
-      else call?.reject(error.stale ? new StaleCall(error.message) : new Error(error.message));
+      else call?.reject(errorOf(error));
     }
   });
   worker.on("error", fail);
@@ -114,6 +114,11 @@ export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">):
       await exited;
     },
   };
+}
+
+function errorOf({ message, kind }: Exclude<Reply["error"], undefined>): Error {
+  if (kind === "stale") return new StaleCall(message);
+  return kind === "taken" ? new NameTaken(message) : new Error(message);
 }
 
 /** @throws Error that names the file */
