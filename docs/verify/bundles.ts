@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Case } from "./bundles/case.ts";
+import { FOUND } from "./bundles/found.ts";
 import { HISTORIES } from "./bundles/ingredients.ts";
 import { OF_JSON, UNREADABLE } from "./bundles/json.ts";
 import { REFUSED } from "./bundles/refused.ts";
@@ -15,7 +16,7 @@ export { HISTORIES, UNREADABLE };
  *
  *     node docs/verify/bundles.ts FOLDER     writes them there, with the key histories and table.json
  */
-export const CASES: readonly Case[] = [...VERIFIED, ...REFUSED, ...OF_JSON];
+export const CASES: readonly Case[] = [...VERIFIED, ...REFUSED, ...OF_JSON, ...FOUND];
 
 /** Writes the bundles, the histories and a table of the verdicts to a folder. */
 function write(folder: string): void {

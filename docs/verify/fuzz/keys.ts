@@ -106,7 +106,7 @@ function history(random: Random, alter: (entry: Entry, index: number) => unknown
     const endorsement = endorser && toBase64(endorser.sign(utf8(canonicalJson(entry))));
     const next = starts[index + 1];
     if (next !== undefined) entry.untilRound = next;
-    if (random.once(6)) entry.revokedRound = random.pick([0, starts[index] ?? 0, 500, 2 ** 53 - 1]);
+    if (random.once(12)) entry.revokedRound = random.pick([0, starts[index] ?? 0, 500, 2 ** 53 - 1]);
     if (endorsement) entry.endorsement = endorsement;
     return entry;
   });
@@ -140,8 +140,9 @@ function signers(entries: Entry[], keys: TestAttestor[]): Signer[] {
     const ends = [fromRound, untilRound, revokedRound].filter((round) => typeof round === "number");
     const rounds = ends.flatMap((round) => [round, round + 1, round - 1]).filter((round) => round > 0);
     const address = typeof algorandAddress === "string" ? algorandAddress : attestor.algorandAddress;
-    return { attestor, address, rounds: [...rounds, 500 + 1000 * index] };
+    const within = 500 + 1000 * index;
+    return { attestor, address, rounds: [...rounds, within, within, within, within] };
   });
   const stranger = ATTESTORS.at(-1) as TestAttestor;
-  return [...own, ...own, ...own, { attestor: stranger, address: stranger.algorandAddress, rounds: [1] }];
+  return [...Array(5).fill(own).flat(), { attestor: stranger, address: stranger.algorandAddress, rounds: [1] }];
 }

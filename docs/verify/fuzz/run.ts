@@ -15,24 +15,42 @@ export type Run = { seed: string; from: number; runs: number; corpus: Corpus; ve
 /** What came of a batch: what the first verifier said of each bundle, and where another said something else. */
 export type Progress = { done: number; outputs: string[]; disagreements: Disagreement[] };
 
-/** Has the verifiers judge the bundles of a seed, batch by batch: each batch is the same in every run that holds it whole. */
+/**
+ * Has the verifiers judge the bundles of a seed, batch by batch: each batch is the same in every run that holds it whole.
+ * A batch is made while the one before it is judged.
+ */
 export async function* fuzz({ seed, from, runs, corpus, verifiers }: Run): AsyncGenerator<Progress> {
-  for (let start = from; start < from + runs; ) {
-    const first = start - (start % ROUND < LONG ? start % ROUND : (start % ROUND) - LONG);
-    const end = Math.min(from + runs, first + (first % ROUND === 0 ? LONG : ROUND - LONG));
-    const keys = makeKeys(seed, first);
-    const indexes = Array.from({ length: end - start }, (_, place) => start + place);
-    const batch: Batch = { keys, bundles: indexes.map((index) => makeBundle(seed, index, keys, corpus)) };
-    const names = Object.keys(verifiers);
-    const said = await Promise.all(names.map((name) => (verifiers[name] as Verifier)(batch)));
-    const disagreements = indexes.flatMap((index, place): Disagreement[] => {
-      const outputs = Object.fromEntries(names.map((name, which) => [name, said[which]?.[place] ?? ""]));
-      if (new Set(Object.values(outputs)).size === 1) return [];
-      return [{ index, bundle: batch.bundles[place] as Uint8Array, keys: keys.trust, outputs }];
-    });
-    yield { done: end - from, outputs: said[0] ?? [], disagreements };
-    start = end;
+  let pending: Promise<Progress> | undefined;
+  try {
+    for (let start = from; start < from + runs; ) {
+      const place = start % ROUND;
+      const first = start - (place < LONG ? place : place - LONG);
+      const end = Math.min(from + runs, first + (place < LONG ? LONG : ROUND - LONG));
+      const keys = makeKeys(seed, first);
+      const bundles = Array.from({ length: end - start }, (_, at) => makeBundle(seed, start + at, keys, corpus));
+      const before = pending;
+      pending = judge({ keys, bundles }, start, end - from, verifiers);
+      if (before) yield await before;
+      start = end;
+    }
+    if (pending) yield await pending;
+  } finally {
+    // Whoever stops early has no program running on.
+    await pending;
   }
+}
+
+async function judge(batch: Batch, start: number, done: number, verifiers: Run["verifiers"]): Promise<Progress> {
+  const { keys, bundles } = batch;
+  const said = await Promise.all(
+    Object.entries(verifiers).map(async ([name, verifier]) => [name, await verifier(batch)] as const),
+  );
+  const disagreements = bundles.flatMap((bundle, at): Disagreement[] => {
+    const outputs = Object.fromEntries(said.map(([name, all]) => [name, all[at] ?? ""]));
+    const isShared = new Set(Object.values(outputs)).size === 1;
+    return isShared ? [] : [{ index: start + at, bundle, keys: keys.trust, outputs }];
+  });
+  return { done, outputs: said[0]?.[1] ?? [], disagreements };
 }
 
 /** The checks in which verifiers differ, and who says what of them: the same for disagreements of one kind. */

@@ -59,8 +59,9 @@ const TIMEOUT = 120_000;
 
 /** A program, given all bundles of a batch at once, and again those behind one by which it ends. @param folder for files */
 export function program({ command, args }: Exclude<Program, { missing: string }>, folder: string): Verifier {
+  let batches = 0;
   return async ({ keys, bundles }) => {
-    const home = join(folder, `${command}${args.join("")}`.replaceAll(/\W/g, ""));
+    const home = join(folder, `${command}${args.join("")}`.replaceAll(/\W/g, ""), String(batches++));
     mkdirSync(home, { recursive: true });
     const files = bundles.map((_, index) => join(home, `${index}.json`));
     for (const [index, file] of files.entries()) writeFileSync(file, bundles[index] as Uint8Array);

@@ -24,8 +24,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   },
 
   header(bytes, ledger) {
-    const header = decodeMsgpackMap(bytes);
-    if (!isCanonicalMsgpack(bytes)) throw new DecodeError("header is not canonical msgpack");
+    const header = decodeHeader(bytes);
     return { blockHash: blockHash(bytes), height: headerRound(header), caip2: network(header, ledger) };
   },
 
@@ -45,13 +44,20 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   },
 
   checkInclusion(inclusion, transaction, headerBytes) {
-    const header = decodeMsgpackMap(headerBytes);
+    const header = decodeHeader(headerBytes);
     return [
       ...checkPath(inclusion, transaction, header),
       ...(inclusion.lightHeader ? checkLightHeader(inclusion.lightHeader, header, headerBytes) : []),
     ];
   },
 };
+
+/** A header's members. @throws DecodeError when the bytes are not canonical: no chain has such a header. */
+function decodeHeader(bytes: Uint8Array): MsgpackMap {
+  const header = decodeMsgpackMap(bytes);
+  if (!isCanonicalMsgpack(bytes)) throw new DecodeError("header is not canonical msgpack");
+  return header;
+}
 
 /** What is wrong with the way from a transaction to its header. */
 function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header: MsgpackMap): Finding[] {
