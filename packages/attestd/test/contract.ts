@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import type { Seams } from "@attestd/service";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -104,11 +105,17 @@ export function heldToContract(fetch: Answering, tell: (fault: string) => void):
     if (OTHER_PROTOCOLS.includes(path)) return response;
     contract ??= documentBehind(fetch).then(contractOf);
     const { status, headers } = response;
-    const text = await response.clone().text();
+    const text = await decoded(response.clone());
     for (const fault of (await contract)({ method, path, status, headers, text }))
       tell(`${method} ${path} ${status}: ${fault}`);
     return response;
   };
+}
+
+/** The text of an answer as it is on its way, compressed perhaps. */
+async function decoded(response: globalThis.Response): Promise<string> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return (response.headers.get("content-encoding") === "gzip" ? gunzipSync(bytes) : bytes).toString();
 }
 
 async function documentBehind(fetch: Answering): Promise<OpenApiDocument> {

@@ -78,6 +78,8 @@ const answers = [
   await client.GET("/.well-known/agent.json"),
   await client.GET("/.well-known/ai-plugin.json"),
   await client.GET("/.well-known/mcp/server-card.json"),
+  await client.GET("/mcp/server-card"),
+  await client.GET("/.well-known/ai-catalog.json"),
   await client.GET("/.well-known/api-catalog"),
   await client.GET("/.well-known/security.txt", { parseAs: "text" }),
   await client.GET("/llms.txt", { parseAs: "text" }),

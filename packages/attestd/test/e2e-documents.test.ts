@@ -33,6 +33,8 @@ const DOCUMENTS: [path: string, mediaType: string][] = [
   ["/.well-known/agent.json", "application/json"],
   ["/.well-known/ai-plugin.json", "application/json"],
   ["/.well-known/mcp/server-card.json", "application/json"],
+  ["/mcp/server-card", "application/mcp-server-card+json"],
+  ["/.well-known/ai-catalog.json", "application/ai-catalog+json"],
   ["/.well-known/attestor-keys.json", "application/json"],
   ["/.well-known/jwks.json", "application/jwk-set+json"],
   ["/.well-known/api-catalog", "application/linkset+json"],
@@ -43,12 +45,15 @@ const DOCUMENTS: [path: string, mediaType: string][] = [
   ["/block-capabilities", "application/json"],
 ];
 
+/** Asks for a document as it is, which fetch by itself does not. */
+const fetchPlain = (path: string, { headers, ...init }: RequestInit = {}) =>
+  fetch(`${world.url}${path}`, { ...init, headers: { "accept-encoding": "identity", ...headers } });
 const read = async (path: string) => (await fetch(`${world.url}${path}`)).text();
 const readJson = async (path: string) => JSON.parse(await read(path));
 
 describe("every document", () => {
   test.each(DOCUMENTS)("%s is what the contract says, and may be kept", async (path, mediaType) => {
-    const response = await fetch(`${world.url}${path}`);
+    const response = await fetchPlain(path);
     const { status, headers } = response;
     const text = await response.text();
     expect(contract({ method: "GET", path, status, headers, text })).toEqual([]);
@@ -56,17 +61,17 @@ describe("every document", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
 
     const etag = headers.get("etag") as string;
-    const again = await fetch(`${world.url}${path}`, { headers: { "if-none-match": `"other", ${etag}` } });
+    const again = await fetchPlain(path, { headers: { "if-none-match": `"other", ${etag}` } });
     expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
-    const other = await fetch(`${world.url}${path}`, { headers: { "if-none-match": '"other"' } });
+    const other = await fetchPlain(path, { headers: { "if-none-match": '"other"' } });
     expect([other.status, await other.text()]).toEqual([200, text]);
 
-    const head = await fetch(`${world.url}${path}`, { method: "HEAD" });
+    const head = await fetchPlain(path, { method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
     expect(head.headers.get("etag")).toBe(etag);
     // Through the app, which a query leads to, as by the shortcut.
-    const through = await fetch(`${world.url}${path}?utm=1`);
+    const through = await fetchPlain(`${path}?utm=1`);
     expect([await through.text(), Object.fromEntries(through.headers)]).toEqual([
       text,
       { ...Object.fromEntries(headers), date: through.headers.get("date") },
@@ -92,6 +97,70 @@ describe("every document", () => {
   });
 });
 
+test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mcp/server-card.json"])(
+  "%s is compressed for those who take gzip, under a tag of its own",
+  async (path) => {
+    const plain = await fetchPlain(path);
+    const headers = { "accept-encoding": "gzip" };
+    const compressed = await fetch(`${world.url}${path}`, { headers });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    const text = await plain.text();
+    expect(await compressed.text()).toBe(text);
+    expect(Number(compressed.headers.get("content-length"))).toBeLessThan(text.length / 2);
+    expect([plain.headers.get("vary"), compressed.headers.get("vary")]).toEqual(["accept-encoding", "accept-encoding"]);
+    const etag = compressed.headers.get("etag") as string;
+    expect(etag).not.toBe(plain.headers.get("etag"));
+    const again = await fetch(`${world.url}${path}`, { headers: { ...headers, "if-none-match": etag } });
+    expect([again.status, again.headers.get("etag"), again.headers.get("vary")]).toEqual([
+      304,
+      etag,
+      "accept-encoding",
+    ]);
+    expect((await fetchPlain(path, { headers: { "if-none-match": etag } })).status).toBe(200);
+  },
+);
+
+test("/llms.txt is what the parser of the convention's own package reads: prose, and then sections of links alone", async () => {
+  // The grammar of llms_txt.parse_llms_file (github.com/AnswerDotAI/llms-txt, 0.0.6).
+  const [start = "", ...rest] = (await read("/llms.txt")).split(/^##[^\S\n]*(.*?$)/m);
+  const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$))?\n+(?<info>[\s\S]*)/m.exec(start.trim())?.groups;
+  expect(head).toMatchObject({ title: "attestd", summary: expect.stringContaining("proof bundle") });
+  expect(head?.info).toContain("PAYMENT-SIGNATURE");
+  const sections = rest.flatMap((name, i) => (i % 2 === 0 ? [[name, rest[i + 1] ?? ""] as const] : []));
+  expect(sections.map(([name]) => name)).toEqual(["Paid", "Free", "Agents", "Documents"]);
+  for (const [name, links] of sections) {
+    const lines = links.trim().split(/\n+/);
+    expect([name, lines.filter((line) => !/-\s*\[[^\]]+\]\([^)]+\)(?::\s*.*)?/.test(line))]).toEqual([name, []]);
+  }
+});
+
+test("the MCP server card is of SEP-2127's form, where that has clients look for it", async () => {
+  const catalog = await readJson("/.well-known/ai-catalog.json");
+  expect(catalog).toEqual({
+    specVersion: "1.0",
+    entries: [
+      {
+        identifier: "urn:air:localhost:mcp:attestd",
+        type: "application/mcp-server-card+json",
+        url: `${world.url}/mcp/server-card`,
+      },
+    ],
+  });
+  const answer = await fetch(catalog.entries[0].url, { headers: { accept: "application/mcp-server-card+json" } });
+  const card = (await answer.json()) as Record<string, string>;
+  expect(answer.headers.get("content-type")).toBe("application/mcp-server-card+json");
+  // What its schema requires (github.com/modelcontextprotocol/experimental-ext-server-card, 8924e08).
+  expect(card).toMatchObject({
+    $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    version: "0.1.0",
+    description: expect.stringMatching(/^.{1,100}$/),
+    title: expect.stringMatching(/^.{1,100}$/),
+    remotes: [{ type: "streamable-http", url: `${world.url}/mcp` }],
+  });
+  expect(await readJson("/.well-known/mcp/server-card.json")).toEqual(card);
+});
+
 describe("the OpenAPI document", () => {
   test("is found without fault by two validators", async () => {
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
@@ -103,6 +172,19 @@ describe("the OpenAPI document", () => {
       env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
     });
     expect(JSON.parse(stdout).problems).toEqual([]);
+  });
+
+  test("tells indexers what is paid and how, as they read it today", () => {
+    // agentcash.dev/docs/discovery, which x402scan follows.
+    expect(document).toMatchObject({
+      info: { "x-guidance": expect.stringContaining("PAYMENT-SIGNATURE"), contact: { email: expect.any(String) } },
+    });
+    for (const path of ["/attest", "/attest-block", "/prove-tx-inclusion"])
+      expect(document.paths[path]?.post).toMatchObject({
+        "x-payment-info": { protocols: [{ x402: {} }], price: { mode: "fixed", currency: "USD", amount: "0.001" } },
+        requestBody: { content: { "application/json": { schema: expect.anything() } } },
+        responses: { 402: expect.anything() },
+      });
   });
 
   test("is of version 3.1.0, describes interface 0.1.0, and names each operation of it", () => {
@@ -140,13 +222,26 @@ test("a page of another origin may pay, and read the payment's headers", async (
     headers: {
       origin: "https://page.example",
       "access-control-request-method": "POST",
-      "access-control-request-headers": "payment-signature,content-type",
+      "access-control-request-headers": "access-control-expose-headers,content-type,payment-signature",
     },
   });
   expect(asked.status).toBe(204);
   expect(asked.headers.get("access-control-allow-origin")).toBe("*");
   expect(asked.headers.get("access-control-allow-methods")).toContain("POST");
-  expect(asked.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("payment-signature, content-type");
+  expect(asked.headers.get("access-control-allow-headers")?.toLowerCase().split(", ")).toEqual(
+    expect.arrayContaining([
+      "payment-signature",
+      "content-type",
+      // Sent by @x402/fetch and @x402/axios with a payment.
+      "access-control-expose-headers",
+      "authorization",
+      "traceparent",
+      "tracestate",
+      "a2a-version",
+      "x-a2a-extensions",
+      "mcp-protocol-version",
+    ]),
+  );
   const priced = await fetch(`${world.url}/attest`, { method: "POST", headers: { origin: "https://page.example" } });
   expect(priced.status).toBe(402);
   expect(priced.headers.get("access-control-allow-origin")).toBe("*");

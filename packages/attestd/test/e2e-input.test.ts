@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { post, startWorld, type World } from "./world.ts";
 
@@ -39,6 +40,17 @@ describe("bad input to /attest is named and never answered with a price", () => 
     expect(answer).toMatchObject({ status: 415, json: { code: "media_type" } });
   });
 
+  test("a compressed body, which is not unpacked", async () => {
+    for (const path of ["/attest", "/verify", "/mcp", "/a2a"]) {
+      const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+      const body = gzipSync(JSON.stringify({ txid: txid() }));
+      const answer = await fetch(`${world.url}${path}`, { method: "POST", headers, body });
+      expect([path, answer.status, await answer.json()]).toMatchObject([path, 415, { code: "media_type" }]);
+    }
+    const asIt = { "content-encoding": "identity" };
+    expect((await post(`${world.url}/attest`, { txid: txid() }, asIt)).status).toBe(402);
+  });
+
   test.each([
     "not base64!",
     "aGVsbG8=",
@@ -65,6 +77,67 @@ describe("bad input to /attest is named and never answered with a price", () => 
       json: { error: "x402Version is not 2", accepts: [{ amount: "1000" }] },
     });
   });
+});
+
+/** 60 KB that a stranger wrote, in each place where a request may have words. */
+const LONG = "zebra".repeat(12_000);
+const MANY = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}${"zebra".repeat(11)}`, 0]));
+const DEEP = Array.from({ length: 12 }).reduce<unknown>((value) => ({ [LONG.slice(0, 5_000)]: value }), 1);
+const call = (method: unknown, params: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
+const said = (...parts: unknown[]) => call("message/send", { message: { role: "user", messageId: "m", parts } });
+const HOSTILE: [path: string, body: unknown][] = [
+  ...["/attest", "/attest-block", "/prove-tx-inclusion", "/verify", "/verify-block", "/verify-tx-inclusion"].flatMap(
+    (path) =>
+      [LONG, { txid: LONG, chain: LONG }, MANY, DEEP, [MANY], `{"${LONG}":1,"${LONG}":2}`].map((b) => [path, b]),
+  ),
+  ...[
+    `{"${LONG}":1,"${LONG}":2}`,
+    call("tools/list", {}, LONG),
+    call(LONG, {}),
+    call("tools/call", { name: LONG }),
+    call("tools/call", { name: "attest", arguments: MANY }),
+    call("tools/call", { name: "attest", arguments: { txid: LONG } }),
+    call("tools/call", { name: "verify", arguments: MANY }),
+    call("tools/call", { name: "verify", arguments: { chain: LONG } }),
+    call("tools/call", { name: "get_bundle", arguments: { id: LONG } }),
+    call("tools/call", { name: "explain_problem", arguments: MANY }),
+    call("initialize", { protocolVersion: LONG.slice(0, 50_000), capabilities: MANY, clientInfo: { name: LONG } }),
+    { ...call("tools/list", {}), ...MANY },
+    call("tools/list", { cursor: LONG, _meta: { progressToken: LONG.slice(0, 15_000) } }),
+  ].map((body): [string, unknown] => ["/mcp", body]),
+  ...[
+    call(LONG, {}),
+    call("tasks/get", { id: LONG }),
+    call("tasks/get", MANY),
+    call("message/send", MANY, LONG),
+    said({ kind: "data", data: { skill: LONG } }),
+    said({ kind: "data", data: { skill: "attest", ...MANY } }),
+    said({ kind: "data", data: { skill: "verify", ...MANY } }),
+    said({ kind: LONG }),
+    said({ kind: "text", text: LONG }),
+    said({ kind: "text", text: `{"${LONG}":1,"${LONG}":2}` }),
+  ].map((body): [string, unknown] => ["/a2a", body]),
+].map(([path, body]) => [path as string, body]);
+
+test("nothing that a stranger wrote comes back at length, through any door", async () => {
+  const headers = { accept: "application/json, text/event-stream" };
+  const lengths = [];
+  for (const [path, body] of HOSTILE) {
+    const sent = typeof body === "string" ? body : JSON.stringify(body);
+    const { status, text } = await post(`${world.url}${path}`, sent, headers);
+    const isLong = text.length > 8 * 1024 && !text.includes('"inputSchema"');
+    if (isLong || /(zebra){30}/.test(text))
+      lengths.push({ path, sent: sent.slice(0, 80), status, length: text.length, text: text.slice(0, 200) });
+  }
+  for (const path of [`/${LONG.slice(0, 12_000)}`, `/verify?chain=${LONG.slice(0, 12_000)}`]) {
+    const { text } = await post(`${world.url}${path}`, {});
+    expect(text).not.toMatch(/(zebra){30}/);
+  }
+  for (const header of ["content-type", "content-encoding"]) {
+    const { status, text } = await post(`${world.url}/verify`, {}, { [header]: `a/${LONG.slice(0, 12_000)}` });
+    expect([status, text.includes("zebra".repeat(30))]).toEqual([415, false]);
+  }
+  expect(lengths).toEqual([]);
 });
 
 describe("routes", () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { excerpt } from "@attestd/proof/excerpt";
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -71,7 +72,7 @@ export function createApp(options: AppOptions): App {
   app.notFound((c) => {
     const allow = allowedMethods(c.req.path, paths);
     if (!allow)
-      return respond(c, problemAnswer(new Problem("not_found", `There is nothing at ${c.req.path}.`), origin));
+      return respond(c, problemAnswer(new Problem("not_found", `There is nothing at ${excerpt(c.req.path)}.`), origin));
     if (c.req.method === "OPTIONS") return respond(c, preflight(allow));
     const { headers, ...answer } = problemAnswer(
       new Problem("method_not_allowed", `${c.req.path} takes ${allow}.`),
@@ -90,7 +91,7 @@ export function failureAnswer(
   { origin, log }: Pick<AppOptions, "origin" | "log">,
 ): Answer {
   if (error instanceof Problem) return problemAnswer(error, origin);
-  log.error({ err: error, method, path: url?.split("?", 1)[0] }, "a request failed");
+  log.error({ err: error, method, path: excerpt(url?.split("?", 1)[0] ?? "") }, "a request failed");
   const members = headers["payment-signature"] === undefined ? {} : SAME_HEADER;
   return problemAnswer(new Problem("internal", "The service failed to answer.", { members }), origin);
 }

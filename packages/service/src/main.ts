@@ -10,6 +10,7 @@ import { type Config, readConfig } from "./config.ts";
 import { directly } from "./http/direct.ts";
 import { type PageFile, pageDoors } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
+import { answerUnread } from "./http/unread.ts";
 import { mcpDoor } from "./mcp/door.ts";
 import { openService, type Seams } from "./service.ts";
 
@@ -54,6 +55,7 @@ export async function startService(
   );
   const url = await listen(server, config.host, config.port);
   const origin = config.publicUrl ?? url;
+  answerUnread(server, origin);
   try {
     const service = await openService(config, origin, log, seams);
     const rateLimit = await rateLimitOf(config);

@@ -122,6 +122,7 @@ function countMembers(value: JsonValue): number {
   return held.reduce<number>((sum, one) => sum + countMembers(one), held.length);
 }
 
-function membersOf(value: JsonValue | undefined): JsonObject {
+/** The members of what is an object; none of anything else. */
+export function membersOf(value: JsonValue | undefined): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -1,3 +1,5 @@
+import { excerpt } from "@attestd/proof/excerpt";
+
 /** Every problem that any door can answer with: the stable code, its HTTP status, and what it means for the caller. */
 export const PROBLEMS = {
   body_not_json: [
@@ -29,6 +31,7 @@ export const PROBLEMS = {
   ],
   source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
+  request_malformed: [400, "That is no HTTP request", "The connection is closed. Nothing of it was read."],
   not_found: [404, "No such resource", "See `/llms.txt` or the README for what there is."],
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
   source_elsewhere: [404, "The transaction is in another block", "`height` is where it is. Nothing was charged."],
@@ -39,6 +42,11 @@ export const PROBLEMS = {
     "The bundle stands offline, but the indexer has no matching transaction; `report` says which.",
   ],
   method_not_allowed: [405, "The method is not allowed here", "`Allow` names the methods."],
+  request_timeout: [
+    408,
+    "The request did not come to its end in time",
+    "Headers have 10 seconds, a whole request 30. Send it again; a payment with it was not looked at.",
+  ],
   payment_bound_to_other_request: [
     409,
     "The payment was used for another request",
@@ -57,6 +65,11 @@ export const PROBLEMS = {
     "Send `Content-Type: application/json`, and no `Content-Encoding`: nothing is unpacked here.",
   ],
   too_many_requests: [429, "Too many requests", "Repeat after `Retry-After`."],
+  headers_too_large: [
+    431,
+    "The headers are too large",
+    "All headers together have at most 16 KB. Nothing of the request was read, and nothing was charged.",
+  ],
   internal: [
     500,
     "Something broke",
@@ -113,6 +126,9 @@ export type ProblemOptions = {
   cause?: unknown;
 };
 
+/** Characters of a detail, into which a caller's or an upstream's words may have come. */
+const MOST_DETAIL = 1000;
+
 /** An answer other than success: thrown where it is found out, worded by the door that the request came through. */
 export class Problem extends Error {
   readonly code: ProblemCode;
@@ -121,7 +137,7 @@ export class Problem extends Error {
   readonly members: Record<string, unknown>;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    super(detail, { cause: options.cause });
+    super(excerpt(detail, MOST_DETAIL), { cause: options.cause });
     this.name = "Problem";
     this.code = code;
     this.status = PROBLEMS[code][0];

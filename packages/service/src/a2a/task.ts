@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { excerpt } from "@attestd/proof/excerpt";
 import type { JsonObject } from "@attestd/proof/json";
 import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
 import type { Delivered } from "../calls/outcome.ts";
@@ -48,7 +49,7 @@ export function completedTask(id: string, { body, receipt }: Delivered): object 
 
 /** @param receipt of the settlement that failed, where there is one */
 export function failedTask(id: string, reason: string, receipt?: string): object {
-  return task(id, "failed", reason, "payment-failed", {
+  return task(id, "failed", excerpt(reason, 500), "payment-failed", {
     [PAYMENT.error]: "SETTLEMENT_FAILED",
     [PAYMENT.receipts]: receipt === undefined ? [] : [settlementOf(receipt)],
   });

@@ -3,6 +3,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { DOCUMENT_CACHE } from "./read.ts";
 import {
   AgentCard,
+  AiCatalog,
   ApiCatalog,
   Discovery,
   McpServerCard,
@@ -77,6 +78,20 @@ export const DOCUMENTS = {
     "MCP server card",
     "What the MCP server is called, and where it is.",
     McpServerCard,
+  ),
+  mcpCard: document(
+    "/mcp/server-card",
+    "MCP server card, beside its endpoint",
+    "The same as server-card.json, where SEP-2127 has it.",
+    McpServerCard,
+    "application/mcp-server-card+json",
+  ),
+  aiCatalog: document(
+    "/.well-known/ai-catalog.json",
+    "AI catalog",
+    "Where the MCP server card is, for clients that look for a domain's servers.",
+    AiCatalog,
+    "application/ai-catalog+json",
   ),
   llms: document(
     "/llms.txt",

@@ -4,7 +4,7 @@ import { agentCard } from "./agent-card.ts";
 import { discovery, x402Discovery, x402Manifest } from "./discovery.ts";
 import { llms } from "./llms.ts";
 import { LOGO } from "./logo.ts";
-import { mcpServerCard } from "./mcp-server-card.ts";
+import { aiCatalog, mcpServerCard } from "./mcp-server-card.ts";
 import { openapi } from "./openapi.ts";
 import type { Site } from "./site.ts";
 import { aiPlugin, apiCatalog, problemIndex, securityTxt } from "./well-known.ts";
@@ -21,6 +21,8 @@ const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> 
   agent: agentCard,
   aiPlugin,
   mcpServerCard,
+  mcpCard: mcpServerCard,
+  aiCatalog,
   llms,
   problems: problemIndex,
   apiCatalog,

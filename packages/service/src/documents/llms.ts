@@ -4,7 +4,10 @@ import type { InterfaceOption } from "../payment/offers.ts";
 import { uriTemplate } from "./paths.ts";
 import { introduction, links, type Site } from "./site.ts";
 
-/** `/llms.txt`: the index for language models, and the one document that lists every way to pay, Solana too. */
+/**
+ * `/llms.txt`: the index for language models, and the one document that lists every way to pay, Solana too. Prose stands
+ * before the first H2 and sections hold nothing but links, as the convention's own parser wants it (llmstxt.org).
+ */
 export function llms(catalogue: Catalogue, site: Site): string {
   const endpoints = Object.values(catalogue);
   const of = (wanted: (endpoint: Endpoint) => boolean) => endpoints.filter(wanted).map((e) => entry(e, site));
@@ -15,13 +18,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     "A bundle proves that this attestor signed exactly these bytes, that they have this transaction id or block hash, and that their hash was recorded on the ledger in this round. It does not prove that a payment was wanted, lawful or irreversible. A bundle's own key proves nothing: compare it with the key history.",
     "",
-    "## Paid",
-    "",
-    ...of(({ access }) => access === "paid"),
-    "",
-    "## How to pay",
-    "",
-    "By x402, version 2, scheme exact, in USDC, per call. No account, no API key.",
+    "To pay: by x402, version 2, scheme exact, in USDC, per call. No account, no API key.",
     "",
     "1. Send the request without a payment. The answer is 402; its header PAYMENT-REQUIRED (base64 of JSON) lists the offers under `accepts`.",
     "2. Sign exactly one of them, with any x402 v2 client.",
@@ -38,6 +35,10 @@ export function llms(catalogue: Catalogue, site: Site): string {
       ({ chain, options }) =>
         `- A source on ${chain} can be paid on ${options.map(({ network }) => network).join(" or ")}.`,
     ),
+    "",
+    "## Paid",
+    "",
+    ...of(({ access }) => access === "paid"),
     "",
     "## Free",
     "",

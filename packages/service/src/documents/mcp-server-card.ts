@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { introduction, links, type Site } from "./site.ts";
@@ -5,24 +6,62 @@ import { introduction, links, type Site } from "./site.ts";
 /** Revisions of MCP that are answered, newest first. */
 const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
 
-/** `/.well-known/mcp/server-card.json`: where the MCP server is, and which tools it has. */
+/** Where a card is published, and what it may hold, is still being settled (SEP-1649, then SEP-2127). */
+const SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+
+/** At most 100 characters, as the schema has it. */
+const DESCRIPTION = "Post-quantum attestations of Algorand and Base transactions, paid by x402; verifying is free.";
+
+/**
+ * `<MCP endpoint>/server-card`, and `/.well-known/mcp/server-card.json`: where the MCP server is. It has the members of
+ * SEP-2127's schema, which forbids no others, and beside them those that readers of the proposals before it look for.
+ */
 export function mcpServerCard(catalogue: Catalogue, site: Site) {
   const { mcp, textIndex } = links(site);
   return {
-    name: NAME,
+    $schema: SCHEMA,
+    name: `${reversed(site)}/${NAME}`,
     title: NAME,
     version: VERSION,
-    description: introduction(site),
+    description: DESCRIPTION,
     websiteUrl: site.origin,
+    icons: [{ src: `${site.origin}/logo.svg`, mimeType: "image/svg+xml" }],
+    remotes: [{ type: "streamable-http", url: mcp, supportedProtocolVersions: PROTOCOL_VERSIONS }],
     documentationUrl: textIndex,
     serverInfo: { name: NAME, title: NAME, version: VERSION },
+    instructions: introduction(site),
     protocolVersion: PROTOCOL_VERSIONS[0],
     transport: { type: "streamable-http", endpoint: mcp },
-    remotes: [{ type: "streamable-http", url: mcp, supportedProtocolVersions: PROTOCOL_VERSIONS }],
     capabilities: { tools: {} },
     authentication: { required: false },
     tools: Object.values(catalogue).flatMap(({ tool, description }) =>
       tool ? [{ name: tool.name, title: tool.title, description, annotations: tool.annotations }] : [],
     ),
   };
+}
+
+/** `/.well-known/ai-catalog.json`, by which SEP-2127 has clients find the card of a domain's server. */
+export function aiCatalog(_: Catalogue, site: Site) {
+  const { hostname } = new URL(site.origin);
+  return {
+    specVersion: "1.0",
+    entries: [
+      {
+        identifier: `urn:air:${isAddress(hostname) ? "localhost" : hostname}:mcp:${NAME}`,
+        type: "application/mcp-server-card+json",
+        url: `${links(site).mcp}/server-card`,
+      },
+    ],
+  };
+}
+
+/** The host as a namespace, its last label first. */
+function reversed({ origin }: Site): string {
+  const { hostname } = new URL(origin);
+  return isAddress(hostname) ? "localhost" : hostname.split(".").reverse().join(".");
+}
+
+/** @param hostname of a URL, which has IPv6 addresses in brackets */
+function isAddress(hostname: string): boolean {
+  return hostname.startsWith("[") || isIP(hostname) !== 0;
 }

@@ -25,7 +25,7 @@ export function operationObject(id: string, endpoint: Endpoint, terms: PaymentTe
     ...(access === "paid" && {
       "x-x402": terms,
       "x-payment-info": {
-        protocols: ["x402"],
+        protocols: [{ x402: {} }],
         price: { mode: "fixed", currency: "USD", amount: terms.priceUsdc },
       },
     }),

@@ -6,6 +6,7 @@ import { operationObject } from "./openapi-operation.ts";
 import { uriTemplate } from "./paths.ts";
 import { introduction, links, type Site } from "./site.ts";
 import { paymentTerms } from "./terms.ts";
+import { contactEmail } from "./well-known.ts";
 
 const TAGS = {
   attest: "What is sold: attestations and proofs.",
@@ -30,7 +31,9 @@ export function openapi(catalogue: Catalogue, site: Site) {
       version: VERSION,
       summary: "Post-quantum attestations of Algorand and Base transactions, paid by x402",
       description: introduction(site),
-      contact: { name: `The operator of ${site.origin}`, url: site.origin },
+      // Read by indexers (x402scan, AgentCash) beside x-payment-info.
+      "x-guidance": guidance(site),
+      contact: { name: `The operator of ${site.origin}`, url: site.origin, email: contactEmail(site) },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: site.origin }],
@@ -48,6 +51,11 @@ export function openapi(catalogue: Catalogue, site: Site) {
       ),
     },
   };
+}
+
+/** How an agent uses the service, in few sentences. */
+function guidance(site: Site): string {
+  return `${introduction(site)} POST /attest with {"txid": …} attests a transaction: without a payment it is answered with 402 and the offers; sign one and repeat the request with PAYMENT-SIGNATURE. POST /verify checks a bundle for free. Only a 402 means that it is safe to sign a new payment. More: ${links(site).textIndex}`;
 }
 
 function headerParameter(name: HeaderName) {

@@ -32,7 +32,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
 }
 
 /** The contact, where it is an address; else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
-function contactEmail({ contact, origin }: Site): string {
+export function contactEmail({ contact, origin }: Site): string {
   return contact.startsWith("mailto:") ? contact.slice("mailto:".length) : `postmaster@${new URL(origin).hostname}`;
 }
 

@@ -12,9 +12,14 @@ export function readable(response: Response): Response {
   return response;
 }
 
-/** Those that a page must ask leave for: of payments, of caches, of MCP, of A2A. */
-const REQUEST_HEADERS =
-  "PAYMENT-SIGNATURE, Content-Type, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, X-A2A-Extensions";
+/**
+ * Those that a page must ask leave for: of payments, of caches, of MCP, of A2A, and those that clients add by themselves.
+ * @x402/fetch and @x402/axios send Access-Control-Expose-Headers with a payment, and tracing its own two.
+ */
+const REQUEST_HEADERS = [
+  "PAYMENT-SIGNATURE, Content-Type, Authorization, Access-Control-Expose-Headers, If-None-Match",
+  "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, A2A-Version, X-A2A-Extensions, traceparent, tracestate",
+].join(", ");
 
 /** Answers OPTIONS: what a page of another origin may send (Fetch standard, CORS-preflight). */
 export function preflight(allow: string): Answer {

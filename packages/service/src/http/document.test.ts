@@ -1,7 +1,8 @@
+import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Endpoint } from "../catalogue.ts";
-import { isKnown, prepare, preparing } from "./document.ts";
+import { isKnown, preparing } from "./document.ts";
 
 const endpoint: Endpoint = {
   method: "GET",
@@ -30,10 +31,27 @@ test.each([
 test("a document is prepared anew once its text is another, and not before", () => {
   let text = "one";
   const document = preparing(endpoint, { kind: "document", text: () => text });
-  const first = document();
-  expect(first).toEqual(prepare(endpoint, "one"));
-  expect(document()).toBe(first);
+  const first = document().plain;
+  expect(first).toMatchObject({ text: "one", bytes: Buffer.from("one") });
+  expect(document().plain).toBe(first);
   text = "two";
-  expect(document()).toEqual(prepare(endpoint, "two"));
-  expect(document().etag).not.toBe(first.etag);
+  expect(document().plain).toMatchObject({ text: "two", bytes: Buffer.from("two") });
+  expect(document().plain.etag).not.toBe(first.etag);
+});
+
+test("a document is compressed once, under a tag of its own, and only where that makes it shorter", () => {
+  let text = "one ".repeat(1000);
+  const document = preparing(endpoint, { kind: "document", text: () => text });
+  const { plain, compressed } = document();
+  expect(document().compressed).toBe(compressed);
+  expect(gunzipSync(compressed.bytes).toString()).toBe(text);
+  expect(compressed.etag).not.toBe(plain.etag);
+  expect([plain.headers, compressed.headers, compressed.unchangedHeaders]).toMatchObject([
+    { vary: "accept-encoding", "content-length": "4000" },
+    { vary: "accept-encoding", "content-encoding": "gzip", "content-length": String(compressed.bytes.length) },
+    { vary: "accept-encoding", etag: compressed.etag },
+  ]);
+  expect(plain.headers).not.toHaveProperty("content-encoding");
+  text = "two";
+  expect(document().compressed).toBe(document().plain);
 });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Door } from "../door.ts";
+import { takesGzip } from "../gzip.ts";
 import { Problem } from "../problems.ts";
 
 /** One file of the page for people, which the service serves and does not make. */
@@ -65,8 +66,7 @@ function fileDoor({ path, type, body, isImmutable }: PageFile): Door {
     methods: ["GET"],
     handle(request) {
       if (matches(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-      const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
-      if (!takesGzip) return new Response(body, { headers });
+      if (!takesGzip(request.headers.get("accept-encoding"))) return new Response(body, { headers });
       return new Response(compressed, { headers: { ...headers, "content-encoding": "gzip" } });
     },
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { Problem } from "../problems.ts";
+import { clientName } from "./client-name.ts";
 
 export type RateLimitOptions = {
   /** Requests that one client may make in a minute, on this process. */
@@ -29,8 +30,8 @@ export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): Ra
   };
 }
 
-/** The last address is the one that our own proxy saw; those before it are the client's word. */
+/** By `clientName`. The last address is the one that our own proxy saw; those before it are the client's word. */
 function clientOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
-  return forwarded || (socket.remoteAddress ?? "unknown");
+  return clientName(forwarded || (socket.remoteAddress ?? "unknown"));
 }

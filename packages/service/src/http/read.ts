@@ -1,4 +1,5 @@
 import type { Endpoint } from "../catalogue.ts";
+import { takesGzip } from "../gzip.ts";
 import type { DocumentOperation, ReadOperation } from "../operations.ts";
 import { type Answer, json } from "./answer.ts";
 import { isKnown, type Prepared, prepare, preparing } from "./document.ts";
@@ -16,7 +17,11 @@ export function readRoute(endpoint: Endpoint, operation: ReadOperation): Route {
 /** A route whose answer stays the same while its text does. */
 export function documentRoute(endpoint: Endpoint, operation: DocumentOperation): Route {
   const document = preparing(endpoint, operation);
-  return ({ headers }) => whole(document(), headers["if-none-match"]);
+  return ({ headers }) => {
+    const { "accept-encoding": accepted, "if-none-match": known } = headers;
+    const prepared = document();
+    return whole(takesGzip(accepted?.toString()) ? prepared.compressed : prepared.plain, known);
+  };
 }
 
 /** All of it, or that the asker has it already. */

@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import pino from "pino";
 import { describe, expect, test, vi } from "vitest";
@@ -176,6 +177,29 @@ describe("an MCP endpoint", () => {
     await expect(attest({ ...PAYMENT, extensions })).rejects.toMatchObject({ code: "body_too_large" });
     expect(admit).not.toHaveBeenCalled();
   });
+
+  test.each(["2026-07-28", "2025-06-18"])(
+    "compresses the list of tools for those who take gzip, in %s",
+    async (version) => {
+      const { send } = anEndpoint();
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+      };
+      const isModern = version === "2026-07-28";
+      const list = (id: number) =>
+        JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list", params: isModern ? { _meta } : {} });
+      const headers = { "mcp-protocol-version": version, ...(isModern && { "mcp-method": "tools/list" }) };
+      for (const id of [1, 23]) {
+        const plain = await (await send(list(id), headers)).text();
+        const { headers: sent, body } = await send(list(id), { ...headers, "accept-encoding": "gzip" });
+        expect([sent.get("content-encoding"), sent.get("vary")]).toEqual(["gzip", "accept-encoding"]);
+        const bytes = Buffer.from(await new Response(body).arrayBuffer());
+        expect(bytes.length).toBeLessThan(plain.length / 4);
+        expect(gunzipSync(bytes).toString()).toBe(plain);
+      }
+    },
+  );
 
   test("cuts off a body that is longer than it says", async () => {
     const { send } = anEndpoint();

@@ -15,8 +15,9 @@ import { messageForm } from "../arguments.ts";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue.ts";
 import { receive } from "../door.ts";
+import { gzipAround, takesGzip } from "../gzip.ts";
 import { invalid, notJson } from "../input.ts";
-import type { ReadMessage } from "../messages.ts";
+import { membersOf, type ReadMessage } from "../messages.ts";
 import type { Operations } from "../operations.ts";
 import { type CallOptions, callTool, type ToolCall } from "./call.ts";
 import { describeTool } from "./tools.ts";
@@ -31,6 +32,8 @@ export type EndpointOptions = CallOptions & {
 
 const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
 
+/** An id is echoed. */
+const LONGEST_ID = 128;
 /** The tools are the same until the service is started anew. */
 const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
@@ -47,6 +50,9 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
   /** Taken out of the message that a request has brought. */
   const bundles = new WeakMap<Request, Uint8Array>();
 
+  const listed = [...tools.values()].map(({ description }) => description);
+  const compressList = gzipAround(JSON.stringify(listed));
+
   // A request has a server of its own, which costs little: all that it knows is made once, above.
   const handler = createMcpHandler(
     ({ requestInfo }) => {
@@ -55,9 +61,7 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
         instructions: DESCRIPTION,
         cacheHints: { "tools/list": TOOLS_CACHE },
       });
-      server.setRequestHandler("tools/list", () => ({
-        tools: [...tools.values()].map(({ description }) => description),
-      }));
+      server.setRequestHandler("tools/list", () => ({ tools: listed }));
       server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
         const tool = tools.get(params.name);
         if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`);
@@ -81,8 +85,28 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
     if (bundle) bundles.set(request, bundle);
     // Revisions since 2025-06-18 have none, and one would pass the rate limit as a single request.
     if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
-    return handler.fetch(request, { parsedBody: message });
+    const { id, method } = membersOf(message);
+    if (typeof id === "string" && id.length > LONGEST_ID)
+      throw invalid([{ pointer: "/id", detail: `is longer than ${LONGEST_ID} characters` }]);
+    const response = await handler.fetch(request, { parsedBody: message });
+    if (method !== "tools/list" || !takesGzip(request.headers.get("accept-encoding"))) return response;
+    return compressed(response, compressList);
   };
+}
+
+/** @param compress undefined of a text that is no list of tools */
+async function compressed(
+  { status, headers, body }: Response,
+  compress: (text: string) => Buffer<ArrayBuffer> | undefined,
+): Promise<Response> {
+  const text = await new Response(body).text();
+  const bytes = compress(text);
+  if (!bytes) return new Response(text, { status, headers });
+  const all = new Headers(headers);
+  all.delete("content-length");
+  all.set("content-encoding", "gzip");
+  all.append("vary", "accept-encoding");
+  return new Response(bytes, { status, headers: all });
 }
 
 type OfferedTool = { description: Tool; call(call: ToolCall): Promise<CallToolResult> };

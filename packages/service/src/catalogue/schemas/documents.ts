@@ -121,10 +121,16 @@ export const PluginManifest = z.looseObject({
   legal_info_url: Link,
 });
 
+export const AiCatalog = z.looseObject({
+  specVersion: z.string(),
+  entries: z.array(z.looseObject({ identifier: z.string(), type: z.string(), url: Link })).min(1),
+});
+
 export const McpServerCard = z.looseObject({
-  name: z.string(),
+  $schema: Link,
+  name: z.string().regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
   version: z.string(),
-  description: z.string(),
+  description: z.string().max(100),
   remotes: z.array(z.looseObject({ type: z.literal("streamable-http"), url: Link })).min(1),
 });
 

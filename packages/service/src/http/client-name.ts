@@ -1,0 +1,46 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { excerpt } from "@attestd/proof/excerpt";
+
+/**
+ * The name under which a client's requests are counted: its IPv4 address, also where that is written as IPv6; of an IPv6
+ * address the first 64 bits, all of which one client has to itself (RFC 4291, 2.5.4; RFC 6177).
+ *
+ * @param address as a socket or a proxy gives it: with brackets, a port or a zone, or without
+ * @returns for what is no address, an excerpt of it
+ */
+export function clientName(address: string): string {
+  const bare = withoutPort(address.trim());
+  if (isIPv4(bare)) return bare;
+  const [ip = ""] = bare.split("%", 1);
+  if (!isIPv6(ip)) return excerpt(bare);
+  const groups = groupsOf(ip);
+  const [, , , , , sixth = 0, high = 0, low = 0] = groups;
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && sixth === 0xffff;
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
+}
+
+function withoutPort(address: string): string {
+  if (address.startsWith("[")) return address.slice(1, address.indexOf("]", 1) >>> 0);
+  const [host = "", port, more] = address.split(":", 3);
+  return port !== undefined && more === undefined ? host : address;
+}
+
+/** The eight groups of 16 bits. @param ip a valid IPv6 address (RFC 4291, 2.2) */
+function groupsOf(ip: string): number[] {
+  const [head = "", tail] = ip.split("::");
+  const [before, after] = [numbers(head), numbers(tail ?? "")];
+  return tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill(0), ...after];
+}
+
+function numbers(text: string): number[] {
+  if (text === "") return [];
+  return text.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+    return [(a << 8) | b, (c << 8) | d];
+  });
+}

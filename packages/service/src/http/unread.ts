@@ -1,0 +1,38 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { Problem, type ProblemCode } from "../problems.ts";
+import { problemAnswer } from "./answer.ts";
+
+/** What Node finds wrong with a request before any of it reaches a listener; all else is `request_malformed`. */
+const CODES: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: "headers_too_large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "body_too_large",
+  ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
+};
+
+/**
+ * Answers requests that Node cannot read, in place of Node's own answers, which pages of other origins may not see: a
+ * client whose payment is too long for the headers has to learn that, and not that there is no network.
+ * @param origin of this service, for the links
+ */
+export function answerUnread(server: Server, origin: string): void {
+  /** The last request of each connection that has reached a listener. */
+  const begun = new WeakMap<Socket, { incoming: IncomingMessage; outgoing: ServerResponse }>();
+  server.on("request", (incoming, outgoing) => begun.set(incoming.socket, { incoming, outgoing }));
+  server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Socket;
+    const { incoming, outgoing } = begun.get(socket) ?? {};
+    // What is wrong comes after a request that is still to be answered, to whom this would be said, or amid its answer.
+    const isOwed = outgoing !== undefined && !outgoing.writableFinished && (incoming?.complete || outgoing.headersSent);
+    if (!socket.writable || isOwed) return void socket.destroy();
+    socket.end(wording(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());
+  });
+}
+
+/** An HTTP/1.1 answer after which the connection is closed. */
+function wording(code: ProblemCode, origin: string): string {
+  const { status, headers, body } = problemAnswer(new Problem(code, "The request could not be read."), origin);
+  const all = { ...headers, "content-length": String(Buffer.byteLength(String(body))), connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
+}
