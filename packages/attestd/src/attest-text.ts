@@ -2,7 +2,7 @@ import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/cl
 import { conclusionOf } from "@attestd/proof";
 import type { Believed } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
-import { evidence, warnings } from "./report-text.ts";
+import { basisLine, evidence, warnings } from "./report-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What a step is followed by. */
@@ -39,6 +39,7 @@ export function conclusion(
   if (report.verified) {
     out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
     out.marked("ok", `verified, saved ${file}`, 2);
+    out.line(`    ${basisLine(believed)}`);
     for (const words of warnings(report, believed)) out.marked("warning", words, 2);
     return;
   }

@@ -1,11 +1,19 @@
-import { existsSync } from "node:fs";
 import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
-import { type Bundle, JsonError, mayAskChain, parseBundle, parseJson, type VerifyReport, verify } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET,
+  type Bundle,
+  JsonError,
+  mayAskChain,
+  parseBundle,
+  parseJson,
+  type VerifyReport,
+  verify,
+} from "@attestd/proof";
 import { notJson, readBundle, Unreadable } from "./bundle-file.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { type Believed, pinnedKeys, readKeys } from "./keys-file.ts";
-import { DEFAULT_FOLDER, sandboxFolder, standingSandbox } from "./sandbox-folder.ts";
+import { type Believed, pinnedKeys, readKeys, trustOptions } from "./keys-file.ts";
+import { isSandboxLedger, sandboxKeys, standingSandbox } from "./sandbox-folder.ts";
 
 /** Options by which every command that checks bundles is told whom to believe, and whom to ask. */
 export type Whom = {
@@ -36,18 +44,24 @@ export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believ
   if (ledger)
     throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record", ["Name them too: --kid KID."]);
   if (keys !== undefined) return readKeys(keys);
-  const standing = sandboxFolder(DEFAULT_FOLDER).keys;
-  return existsSync(standing) ? readKeys(standing) : undefined;
+  return sandboxKeys();
 }
 
-/** @returns undefined where the chains are not to be asked. @throws Failure `usage` */
-export async function serviceToAsk({ chain, service }: Whom): Promise<string | undefined> {
+/**
+ * A sandbox's service is asked unbidden only about what that sandbox recorded: it is no witness for another ledger.
+ * @returns undefined where the chains are not to be asked. @throws Failure `usage`
+ */
+export async function serviceToAsk(
+  { chain, service }: Whom,
+  believed: Believed | undefined,
+): Promise<string | undefined> {
   if (!chain) {
     if (service !== undefined)
       throw new Failure(EXIT.usage, "--service is asked only with --chain", ["Give both, or neither."]);
     return undefined;
   }
-  const asked = service ?? (await standingSandbox())?.serviceUrl;
+  const ofSandbox = believed !== undefined && isSandboxLedger(believed.trust.ledger ?? ALGORAND_MAINNET);
+  const asked = service ?? (ofSandbox ? (await standingSandbox())?.serviceUrl : undefined);
   if (asked !== undefined) return asked;
   throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
 }
@@ -66,7 +80,7 @@ export async function judgeFile(
 ): Promise<Result> {
   try {
     const bytes = await readBundle(file, () => environment.stdin);
-    const report = verify(bytes, believed);
+    const report = verify(bytes, trustOptions(believed));
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
     if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle, bytes };
     return { kind: "judged", file, bundle, bytes, ...(await online(service, bytes, report)) };

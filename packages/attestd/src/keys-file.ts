@@ -1,23 +1,33 @@
 import { readFile, stat } from "node:fs/promises";
 import { ALGORAND_MAINNET, type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
+import { historyAge, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 
-/** In whom the reader believes, and how old that knowledge is. */
-export type Believed = { trust: Trust; historyAge?: number };
+/** In whom the reader believes, and on whose word. */
+export type Believed = { trust: Trust; basis: TrustBasis };
+
+/** Options by which libraries are told whom to believe. */
+export function trustOptions(believed: Believed | undefined): { trust?: Trust; historyAge?: number } {
+  return believed ? { trust: believed.trust, historyAge: historyAge(believed.basis) } : {};
+}
 
 /**
  * Reads a key history, as `/.well-known/attestor-keys.json` gives it.
  *
- * @returns with `historyAge`, in seconds: since the file was written, so since it was fetched or later
+ * @returns dated by when the file was written: the list was fetched then, or earlier by whoever handed it on
  * @throws Failure `unreadable`
  */
-export async function readKeys(path: string): Promise<{ trust: KeyHistory; historyAge: number }> {
+export async function readKeys(
+  path: string,
+  basis: "file" | "sandbox" = "file",
+): Promise<Believed & { trust: KeyHistory }> {
   const [bytes, { mtimeMs }] = await Promise.all([readFile(path), stat(path)]).catch((error: unknown) => {
     throw new Failure(EXIT.unreadable, `can't read ${path}`, [fileTrouble(error)], error);
   });
   try {
     const trust = parseKeyHistory(parseJson(bytes));
-    return { trust, historyAge: Math.max(0, (Date.now() - mtimeMs) / 1000) };
+    const since = writtenAt(mtimeMs);
+    return { trust, basis: { basis, name: path, ...(since !== undefined && { since }) } };
   } catch (error) {
     throw new Failure(EXIT.unreadable, `${path} is not a key history`, [fault(error)], error);
   }
@@ -31,5 +41,5 @@ export function fault(error: unknown): string {
 
 /** Keys known by their ids alone, of a ledger (CAIP-2), MainNet unless named. */
 export function pinnedKeys(kids: string[], ledger: string = ALGORAND_MAINNET): Believed {
-  return { trust: { kids, ledger } };
+  return { trust: { kids, ledger }, basis: { basis: "kid", name: kids.join(" ") } };
 }

@@ -9,6 +9,8 @@ import {
   sourceChain,
   type VerifyReport,
 } from "@attestd/proof";
+import { hostOf } from "@attestd/web/printable";
+import { basisSentence, dateOf, historyOf, type StatedBasis, statedBasis } from "@attestd/web/trust-basis";
 import { STATES, WARNINGS } from "@attestd/web/words";
 import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
@@ -61,26 +63,36 @@ export function evidence(
   out: Terminal,
 ): string[] {
   const trust = believed?.trust;
-  if (!report.verified || !bundle) return refusal(report, trust, out);
+  if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(believed)];
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
   const { recordedAt } = report;
   const time = recordedAt === undefined ? "" : `, ${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
   const { kid = "", status } = report.attestor;
-  const origin = trust && "keys" in trust ? trust.keys.find((key) => key.kid === kid)?.origin : undefined;
-  const by = origin
-    ? `${URL.parse(origin)?.host ?? origin}, key ${out.short(kid)} (${status})`
-    : `key ${out.short(kid)} (pinned)`;
+  const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
+  const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
     `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time}`,
     `signed by ${by}`,
+    basisLine(believed),
     `${count(report)}; ${ledger(report)}`,
     ...warnings(report, believed),
   ];
 }
 
+/** Whose keys a verdict rests on. */
+export function basisLine(believed: Believed | undefined): string {
+  const [first = "", ...rest] = basisSentence(believed?.basis).replace(/\.$/, "");
+  return first.toLowerCase() + rest.join("");
+}
+
+/** The same, for programs. */
+export function stated(believed: Believed | undefined): StatedBasis | null {
+  return believed ? statedBasis(believed.basis) : null;
+}
+
 /** What a verified bundle has against it. */
 export function warnings({ warnings: found }: VerifyReport, believed: Believed | undefined): string[] {
-  const date = new Date(Date.now() - (believed?.historyAge ?? 0) * 1000).toISOString().slice(0, 10);
+  const date = believed ? dateOf(believed.basis) : "";
   return found.map((warning) => WARNINGS[warning](date));
 }
 
@@ -103,8 +115,7 @@ function refusal(report: VerifyReport, trust: Believed["trust"] | undefined, out
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
   const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
-  const revoked =
-    trust && "keys" in trust ? trust.keys.find(({ kid }) => kid === report.attestor.kid)?.revokedRound : undefined;
+  const revoked = historyOf(trust)?.keys.find(({ kid }) => kid === report.attestor.kid)?.revokedRound;
   const why = (failure: Failure) =>
     revoked !== undefined && failure.pointer === "/attestor/pqPublicKey"
       ? `key withdrawn in round ${revoked}; its signature alone can't be believed${mayAskChain(report) ? " (--chain)" : ""}`

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { ALGORAND_MAINNET, type KeyHistory } from "@attestd/proof";
+import { EXIT, Failure } from "./failure.ts";
 import { readJsonObject } from "./files.ts";
+import { type Believed, readKeys } from "./keys-file.ts";
 
 export const DEFAULT_FOLDER = ".attestd";
 
@@ -23,10 +26,50 @@ export type SandboxFolder = ReturnType<typeof sandboxFolder>;
 /** The sandbox of the current folder: where commands look when they are not told otherwise. */
 export type StandingSandbox = { folder: SandboxFolder; serviceUrl: string };
 
-/** @returns undefined where none stands in `./.attestd` */
+/**
+ * The files of `./.attestd` may have come with whatever else is in this folder, from anyone. So they say where a sandbox
+ * is, which is on this machine, and nothing of the world outside.
+ * @returns undefined where none stands in `./.attestd`, or what stands there is of another machine
+ */
 export async function standingSandbox(): Promise<StandingSandbox | undefined> {
   const folder = sandboxFolder(DEFAULT_FOLDER);
   if (!existsSync(folder.description)) return undefined;
   const { serviceUrl } = await readJsonObject(folder.description);
-  return typeof serviceUrl === "string" ? { folder, serviceUrl } : undefined;
+  return typeof serviceUrl === "string" && isOnThisMachine(serviceUrl) ? { folder, serviceUrl } : undefined;
+}
+
+/**
+ * The key history of the sandbox in `./.attestd`. Its verdicts come with the warning that they are of no real ledger.
+ * @returns undefined where there is none
+ * @throws Failure `usage` for one that speaks of more than a sandbox
+ */
+export async function sandboxKeys(): Promise<(Believed & { trust: KeyHistory }) | undefined> {
+  const { keys } = sandboxFolder(DEFAULT_FOLDER);
+  if (!existsSync(keys)) return undefined;
+  const shown = join(DEFAULT_FOLDER, basename(keys));
+  const believed = await readKeys(shown, "sandbox");
+  const outside = believed.trust.keys.find(({ origin }) => !isOnThisMachine(origin))?.origin;
+  if (outside === undefined && isSandboxLedger(believed.trust.ledger)) return believed;
+  throw new Failure(EXIT.usage, `${shown} is not of a sandbox`, [
+    `It speaks for ${outside ?? "this machine"}, on ${believed.trust.ledger}.`,
+    `Whoever made this folder could have made it. If you believe it, name it: --keys ${shown}`,
+  ]);
+}
+
+/** The public networks of Algorand that people take for real. */
+const PUBLIC_LEDGERS: readonly string[] = [
+  ALGORAND_MAINNET,
+  // TestNet and BetaNet, by their genesis hashes.
+  "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe",
+  "algorand:mFgazF-2uRS1tMiL9dsj01hJGySEmPN2",
+];
+
+/** Whether a ledger (CAIP-2) may be a sandbox's. */
+export function isSandboxLedger(ledger: string): boolean {
+  return !PUBLIC_LEDGERS.includes(ledger);
+}
+
+/** Sandboxes listen on loopback alone. */
+function isOnThisMachine(url: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(URL.parse(url)?.hostname ?? "");
 }

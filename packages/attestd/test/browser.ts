@@ -64,12 +64,13 @@ export async function choose(page: Page, given: GivenFile | string): Promise<voi
   await page.setInputFiles("input[type=file]", files);
 }
 
-/** Drops a file on the page. */
-export async function drop(page: Page, { name, contents }: GivenFile): Promise<void> {
-  const base64 = JSON.stringify(Buffer.from(contents).toString("base64"));
+/** Drops files on the page, all at once. */
+export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
+  const given = files.map(({ name, contents }) => ({ name, base64: Buffer.from(contents).toString("base64") }));
   const transfer = await page.evaluateHandle(`(() => {
     const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.fromBase64(${base64})], ${JSON.stringify(name)}));
+    for (const { name, base64 } of ${JSON.stringify(given)})
+      transfer.items.add(new File([Uint8Array.fromBase64(base64)], name));
     return transfer;
   })()`);
   await page.dispatchEvent("body", "drop", { dataTransfer: transfer });

@@ -13,6 +13,7 @@ import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/pro
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { attestd, start, temporaryFolder } from "./command.ts";
+import { SANDBOX_LEDGER, sandboxHistory } from "./held-at.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;
@@ -49,6 +50,7 @@ describe("attestd attest", () => {
   ✓ paid     SETTLEMENT
   ✓ recorded round 1000 +\\d+\\.\\d s
   ✓ verified, saved ${NAME}
+    rests on the key list in .*keys\\.json, written on [\\d-]{10}
 $`,
       ),
     );
@@ -91,7 +93,9 @@ $`,
     const wrong = { ...bundle, attest: { ...bundle.attest, round: 1001 } };
     await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(wrong))));
     const { code, stdout } = await run(service);
-    expect(stdout).toMatch(/ {2}✕ saved .*-1001\.json, not verified\n {4}signature {2}does not match the contents\n$/);
+    expect(stdout).toMatch(
+      / {2}✕ saved .*-1001\.json, not verified\n {4}signature {2}does not match the contents\n {4}rests on the key list in .*keys\.json, .*\n$/,
+    );
     expect(code).toBe(1);
   });
 
@@ -258,21 +262,35 @@ $`,
       await mkdir(inFolder(".attestd"));
       const description = { serviceUrl, payers: { base: { address, privateKey } } };
       await writeFile(inFolder(".attestd", "sandbox.json"), JSON.stringify(description));
-      await writeFile(inFolder(".attestd", "keys.json"), JSON.stringify(testHistory()));
+      await writeFile(inFolder(".attestd", "keys.json"), JSON.stringify(sandboxHistory()));
     };
 
     test("needs nothing but the id, and keeps its payment there", async () => {
       let kept: string[] = [];
       await using service = await fakeService(offered, async () => {
         kept = await readdir(inFolder(".attestd", "payments"));
-        return delivery(bytes);
+        return delivery(new TextEncoder().encode(JSON.stringify(testBundle({ ledger: SANDBOX_LEDGER }))));
       });
       await stand(service.url);
       const { code, stdout } = await attestd(["attest", txnId], options());
-      expect(stdout).toContain("✓ verified");
+      expect(stdout).toMatch(
+        /✓ verified.*rests on the sandbox's key list in \.attestd\/keys\.json, .*⚠ Sandbox, not real\./s,
+      );
       expect(code).toBe(0);
       expect(kept).toHaveLength(1);
     });
+
+    test.each(["https://attestd.real.example", "http://127.0.0.1.evil.example"])(
+      "and names %s as its service, pays nobody there",
+      async (serviceUrl) => {
+        await stand(serviceUrl);
+        const refused = await attestd(["attest", txnId, "--wallet", "wallet.json"], options());
+        expect(refused).toMatchObject({
+          code: 2,
+          stderr: expect.stringMatching(/^attestd: --service URL must be given/),
+        });
+      },
+    );
 
     test("asks whether it runs, when nothing answers", async () => {
       await stand("http://127.0.0.1:1");

@@ -37,7 +37,9 @@ describe.each([
     await using service = await fakeService(offered, delivery(encoded(bundle)));
     const { code, stdout, stderr } = await run(service, ...args);
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(new RegExp(`✓ recorded round 1000 .*\n {2}✓ verified, saved ${name}\n$`));
+    expect(stdout).toMatch(
+      new RegExp(`✓ recorded round 1000 .*\n {2}✓ verified, saved ${name}\n {4}rests on the key list in .*\n$`),
+    );
     expect(await readFile(join(folder.path, name))).toEqual(Buffer.from(encoded(bundle)));
     const verified = await attestd(["verify", name, "--keys", "keys.json"], { cwd: folder.path });
     expect(verified.stdout).toContain(`✓ Verified  ${name}`);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,15 +7,26 @@ import { testAttestor, testBaseBlock, testBundle, testHistory, testInclusionBund
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WARNINGS } from "../../web/src/words.ts";
 import { attestd, type InProcess, temporaryFolder } from "./command.ts";
+import { heldAt, SANDBOX_LEDGER as SANDBOX, sandboxHistory } from "./held-at.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;
 const attestor = testAttestor();
 const tampered: ProofBundle = { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } };
-const SANDBOX = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/** A folder as someone might hand it on: with a `.attestd` in it. */
+async function folderWith(files: Record<string, object>) {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder.path, ".attestd"));
+  for (const [name, value] of Object.entries(files))
+    await writeFile(join(folder.path, ".attestd", name), JSON.stringify(value));
+  return folder;
+}
 
 describe("attestd verify", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  /** What every verdict by `keys.json` says that it rests on. */
+  let rests: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
     const files: Record<string, unknown> = {
@@ -34,6 +45,8 @@ describe("attestd verify", () => {
       ]),
     };
     for (const [name, value] of Object.entries(files)) await writeFile(join(folder.path, name), JSON.stringify(value));
+    const { mtime } = await stat(join(folder.path, "keys.json"));
+    rests = `rests on the key list in keys.json, written on ${mtime.toISOString().slice(0, 10)}\n`;
     await writeFile(join(folder.path, "text.json"), '{\n"version": 1,\n oops');
     await writeFile(join(folder.path, "big.json"), " ".repeat(5_000_000));
     await writeFile(
@@ -51,7 +64,7 @@ describe("attestd verify", () => {
       `✓ Verified  good.json
   Algorand ${txnId.slice(0, 6)}…${txnId.slice(-4)}, stated as recorded on Algorand in round 1000
   signed by attestd.example, key ${attestor.kid.slice(0, 6)}…${attestor.kid.slice(-4)} (current)
-  6 checks passed; ledger not checked (--chain)
+  ${rests}  6 checks passed; ledger not checked (--chain)
 `,
     );
     expect(stderr).toBe("");
@@ -64,7 +77,7 @@ describe("attestd verify", () => {
       `✕ Not verified  bad.json
   signature     does not match the contents
   hashPreimage  stated abababab…, computed ${bundle.source.hashSha256.slice(0, 8)}…
-`,
+  ${rests}`,
     );
     expect(code).toBe(1);
   });
@@ -73,7 +86,7 @@ describe("attestd verify", () => {
     const { code, stdout } = await run("stranger.json --keys keys.json");
     expect(stdout).toBe(
       "? Signer unknown  stranger.json\n" +
-        "  Unchanged, but its key is in no history here. Anyone could have made it.\n",
+        `  Unchanged, but its key is in no history here. Anyone could have made it.\n  ${rests}`,
     );
     expect(code).toBe(1);
     const withoutKeys = await run("good.json");
@@ -114,13 +127,112 @@ describe("attestd verify", () => {
   });
 
   test("believes the sandbox that stands here, unless told otherwise", async () => {
-    await using here = await temporaryFolder();
-    await mkdir(join(here.path, ".attestd"));
-    await writeFile(join(here.path, ".attestd", "keys.json"), JSON.stringify(testHistory()));
-    const file = join(folder.path, "good.json");
-    expect((await attestd(["verify", file], { cwd: here.path })).code).toBe(0);
-    const keys = join(folder.path, "sandbox-keys.json");
+    await using here = await folderWith({ "keys.json": sandboxHistory() });
+    const file = join(folder.path, "sandbox.json");
+    const { code, stdout } = await attestd(["verify", file], { cwd: here.path });
+    expect(stdout).toMatch(
+      /^⚠ Verified, with a warning .*signed by 127\.0\.0\.1:4020, .*rests on the sandbox's key list in \.attestd\/keys\.json, written on .*\n {2}Sandbox, not real\.\n$/s,
+    );
+    expect(code).toBe(0);
+    expect(JSON.parse((await attestd(["verify", file, "--json"], { cwd: here.path })).stdout)).toMatchObject({
+      verified: true,
+      warnings: ["sandbox"],
+      trust: { basis: "sandbox", name: ".attestd/keys.json" },
+    });
+    const keys = join(folder.path, "keys.json");
     expect((await attestd(["verify", file, "--keys", keys], { cwd: here.path })).code).toBe(1);
+  });
+
+  test.each([
+    [
+      "MainNet",
+      heldAt("https://attestd.real.example", testHistory(undefined, ALGORAND_MAINNET)),
+      /speaks for https:\/\/attestd\.real\.example/,
+    ],
+    [
+      "MainNet, on this machine",
+      heldAt("http://127.0.0.1:4020", testHistory(undefined, ALGORAND_MAINNET)),
+      /on algorand:wGHE2Pwdvd7S/,
+    ],
+    [
+      "TestNet",
+      heldAt("http://127.0.0.1:4020", testHistory(undefined, "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe")),
+      /on algorand:SGO1GKSz/,
+    ],
+    [
+      "someone else",
+      heldAt("https://attestd.real.example", testHistory(undefined, SANDBOX)),
+      /speaks for https:\/\/attestd\.real\.example/,
+    ],
+    [
+      "a name that begins like this machine's",
+      heldAt("http://127.0.0.1.evil.example", testHistory(undefined, SANDBOX)),
+      /127\.0\.0\.1\.evil/,
+    ],
+  ])("does not believe a folder that comes with the keys of %s, unless they are named", async (_, keys, words) => {
+    await using here = await folderWith({ "keys.json": keys });
+    for (const command of ["verify", "certificate"])
+      for (const file of ["good.json", "sandbox.json"]) {
+        const refused = await attestd([command, join(folder.path, file)], { cwd: here.path });
+        expect(refused).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
+        expect(refused.stderr).toMatch(/keys\.json is not of a sandbox\n.*name it: --keys \.attestd\/keys\.json\n$/s);
+      }
+    const good = join(folder.path, keys.ledger === ALGORAND_MAINNET ? "good.json" : "sandbox.json");
+    const named = await attestd(["verify", good, "--keys", ".attestd/keys.json"], { cwd: here.path });
+    expect(named.stdout).toContain("rests on the key list in .attestd/keys.json, written on ");
+  });
+
+  test("takes a folder's word for no ledger but its own sandbox's", async () => {
+    const asked: string[] = [];
+    await using server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      response.end(JSON.stringify({ checks: { chainSource: "pass", chainAttest: "pass" }, failures: [] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const serviceUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using here = await folderWith({
+      "sandbox.json": { serviceUrl },
+      "keys.json": sandboxHistory(),
+    });
+    const verified = (...args: string[]) => attestd(["verify", ...args, "--chain"], { cwd: here.path });
+    const [good, keys] = [join(folder.path, "good.json"), join(folder.path, "keys.json")];
+    for (const args of [
+      ["--keys", keys],
+      ["--kid", attestor.kid],
+    ])
+      expect(await verified(good, ...args)).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/--chain needs a service to ask\n.*--service URL/),
+      });
+    expect(asked).toEqual([]);
+    const sandbox = await verified(join(folder.path, "sandbox.json"));
+    expect([sandbox.code, asked]).toEqual([0, ["/verify?chain=1"]]);
+    expect(sandbox.stdout).toMatch(/^⚠ Verified, with a warning /);
+    await writeFile(join(here.path, ".attestd", "sandbox.json"), '{"serviceUrl":"https://ledger.real.example"}');
+    expect(await verified(join(folder.path, "sandbox.json"))).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("says that a list is of an unknown date where its file is of the future", async () => {
+    await writeFile(join(folder.path, "future.json"), JSON.stringify(testHistory()));
+    const future = new Date(Date.now() + 365 * 24 * 3600 * 1000);
+    await utimes(join(folder.path, "future.json"), future, future);
+    const { stdout } = await run("good.json --keys future.json");
+    expect(stdout).toMatch(/^⚠ Verified, with a warning .*future\.json, written on an unknown date\n/s);
+    expect(stdout).toContain(WARNINGS.history_old("an unknown date"));
+  });
+
+  test("says which verdicts rest on keys that were named, and which on none", async () => {
+    const lines = async (args: string) => (await run(args)).stdout;
+    expect(await lines(`good.json --kid ${attestor.kid}`)).toContain(
+      "  rests on the key that was named; whether it was withdrawn does not show\n",
+    );
+    expect(await lines("good.json")).toMatch(/\n {2}rests on no key list: none was given\n$/);
+    expect(JSON.parse(await lines(`good.json --json --kid ${attestor.kid}`)).trust).toEqual({
+      basis: "kid",
+      name: attestor.kid,
+    });
+    expect(JSON.parse(await lines("good.json --json")).trust).toBeNull();
   });
 
   test.each([
@@ -156,7 +268,7 @@ describe("attestd verify", () => {
 ? Signer unknown  stranger.json
 ✕ Can't read  text.json  Not JSON (line 3).
 ✓ Verified  good.json
-2 verified, 1 not verified, 1 signer unknown, 1 unreadable
+${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
 `,
     );
     expect(code).toBe(1);
@@ -170,7 +282,8 @@ describe("attestd verify", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(reports[0]).toEqual({ file: "good.json", ...verify(bundle, { trust: testHistory() }) });
+    const trust = { basis: "file", name: "keys.json", date: rests.trim().slice(-10) };
+    expect(reports[0]).toEqual({ file: "good.json", ...verify(bundle, { trust: testHistory() }), trust });
     expect(reports[1]).toMatchObject({ file: "bad.json", verified: false, checks: { signature: "fail" } });
     expect(reports[2]).toEqual({ file: "text.json", verified: false, unreadable: "Not JSON (line 3)." });
     expect(stderr).toBe("attestd: can't read text.json: Not JSON (line 3).\n");
@@ -216,7 +329,7 @@ describe("attestd verify", () => {
     const name = "b\u001b[2J\u202e.json";
     await writeFile(join(folder.path, name), JSON.stringify({ ...bundle, "\u001b[31m": 1 }));
     const { stdout } = await attestd(["verify", name, "--keys", "keys.json"], { cwd: folder.path });
-    expect(stdout).toBe("✕ Not verified  b\\u{1b}[2J\\u{202e}.json\n  schema  /\\u{1b}[31m unknown member\n");
+    expect(stdout).toBe(`✕ Not verified  b\\u{1b}[2J\\u{202e}.json\n  schema  /\\u{1b}[31m unknown member\n  ${rests}`);
   });
 
   test.each([

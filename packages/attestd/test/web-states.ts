@@ -66,6 +66,13 @@ async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
   const included = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, level: "included" });
   yield await judged(included, "verified, with a warning");
   yield await judged(testBundle({ attestor: stranger }), "signer unknown");
+  await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }])));
+  await page.getByText("contradicts attestd.example's own").waitFor();
+  yield at("verified, by a key list that another contradicts");
+  await goTo("#keys");
+  yield at("keys, of which others are known");
+  await drop(page, file(current));
+  await page.getByRole("heading", { level: 1 }).waitFor();
   yield await judged(tampered, "failed");
   yield await judged({ ...bundle, extra: 1 }, "failed, of another form");
   yield await judged({ ...current, keys: [] }, "a key list that can't be read");

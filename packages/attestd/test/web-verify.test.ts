@@ -20,7 +20,9 @@ import {
   watchFocus,
 } from "./browser.ts";
 import { temporaryFolder } from "./command.ts";
+import { heldAt } from "./held-at.ts";
 import {
+  attestor,
   bundle,
   current,
   endVisits,
@@ -35,6 +37,9 @@ import {
   tampered,
   type Visits,
 } from "./web-visits.ts";
+
+/** A list of a stranger's key alone, in the site's own name. */
+const strangers = testHistory([{ attestor: stranger, fromRound: 1 }]);
 
 const browser: Browser | undefined = await startBrowser();
 afterAll(() => browser?.close());
@@ -130,10 +135,53 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
     expect(await verdict(page)).toContain("Unchanged, but its key is in no history here. Anyone could have made it.");
     expect(await links(page)).toEqual([]);
-    await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }]), "keys.json"));
+    await drop(page, file(heldAt("https://stranger.example", strangers), "keys.json"));
     await page.waitForSelector("[data-state=verified]");
     // Whoever made the bundle may have made the list.
     expect(await verdict(page)).toContain("The signer is known from the key list that you gave, not from this site.");
+    expect(await verdict(page)).toMatch(/Rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\./);
+  });
+
+  test.each([
+    ["another key", strangers],
+    ["another key, by another scheme and in capitals", heldAt("http://ATTESTD.example", strangers)],
+    [
+      "a successor, endorsed with a stolen key, of which the site knows nothing",
+      testHistory([
+        { attestor, fromRound: 1 },
+        { attestor: stranger, fromRound: 500 },
+      ]),
+    ],
+  ])("and is never green by a dropped list that gives the site's own name %s", async (_, forged) => {
+    const page = await visits.visit(current);
+    await drop(page, file(testBundle({ attestor: stranger })), file(forged, "keys.json"));
+    await page.waitForSelector("[data-state=warning]");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+    expect(await verdict(page)).toMatch(
+      /key list that you gave contradicts attestd\.example's own|own list, of [\d-]+, does not have this key/,
+    );
+    expect(await links(page)).toEqual([]);
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+    await page.goto(`${visits.world.url}/#keys`);
+    await page.getByText(/contradicts attestd\.example's own|does not have this key/).waitFor();
+  });
+
+  test("and judges by the site's own list where that goes on from the one that was dropped", async () => {
+    const page = await visits.visit(revoked);
+    // A list from before the key was withdrawn.
+    await drop(page, file(current, "keys.json"));
+    await judge(page, file(bundle));
+    expect(await page.locator(".verdict").getAttribute("data-state")).toBe("revoked");
+    expect(await verdict(page)).toContain(`Rests on the key list of ${new URL(visits.world.url).host}, fetched on `);
+  });
+
+  test("and knows no date of a list that was pasted, so that it counts as old", async () => {
+    const page = await visits.visit({ ...current, keys: [] } as KeyHistory);
+    await paste(page, JSON.stringify(current));
+    await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
+    await drop(page, file(bundle));
+    await page.waitForSelector("[data-state=warning]");
+    expect(await verdict(page)).toContain("Key list is from an unknown date; later withdrawals don't show.");
   });
 
   test("and keeps what a replaced key signed, and says so", async () => {

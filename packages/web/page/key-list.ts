@@ -1,5 +1,5 @@
-import { ALGORAND_MAINNET, type KeyHistory, requireContinuation, utf8 } from "@attestd/proof";
-import type { KeyList } from "../src/verdict.ts";
+import { ALGORAND_MAINNET, type KeyHistory, utf8 } from "@attestd/proof";
+import { breakBetween, type KeyList } from "../src/trust-basis.ts";
 import type { Judging } from "./judging.ts";
 import type { Storage } from "./storage.ts";
 
@@ -28,12 +28,7 @@ export async function servedKeys(judging: Judging, storage: Storage | undefined)
 function contradictionOf(known: KeyHistory, fresh: KeyHistory): string | undefined {
   // Every start of a sandbox is another ledger, with other keys.
   if (known.ledger !== ALGORAND_MAINNET && fresh.ledger !== known.ledger) return undefined;
-  try {
-    requireContinuation(known, fresh);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
+  return breakBetween(known, fresh);
 }
 
 async function keptKeys(storage: Storage | undefined): Promise<StoredKeys | undefined> {
@@ -51,5 +46,6 @@ async function fetchKeys(): Promise<StoredKeys | undefined> {
 
 async function read({ text, since }: StoredKeys, judging: Judging): Promise<KeyList | undefined> {
   const judgement = await judging.judge(utf8(text), { historyAge: 0 });
-  return judgement?.kind === "keys" ? { history: judgement.history, since, from: "service" } : undefined;
+  const basis = { basis: "origin", name: location.host, since } as const;
+  return judgement?.kind === "keys" ? { history: judgement.history, basis } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { KeyEntry } from "@attestd/proof";
 import type { Fact } from "../src/facts.ts";
-import { hostOf, type KeyList } from "../src/verdict.ts";
+import { hostOf } from "../src/printable.ts";
+import { basisSentence, doubtOf, type KeyList } from "../src/trust-basis.ts";
 import { SENTENCES } from "../src/words.ts";
 import { h } from "./dom.ts";
 import { factList, heading, saveKeysButton } from "./parts.ts";
@@ -16,6 +17,7 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
     [
       heading(TITLE),
       h("p", { class: "block" }, current ? provenance(current) : SENTENCES.noHistory),
+      ...(current ? doubtView(current) : []),
       ...(current ? current.history.keys.toReversed().flatMap(entryView) : []),
       ...(current
         ? [
@@ -29,10 +31,14 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   );
 }
 
-function provenance({ from, since, history }: KeyList): string {
-  const day = new Date(since).toISOString().slice(0, 10);
-  const where = from === "file" ? "From a file that you gave, believed until you leave" : `From this site, on ${day}`;
-  return `${where}. Ledger: ${history.ledger}.`;
+function provenance({ basis, history }: KeyList): string {
+  const given = basis.basis === "file" ? " You gave it; it is believed until you leave." : "";
+  return `${basisSentence(basis)}${given} Ledger: ${history.ledger}.`;
+}
+
+function doubtView(keys: KeyList): Node[] {
+  const found = doubtOf(keys, keys.history.keys.at(-1)?.kid);
+  return found ? [h("p", { class: "banner", "data-tone": "caution" }, SENTENCES.doubted(found))] : [];
 }
 
 function entryView(entry: KeyEntry): Node[] {

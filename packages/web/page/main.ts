@@ -19,12 +19,13 @@ const status = document.getElementById("status") as HTMLElement;
 
 const storage = await openStorage().catch(() => undefined);
 const judging = startJudging(JUDGE_WORKER_URL);
-const keys: Site["keys"] = { current: undefined };
+const keys: Site["keys"] = { served: undefined, current: undefined };
 const site: Site = {
   judging,
   storage,
   keys,
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
+    keys.served = served;
     keys.current ??= served;
     if (contradiction !== undefined)
       header.append(

@@ -2,7 +2,7 @@ import { type CheckRow, difference } from "../src/checks.ts";
 import type { Field } from "../src/description.ts";
 import type { Fact } from "../src/facts.ts";
 import { halves, printable } from "../src/printable.ts";
-import type { KeyList } from "../src/verdict.ts";
+import type { KeyList } from "../src/trust-basis.ts";
 import { RESULTS } from "../src/words.ts";
 import { button, download, h } from "./dom.ts";
 import { icon } from "./icons.ts";

@@ -1,7 +1,7 @@
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, noteFields } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { type Judged, verdictOf } from "../src/verdict.ts";
+import { doubt, type Judged, verdictOf } from "../src/verdict.ts";
 import { CHECKS, SENTENCES } from "../src/words.ts";
 import { button, h } from "./dom.ts";
 import { checkList, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
@@ -50,7 +50,9 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
 
 function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, actions: ResultActions): HTMLElement {
   const { verified } = judged.report;
-  const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.from !== "example";
+  const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
+  // Of what may be a stranger's nothing is handed on that looks like a proof.
+  const certifies = verified && doubt(judged) === undefined;
   const hint = h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`);
   const again = button("Check another", actions.startOver, { class: verified ? "quiet" : "" });
   if (!verified && !asks) return h("div", { class: "actions" }, again);
@@ -65,7 +67,7 @@ function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, 
           class: "primary",
           "aria-describedby": "ledger-hint",
         }),
-      verified && button("Save certificate", actions.saveCertificate),
+      certifies && button("Save certificate", actions.saveCertificate),
       !verified && again,
     ),
     asks && hint,
@@ -73,7 +75,7 @@ function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, 
       h(
         "div",
         { class: "actions more" },
-        button("Print certificate", actions.printCertificate, { class: "quiet" }),
+        certifies && button("Print certificate", actions.printCertificate, { class: "quiet" }),
         button("Save bundle", actions.saveBundle, { class: "quiet" }),
         again,
       ),

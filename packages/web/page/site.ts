@@ -1,4 +1,4 @@
-import type { KeyList } from "../src/verdict.ts";
+import type { KeyList } from "../src/trust-basis.ts";
 import type { Judging } from "./judging.ts";
 import type { Storage } from "./storage.ts";
 
@@ -7,8 +7,8 @@ export type Site = {
   judging: Judging;
   /** Undefined where the browser lets a page keep nothing. */
   storage: Storage | undefined;
-  /** In whom this page believes; a list that was dropped takes the place of the one served. */
-  keys: { current: KeyList | undefined };
+  /** In whom this page believes: `current` is the list served, or one that was dropped, see `givenBeside`. */
+  keys: { served: KeyList | undefined; current: KeyList | undefined };
   /** Resolves once the served key list is there, or is known not to come. */
   keysReady: Promise<void>;
   /**

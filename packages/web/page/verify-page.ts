@@ -4,7 +4,8 @@ import { LARGEST_FILE } from "../src/bundle-file.ts";
 import { subjectOf } from "../src/description.ts";
 import type { Judgement } from "../src/judge.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
-import { type KeyList, verdictOf } from "../src/verdict.ts";
+import { givenBeside, historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
+import { verdictOf } from "../src/verdict.ts";
 import { SENTENCES, STATES, UNREADABLE } from "../src/words.ts";
 import { certificateSvg, printCertificate } from "./certificate.ts";
 import { busy, button, download, h } from "./dom.ts";
@@ -96,7 +97,7 @@ export function createVerifyPage(site: Site): VerifyPage {
       await site.keysReady;
       const believed = keys ?? site.keys.current;
       const judgement = await site.judging.judge(bytes, premises(believed));
-      if (mine === turn && judgement !== undefined) await conclude(judgement, believed, pointer);
+      if (mine === turn && judgement !== undefined) await conclude(judgement, believed, pointer, file);
       return judgement?.kind;
     } catch {
       if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });
@@ -106,15 +107,21 @@ export function createVerifyPage(site: Site): VerifyPage {
     }
   }
 
-  async function conclude(judgement: Judgement, keys: KeyList | undefined, pointer: Pointer | undefined) {
-    if (judgement.kind === "keys") await takeKeys(judgement.history);
+  async function conclude(
+    judgement: Judgement,
+    keys: KeyList | undefined,
+    pointer: Pointer | undefined,
+    file: Blob,
+  ): Promise<void> {
+    if (judgement.kind === "keys") await takeKeys(judgement.history, file);
     else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
     else enter(judged(judgement, keys, pointer));
   }
 
-  async function takeKeys(history: KeyList["history"]): Promise<void> {
-    site.keys.current = { history, since: Date.now(), from: "file" };
-    site.say("Key list taken.");
+  async function takeKeys(history: KeyList["history"], file: Blob): Promise<void> {
+    const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
+    site.keys.current = current;
+    site.say(current === site.keys.served ? SENTENCES.keysConfirmed : "Key list taken.");
     if (state.name === "judged") await check(new Blob([state.result.bytes.slice()]), undefined);
     else enter({ name: "empty" });
   }
@@ -139,7 +146,7 @@ export function createVerifyPage(site: Site): VerifyPage {
       return;
     }
     const { bundle, history } = JSON.parse(new TextDecoder().decode(found));
-    const keys: KeyList = { history, since: Date.now(), from: "example" };
+    const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
     await check(new Blob([JSON.stringify(bundle)]), keys);
   }
 
@@ -249,7 +256,14 @@ function judged(
 
 function premises(keys: KeyList | undefined) {
   if (keys === undefined) return { historyAge: 0 };
-  return { history: keys.history, historyAge: Math.max(0, (Date.now() - keys.since) / 1000) };
+  return { history: keys.history, historyAge: historyAge(keys.basis) };
+}
+
+/** What was pasted has neither a name nor a date. */
+function basisOf(file: Blob): KeyList["basis"] {
+  if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
+  const since = writtenAt(file.lastModified);
+  return { basis: "file", name: file.name, ...(since !== undefined && { since }) };
 }
 
 /** @returns undefined where it cannot be had */

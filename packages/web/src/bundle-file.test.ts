@@ -128,7 +128,7 @@ describe("a certificate", () => {
     report: verify(longest, { trust: history, historyAge: 1e9 }),
     bundle: longest,
     subject: subjectOf(longest),
-    keys: { history, since: 0, from: "file" as const },
+    keys: { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } },
   };
 
   test.each(Object.keys(PAPERS) as Paper[])("stays within the margins of %s", (paper) => {

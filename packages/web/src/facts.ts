@@ -1,7 +1,7 @@
 import { parseNote } from "@attestd/proof";
 import { CHAIN_NAMES, type Field, subjectTitle } from "./description.ts";
 import { estimatedMonth } from "./ledger-time.ts";
-import { type Judged, ledgerName, ledgerOf, recordedTime, signer, signerName } from "./verdict.ts";
+import { doubt, type Judged, ledgerName, ledgerOf, recordedTime, signer, signerName } from "./verdict.ts";
 
 /** One line of what a file says: text, or an id that is shown whole and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -17,7 +17,7 @@ export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
   const { transaction, block, chain, fingerprint } = subject;
-  const isReal = report.verified && !report.warnings.includes("sandbox");
+  const isReal = report.verified && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
   const linked = (name: "source" | "block" | "record") => (isReal ? { link: explorerLink(name, judged) } : {});
   const level = levelOf(judged);
   return [

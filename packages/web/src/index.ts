@@ -3,4 +3,5 @@ export { layOut, type Mark, PAPERS, type Paper, type Sheet } from "./certificate
 export { codePath, toSvg } from "./certificate/svg.ts";
 export { subjectOf, subjectTitle } from "./description.ts";
 export { parsePointer, pointerUrl } from "./pointer.ts";
-export type { Judged, KeyList } from "./verdict.ts";
+export { historyOf, type KeyList, type TrustBasis } from "./trust-basis.ts";
+export type { Judged } from "./verdict.ts";

@@ -8,6 +8,11 @@ export function printable(text: string): string {
   });
 }
 
+/** Host of an origin, fit to be shown. */
+export function hostOf(origin: string): string {
+  return printable(URL.parse(origin)?.host ?? origin);
+}
+
 /** A long id or hash as two halves of equal length, which stay whole where a line breaks. */
 export function halves(id: string): [string, string] {
   const middle = Math.ceil(id.length / 2);

@@ -11,7 +11,8 @@ import { describe, expect, test } from "vitest";
 import { checkRows, difference } from "./checks.ts";
 import { subjectOf } from "./description.ts";
 import { factsOf } from "./facts.ts";
-import { hostOf, type Judged, verdictOf } from "./verdict.ts";
+import { hostOf } from "./printable.ts";
+import { type Judged, verdictOf } from "./verdict.ts";
 
 const attestor = testAttestor();
 const OTHER_LEDGER = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -22,7 +23,7 @@ type Given = { history?: KeyHistory; historyAge?: number; chain?: Parameters<typ
 function judge(bundle: Bundle, { history = testHistory(), historyAge = 0, chain }: Given = {}): Judged {
   const offline = verify(bundle, { trust: history, historyAge });
   const report: VerifyReport = chain ? withChain(offline, chain) : offline;
-  const keys = { history, since, from: "service" as const };
+  const keys = { history, basis: { basis: "origin" as const, name: "attestd.example", since } };
   return { report, bundle, subject: subjectOf(bundle), keys, ...(chain && { comparedBy: "attestd.example" }) };
 }
 

@@ -3,22 +3,14 @@ import {
   type CheckName,
   conclusionOf,
   type KeyEntry,
-  type KeyHistory,
   mayAskChain,
   parseNote,
   type VerifyReport,
 } from "@attestd/proof";
 import { CHAIN_NAMES, type Subject } from "./description.ts";
-import { printable } from "./printable.ts";
+import { hostOf } from "./printable.ts";
+import { basisSentence, type Doubt, dateOf, doubtOf, type KeyList } from "./trust-basis.ts";
 import { SENTENCES, STATES, type StateName, type Tone, WARNINGS } from "./words.ts";
-
-/** The keys by which a file was judged, and where they came from. */
-export type KeyList = {
-  history: KeyHistory;
-  /** When they were fetched, or taken from a file: ms since 1970. */
-  since: number;
-  from: "service" | "file" | "example";
-};
 
 /** A file that could be judged. */
 export type Judged = {
@@ -45,8 +37,9 @@ const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 /** What a report comes down to. The word follows the report; nothing is judged again here. */
 export function verdictOf(judged: Judged): Verdict {
-  const state = conclusionOf(judged.report);
   const { report, bundle } = judged;
+  const concluded = conclusionOf(report);
+  const state = concluded === "verified" && doubt(judged) ? "warning" : concluded;
   return {
     state,
     ...STATES[state],
@@ -55,7 +48,16 @@ export function verdictOf(judged: Judged): Verdict {
   };
 }
 
+/** What is known here against the list by which a file was judged, of its signer. */
+export function doubt({ report, keys }: Judged): Doubt | undefined {
+  return keys && doubtOf(keys, report.attestor.kid);
+}
+
 function sentences(state: StateName, judged: Judged): string[] {
+  return [...conclusion(state, judged), basisSentence(judged.keys?.basis)];
+}
+
+function conclusion(state: StateName, judged: Judged): string[] {
   const { report, keys } = judged;
   switch (state) {
     case "verified":
@@ -86,7 +88,7 @@ function verified(judged: Judged): string[] {
   return [
     signature(judged, round),
     // Whoever made the file could have made the list as well.
-    ...(keys?.from === "file" ? [SENTENCES.byGivenKeys] : []),
+    ...(keys?.basis.basis === "file" ? [SENTENCES.byGivenKeys] : []),
     isRecorded ? SENTENCES.recorded(what, ledger, round, recordedTime(report)) : statement,
     comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
   ];
@@ -99,10 +101,15 @@ function signature(judged: Judged, round: number): string {
   return entry?.untilRound === undefined ? SENTENCES.signed(name) : SENTENCES.signedByRetired(name, round);
 }
 
-function warnings({ report, keys }: Judged): string[] {
-  const date = new Date(keys?.since ?? 0).toISOString().slice(0, 10);
-  const example = keys?.from === "example" ? [SENTENCES.example] : [];
-  return [...report.warnings.map((warning) => WARNINGS[warning](date)), ...example];
+function warnings(judged: Judged): string[] {
+  const { report, keys } = judged;
+  const example = keys?.basis.basis === "example" ? [SENTENCES.example] : [];
+  const found = doubt(judged);
+  return [
+    ...(found ? [SENTENCES.doubted(found)] : []),
+    ...report.warnings.map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
+    ...example,
+  ];
 }
 
 function refusal({ failures }: VerifyReport): string {
@@ -141,11 +148,6 @@ export function signer({ report, keys }: Judged): KeyEntry | undefined {
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);
-}
-
-/** Host of an origin, fit to be shown. */
-export function hostOf(origin: string): string {
-  return printable(URL.parse(origin)?.host ?? origin);
 }
 
 /** CAIP-2 of the ledger that the bundle's note names; undefined where the note cannot be read. */

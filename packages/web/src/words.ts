@@ -26,6 +26,11 @@ export const SENTENCES = {
   signedByRevoked: (signer: string, round: number) =>
     `This file is unchanged, and ${signer} signed it with a key withdrawn in round ${round}, after the ledger had recorded it.`,
   byGivenKeys: "The signer is known from the key list that you gave, not from this site.",
+  doubted: ({ host, date, why }: { host: string; date: string; why?: string }) =>
+    why === undefined
+      ? `${host}'s own list, of ${date}, does not have this key: only the list that you gave says that it is ${host}'s.`
+      : `The key list that you gave contradicts ${host}'s own, of ${date} (${why}). Whoever made this file could have made the list.`,
+  keysConfirmed: "Key list taken: this site's own goes on from it.",
   looking: "Looking for the attestation that the certificate names…",
   stated: (what: string, ledger: string, round: number) =>
     `It states that this ${what} was recorded on ${ledger} in round ${round}.`,
@@ -56,6 +61,16 @@ export const SENTENCES = {
   mayHaveFailed: "A transaction can be on the chain and have had no effect; an explorer shows its outcome.",
   claims: "What the file claims. Not proven.",
   example: "This is an example, signed with a key that was made for it. It is believed for this example alone.",
+} as const;
+
+/** Whose keys a verdict rests on. */
+export const RESTS_ON = {
+  origin: (name: string, date: string) => `Rests on the key list of ${name}, fetched on ${date}.`,
+  file: (name: string, date: string) => `Rests on the key list in ${name}, written on ${date}.`,
+  sandbox: (name: string, date: string) => `Rests on the sandbox's key list in ${name}, written on ${date}.`,
+  kid: () => "Rests on the key that was named; whether it was withdrawn does not show.",
+  example: () => "Rests on the key list of the example.",
+  none: "Rests on no key list: none was given.",
 } as const;
 
 export const WARNINGS = {

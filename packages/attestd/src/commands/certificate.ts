@@ -1,5 +1,5 @@
 import { basename, extname, resolve } from "node:path";
-import { certificateContents, layOut, NotVerified, type Paper, subjectOf, toSvg } from "@attestd/web";
+import { certificateContents, historyOf, layOut, NotVerified, type Paper, subjectOf, toSvg } from "@attestd/web";
 import { toPdf } from "../certificate-pdf.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
@@ -30,7 +30,7 @@ export async function certificate(
     throw new Failure(EXIT.usage, `${out} is the file to be read`, ["Name another: --out FILE."]);
 
   const believed = await whoIsBelieved(options);
-  const service = await serviceToAsk(options);
+  const service = await serviceToAsk(options, believed);
   const { err, out: say, working } = environment;
   using asking = working(service && "asking the chains");
   const result = await judgeFile(file, believed, service, environment);
@@ -71,9 +71,8 @@ type Judged = Extract<Result, { kind: "judged" }>;
 /** @throws Failure `usage` where the attestor's name is not known */
 function contentsOf(result: Judged, believed: Believed | undefined, service: string | undefined, now: Date) {
   const { report, bundle, ledgerTrouble } = result;
-  const { trust, historyAge = 0 } = believed ?? {};
-  const since = now.getTime() - historyAge * 1000;
-  const keys = trust && "keys" in trust ? { history: trust, since, from: "file" as const } : undefined;
+  const history = historyOf(believed?.trust);
+  const keys = history && believed && { history, basis: believed.basis };
   const isCompared = service !== undefined && ledgerTrouble === undefined;
   try {
     return certificateContents(

@@ -9,6 +9,7 @@ import {
   parseKeyHistory,
   requireContinuation,
 } from "@attestd/proof";
+import { hostOf } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
@@ -167,7 +168,7 @@ function refused(from: string, why: string[], cause?: unknown): Failure {
 
 function print({ ledger, keys }: KeyHistory, out: Terminal, found: string[]): void {
   const origin = keys.at(-1)?.origin ?? "";
-  out.marked("ok", `${keys.length} ${keys.length === 1 ? "key" : "keys"} of ${URL.parse(origin)?.host ?? origin}`);
+  out.marked("ok", `${keys.length} ${keys.length === 1 ? "key" : "keys"} of ${hostOf(origin)}`);
   out.line(`  ledger   ${ledger}`);
   for (const key of keys.toReversed()) {
     out.line(`  ${statusOf(key).padEnd(7)}  ${key.kid}`);

@@ -9,9 +9,10 @@ import { conclusion, progressLines } from "../attest-text.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { readKeys } from "../keys-file.ts";
+import { type Believed, readKeys, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
-import { standingSandbox } from "../sandbox-folder.ts";
+import { stated } from "../report-text.ts";
+import { sandboxKeys, standingSandbox } from "../sandbox-folder.ts";
 import { readWallet } from "../wallet-file.ts";
 
 export type PurchaseCommandOptions = {
@@ -39,8 +40,7 @@ export async function purchase<B extends Bundle>(
   environment: Environment,
 ): Promise<ExitCode> {
   const signal = environment.stop();
-  const { service, wallet, keys, vault, inSandbox } = await parties(options, environment);
-  const believed = keys === undefined ? undefined : await readKeys(keys);
+  const { service, wallet, believed, vault, inSandbox } = await parties(options, environment);
   await checkFolder(options.out);
 
   const people = options.json ? environment.err : environment.out;
@@ -51,7 +51,7 @@ export async function purchase<B extends Bundle>(
     service,
     wallet,
     maxPrice: options.maxPrice,
-    ...believed,
+    ...trustOptions(believed),
     vault,
     save: async (attestation) => {
       file = await saveBundle(attestation, options.out);
@@ -62,7 +62,7 @@ export async function purchase<B extends Bundle>(
   try {
     const attestation = await buyOrAsk(buy, wanted, working, environment);
     conclusion(people, attestation, { file, believed, seconds: (performance.now() - started) / 1000 });
-    if (options.json) environment.out.json({ file, ...attestation.report });
+    if (options.json) environment.out.json({ file, ...attestation.report, trust: stated(believed) });
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
     if (!(error instanceof AttestError)) throw error;
@@ -70,7 +70,13 @@ export async function purchase<B extends Bundle>(
   }
 }
 
-type Parties = { service: string; wallet: Wallet; keys: string | undefined; vault: FileVault; inSandbox: boolean };
+type Parties = {
+  service: string;
+  wallet: Wallet;
+  believed: Believed | undefined;
+  vault: FileVault;
+  inSandbox: boolean;
+};
 
 /** The sandbox's wallet and keys stand in only where its own service is asked: they are of no use elsewhere. */
 async function parties(options: PurchaseCommandOptions, { stateFolder }: Environment): Promise<Parties> {
@@ -88,7 +94,7 @@ async function parties(options: PurchaseCommandOptions, { stateFolder }: Environ
   return {
     service,
     wallet: await readWallet(walletFile),
-    keys: options.keys ?? sandbox?.folder.keys,
+    believed: options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys),
     vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
     inSandbox: sandbox !== undefined,
   };

@@ -3,7 +3,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
-import { evidence, verdict, warnings } from "../report-text.ts";
+import { basisLine, evidence, stated, verdict, warnings } from "../report-text.ts";
 import { aborted } from "../stop.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -18,7 +18,7 @@ export type VerifyOptions = Whom & { json?: boolean };
  */
 export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
   const believed = await whoIsBelieved(options);
-  const service = await serviceToAsk(options);
+  const service = await serviceToAsk(options, believed);
   const { out } = environment;
   const stop = environment.stop();
   const interrupted = aborted(stop);
@@ -30,22 +30,25 @@ export async function verify(files: string[], options: VerifyOptions, environmen
     if (!result || stop.aborted)
       throw new Failure(EXIT.interrupted, "interrupted", [`${results.length} of ${files.length} files were checked.`]);
     results.push(result);
-    if (options.json) printJson(result, environment);
+    if (options.json) printJson(result, believed, environment);
     else if (files.length === 1) printWhole(result, believed, out);
     else printLine(result, believed, out);
   }
-  if (files.length > 1 && !options.json) out.line(summary(results));
+  if (files.length > 1 && !options.json) {
+    out.line(basisLine(believed));
+    out.line(summary(results));
+  }
   return exitCode(results);
 }
 
-function printJson(result: Result, { out, err }: Environment): void {
+function printJson(result: Result, believed: Believed | undefined, { out, err }: Environment): void {
   const { file } = result;
   const judged = result.kind === "judged";
   const trouble = judged ? result.ledgerTrouble : result.why;
   if (trouble !== undefined)
     err.line(`attestd: ${judged ? "couldn't ask the ledger about" : "can't read"} ${file}: ${trouble}`);
-  const report = judged ? result.report : { verified: false, unreadable: result.why };
-  out.json({ file, ...report });
+  if (judged) out.json({ file, ...result.report, trust: stated(believed) });
+  else out.json({ file, verified: false, unreadable: result.why });
 }
 
 function printWhole(result: Result, believed: Believed | undefined, out: Terminal): void {

@@ -2,8 +2,9 @@ import type { Bundle } from "@attestd/proof";
 import { CHAIN_NAMES, type Subject, subjectTitle } from "../description.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
-import { halves, printable } from "../printable.ts";
-import { hostOf, type Judged, ledgerName, ledgerOf, recordedTime, signer } from "../verdict.ts";
+import { halves, hostOf, printable } from "../printable.ts";
+import { dateOf } from "../trust-basis.ts";
+import { doubt, type Judged, ledgerName, ledgerOf, recordedTime, signer } from "../verdict.ts";
 import { WARNINGS } from "../words.ts";
 
 /** What a certificate says: ASCII, so that the fonts which every PDF reader has can show it. */
@@ -41,6 +42,7 @@ export function certificateContents(judged: Judged, checkedAt: Date): Certificat
   const entry = signer(judged);
   if (!report.verified || bundle === undefined || subject === undefined || keys === undefined || entry === undefined)
     throw new NotVerified("Only a verified bundle, by a key of a key history, has a certificate.");
+  if (doubt(judged)) throw new NotVerified("The key list is contradicted by the one of the same host.");
   const present = keys.history.keys.at(-1) ?? entry;
   return {
     title: ascii(subjectTitle(subject)),
@@ -90,7 +92,7 @@ function checkedRows({ report, comparedBy, keys }: Judged, checkedAt: Date): Cer
   const day = checkedAt.toISOString().slice(0, 10);
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
   const how = isCompared ? `compared with the ledger by ${comparedBy}` : "offline";
-  const historyDay = new Date(keys?.since ?? 0).toISOString().slice(0, 10);
+  const historyDay = keys ? dateOf(keys.basis) : "";
   return [
     text("Result", `Verified on ${day}, ${how}`),
     ...report.warnings.map((warning) => text("Warning", WARNINGS[warning](historyDay))),
