@@ -49,6 +49,6 @@ export function childVariables(variables: Readonly<Settings>): Settings {
 
 /** Writes the settings as `attestd serve --env` reads them. They hold keys, of this sandbox alone: mode 0600. */
 export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
-  const lines = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const lines = Object.entries(settings).filter(([, value]) => value);
   await writeWhole(folder.settings, `${lines.map(([name, value]) => `${name}="${value}"`).join("\n")}\n`, 0o600);
 }

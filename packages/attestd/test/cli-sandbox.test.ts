@@ -197,11 +197,15 @@ describe("attestd sandbox", () => {
     expect((await readdir(here())).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  test("starts anew in the folder of an old one, keeping what is not its own", async () => {
+  test("starts anew in the folder of an old one, keeping what is not its own, under a PUBLIC_URL", async () => {
     const old = await description();
     await writeFile(here("precious.txt"), "mine");
-    const again = watch(["sandbox", "--port", "0"], { cwd: folder.path });
+    const env = { PUBLIC_URL: "https://attestd.example" };
+    const again = watch(["sandbox", "--port", "0"], { cwd: folder.path, env });
     await untilItSays(again.out, /"msg":"listening"/);
+    const index = await fetch(`${(await description()).serviceUrl}/llms.txt`);
+    expect(await index.text()).toContain("(https://attestd.example/attest)");
+    expect(await readFile(here("service.env"), "utf8")).toContain(`PUBLIC_URL="https://attestd.example"\n`);
     expect((await description()).payers.algorand.address).not.toBe(old.payers.algorand.address);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
 

@@ -51,6 +51,7 @@ export interface Sandbox {
   died: Promise<string | undefined>;
   /** For tests; whoever plays by the rules uses the URLs. */
   algorand: AlgorandNetwork;
+  solana?: SolanaNetwork;
   /** Stops everything; nothing is left, no child process either. */
   close(): Promise<void>;
 }
@@ -162,6 +163,7 @@ function toSandbox(
     sourceChains: [...algorand.recordedChains, ...recordedEvmChains(base)],
     died: base?.exited ?? new Promise(() => {}),
     algorand,
+    ...(solana && { solana }),
     close,
   };
 }

@@ -58,7 +58,10 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   const { environment, working, stop } = run;
   const { out, err } = environment;
   working.say("starting the service");
-  const settings = newServiceSettings(networks, folder, { host: HOST, port: run.port });
+  const { PUBLIC_URL, MCP_URL } = environment.variables;
+  const address = { host: HOST, port: run.port };
+  // How others reach a loopback host is known to whoever leads them there: a proxy, a tunnel, a container.
+  const settings = { ...newServiceSettings(networks, folder, address), PUBLIC_URL, MCP_URL };
   await writeSettings(folder, settings);
   await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop);
   // A restarted service takes the place of this one: the same address, the same everything.

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from "node:zlib";
 import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
@@ -28,6 +29,7 @@ export function encodeData(account: AccountState, config: Config, decimalsOf: (m
   const { data } = account;
   const part = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
   if (encoding === "base64") return [base64(part), "base64"];
+  if (encoding === "base64+zstd") return [base64(zstdCompressSync(part)), encoding];
   if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
   if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
   if (part.length > MAX_BASE58_DATA) {

@@ -48,6 +48,8 @@ interface Change<T> {
 export interface Ledger {
   /** The newest block at a commitment. */
   block(commitment: Commitment): Block;
+  /** The newest blocks, oldest first: as many as their hashes are good for. */
+  recentBlocks(): readonly Block[];
   /** Begins the next slot, with a new blockhash, at that Unix time in seconds. */
   nextSlot(time: bigint): void;
   /** The last height at which a transaction may still name this block's hash. */
@@ -108,6 +110,7 @@ export function createLedger(machine: Machine, time: bigint): Ledger {
 
   return {
     block,
+    recentBlocks: () => recent.slice(-Number(MAX_AGE)),
     nextSlot,
     lastValidHeight,
     isValid,

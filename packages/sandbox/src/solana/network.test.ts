@@ -1,3 +1,4 @@
+import { zstdDecompressSync } from "node:zlib";
 import {
   type Address,
   address,
@@ -95,6 +96,11 @@ describe("accounts", () => {
     expect(value).toMatchObject({ space: 165n, executable: false, rentEpoch: 18446744073709551615n });
     expect(Buffer.from(value?.data[0] ?? "", "base64")).toHaveLength(165);
     await expect(rpc.getAccountInfo(account).send()).rejects.toThrow("should be less than 128 bytes");
+    const packed = await rpc.getAccountInfo(account, { encoding: "base64+zstd" }).send();
+    expect(packed.value?.data[1]).toBe("base64+zstd");
+    expect(zstdDecompressSync(Buffer.from(packed.value?.data[0] ?? "", "base64")).toString("base64")).toBe(
+      value?.data[0],
+    );
     const slice = { encoding: "base58", dataSlice: { offset: 0, length: 32 } } as const;
     expect((await rpc.getAccountInfo(account, slice).send()).value?.data[0]).toBe(solana.usdc);
     expect((await rpc.getAccountInfo(solana.payer.address, { encoding: "jsonParsed" }).send()).value?.data).toEqual([
@@ -175,6 +181,43 @@ test("signatures of an account come newest first, in pages", async () => {
   expect(await names({ limit: 3 })).toEqual(signatures);
   expect(await names({ limit: 1, before: signatures[0] })).toEqual([signatures[1]]);
   expect(await names({ until: signatures[2] })).toEqual(signatures.slice(0, 2));
+});
+
+test("a version 1 transaction is among an account's others, and given only to callers who know the version", async () => {
+  const source = await associatedTokenAddress(solana.payer.address);
+  const old = async () => (await rpc.getSignaturesForAddress(source).send()).length;
+  await expect.poll(old, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+  const listed = await rpc.getSignaturesForAddress(source).send();
+  const [oldest] = listed.toReversed();
+  expect(oldest).toMatchObject({ err: null, memo: null });
+  const shown = (version: 0) =>
+    rpc
+      .getTransaction(oldest?.signature as Signature, { encoding: "base64", maxSupportedTransactionVersion: version })
+      .send();
+  await expect(shown(0)).rejects.toMatchObject({ context: { __code: -32015 } });
+  const transaction = await shown(1 as 0);
+  expect(transaction).toMatchObject({ version: 1n, meta: { err: null } });
+  expect(Buffer.from(transaction?.transaction[0] ?? "", "base64")[0]).toBe(0x81);
+});
+
+test("a node refuses to answer from before the slot that its caller names", async () => {
+  const { context } = await rpc.getLatestBlockhash({ commitment: "finalized" }).send();
+  const minContextSlot = context.slot + 1_000n;
+  const refused = { context: { __code: -32016 } };
+  const { blockhash } = (await rpc.getLatestBlockhash().send()).value;
+  await expect(rpc.isBlockhashValid(blockhash, { minContextSlot }).send()).rejects.toMatchObject(refused);
+  await expect(
+    rpc.getSignaturesForAddress(solana.payer.address, { commitment: "confirmed", minContextSlot }).send(),
+  ).rejects.toMatchObject(refused);
+  expect(await rpc.isBlockhashValid(blockhash, { minContextSlot: context.slot }).send()).toMatchObject({ value: true });
+});
+
+test("nobody has to outbid anybody", async () => {
+  const fees = await rpc.getRecentPrioritizationFees([solana.payer.address]).send();
+  expect(fees.length).toBeGreaterThan(30);
+  expect(fees.length).toBeLessThanOrEqual(150);
+  expect(new Set(fees.map(({ prioritizationFee }) => prioritizationFee))).toEqual(new Set([0n]));
+  expect(new Set(fees.map(({ slot }) => slot)).size).toBe(fees.length);
 });
 
 describe("sending", () => {

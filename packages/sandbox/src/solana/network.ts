@@ -3,16 +3,27 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { type Address, address, getAddressDecoder, getBase58Decoder } from "@solana/kit";
 import { listen, type RequestObserver } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
-import { createLedger } from "./ledger.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
 import { createMachine, type Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
-import { associatedTokenAddress, encodeMint, encodeTokenAccount, TOKEN_PROGRAM, USDC_MINT } from "./token.ts";
+import {
+  associatedTokenAddress,
+  encodeMint,
+  encodeTokenAccount,
+  TOKEN_PROGRAM,
+  USDC_DECIMALS,
+  USDC_MINT,
+} from "./token.ts";
+import { decodeTransaction } from "./transaction.ts";
+import { encodeVersion1 } from "./version1.ts";
 
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
 const MAINNET_REFERENCE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 const MICRO_USDC = 1_000_000n;
+/** Transactions of version 1 that an account has seen when the network begins. */
+const VERSION_1_AT_START = 3;
 
 export interface SolanaOptions {
   /** Time between slots, in milliseconds; 400 unless given, as on MainNet. A blockhash lives for 150 of them. */
@@ -39,6 +50,11 @@ export interface SolanaNetwork {
   payTo: { address: Address };
   /** Holds SOL for the fees of settlements. */
   feePayer: SolanaKey;
+  /**
+   * Has a stranger send nothing to an owner's USDC account, in so many transactions of version 1: what is new on MainNet,
+   * and named by whoever's account it is.
+   */
+  sendVersion1(owner: Address, count: number): Promise<void>;
   /** Stops the slots and the server. */
   close(): Promise<void>;
 }
@@ -62,6 +78,10 @@ export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptio
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   await fund(machine, feePayer.address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
+  const stranger = randomKey();
+  await fund(machine, stranger.address, { sol: 1n, usdc: 0n });
+  const sendVersion1 = sendingNothing(ledger, stranger);
+  for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
   const handler = solanaRpc({ machine, ledger, genesisHash: sandboxGenesis(), version: "0.0.0-attestd-sandbox" });
   const server = await listen(serveJsonRpc(handler), { server: "solana", port, onRequest });
@@ -72,6 +92,7 @@ export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptio
     payer,
     payTo,
     feePayer,
+    sendVersion1,
     close: () => {
       clearInterval(slots);
       return server.close();
@@ -86,6 +107,31 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
   }
   const holding = rentExempt(machine, encodeTokenAccount(owner, usdc * MICRO_USDC));
   machine.setAccount(await associatedTokenAddress(owner), holding);
+}
+
+/** Transfers of nothing, each with a priority fee of its own, so that no two are the same. */
+function sendingNothing(ledger: Ledger, from: SolanaKey): SolanaNetwork["sendVersion1"] {
+  const secretKey = Buffer.from(from.secretKeyBase64, "base64").subarray(0, 32);
+  let sent = 0n;
+  return async (owner, count) => {
+    const accounts = await Promise.all([from.address, owner].map(associatedTokenAddress));
+    for (let i = 0; i < count; i++) {
+      const [source, destination] = accounts as [Address, Address];
+      const message = {
+        header: { numSignerAccounts: 1, numReadonlySignerAccounts: 0, numReadonlyNonSignerAccounts: 2 },
+        staticAccounts: [from.address, source, destination, USDC_MINT, TOKEN_PROGRAM],
+        lifetimeToken: ledger.block("processed").blockhash,
+        instructions: [{ programAddressIndex: 4, accountIndices: [1, 3, 2, 0], data: transferOfNothing() }],
+      };
+      const bytes = encodeVersion1(message, { priorityFee: sent++, computeUnits: 20_000, loadedBytes: 1 << 20 });
+      ledger.send(decodeTransaction(Buffer.concat([bytes, ed25519.sign(bytes, secretKey)])));
+    }
+  };
+}
+
+/** `TransferChecked`: its tag, the amount as a u64, the decimals. */
+function transferOfNothing(): Uint8Array {
+  return Uint8Array.of(12, 0, 0, 0, 0, 0, 0, 0, 0, USDC_DECIMALS);
 }
 
 function rentExempt(machine: Machine, data: Uint8Array) {

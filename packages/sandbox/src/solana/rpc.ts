@@ -12,6 +12,10 @@ const PREFLIGHT_FAILURE = -32002;
 const SIGNATURE_VERIFICATION_FAILURE = -32003;
 const BLOCK_NOT_AVAILABLE = -32004;
 const UNSUPPORTED_TRANSACTION_VERSION = -32015;
+const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
+
+/** Accounts that one may ask the fees of at once. */
+const MAX_FEE_ADDRESSES = 128;
 
 type Method = (...params: unknown[]) => unknown;
 
@@ -95,6 +99,12 @@ function blockMethods(ledger: Ledger, context: (block: Block) => object): Record
     getLatestBlockhash: (config) => {
       const block = blockAt(ledger, configOf(config));
       return { context: context(block), value: blockhashJson(ledger, block) };
+    },
+    // Nobody has to outbid anybody here.
+    getRecentPrioritizationFees: (addresses = []) => {
+      if (listOf(addresses).map(addressOf).length > MAX_FEE_ADDRESSES)
+        throw new RpcError(INVALID_PARAMS, `Too many inputs provided; max ${MAX_FEE_ADDRESSES}`);
+      return ledger.recentBlocks().map(({ slot }) => ({ slot, prioritizationFee: 0 }));
     },
     isBlockhashValid: (blockhash, config) => ({
       context: context(blockAt(ledger, configOf(config))),
@@ -197,8 +207,14 @@ function blockhashJson(ledger: Ledger, block: Block) {
   return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
 }
 
+/** The newest block at the commitment asked for. @throws {RpcError} when it is older than the caller has seen already */
 function blockAt(ledger: Ledger, config: Config): Block {
-  return ledger.block(commitmentOf(config));
+  const block = ledger.block(commitmentOf(config));
+  if (typeof config.minContextSlot === "number" && block.slot < config.minContextSlot)
+    throw new RpcError(MIN_CONTEXT_SLOT_NOT_REACHED, "Minimum context slot has not been reached", {
+      contextSlot: block.slot,
+    });
+  return block;
 }
 
 function verifySignatures(decoded: DecodedTransaction): void {

@@ -2,15 +2,16 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type Address,
-  type CompiledTransactionMessage,
-  type CompiledTransactionMessageWithLifetime,
   getAddressEncoder,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
+  type SignatureBytes,
   type Transaction,
+  type TransactionMessageBytes,
 } from "@solana/kit";
+import { decodeVersion1, MAX_VERSION_1_BYTES, type Message, VERSION_1 } from "./version1.ts";
 
 /** The memo programs whose notes a validator keeps: the first version and the present one. */
 const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
@@ -18,14 +19,14 @@ const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
   "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as Address,
 ]);
 
-/** The longest transaction that fits a packet, in bytes. */
+/** The longest transaction of the older versions, which fits a packet, in bytes. */
 const MAX_WIRE_BYTES = 1232;
 
 /** A transaction taken apart. */
 export interface DecodedTransaction {
   wire: Uint8Array;
   transaction: Transaction;
-  message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
+  message: Message;
   /** Hex SHA-256 of the message bytes: what makes two transactions the same, whatever their signatures. */
   messageHash: string;
   /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
@@ -34,21 +35,16 @@ export interface DecodedTransaction {
 }
 
 /**
- * Takes a legacy or version 0 transaction apart.
+ * Takes a transaction of any version apart: legacy, 0 or 1.
  * @param wire signatures and message as sent
  * @throws {Error} when the bytes are no transaction, or more than one, or use address lookup tables, which the sandbox
  *   has not
  */
 export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
-  if (wire.length > MAX_WIRE_BYTES) throw new Error(`too large: ${wire.length} bytes (max: ${MAX_WIRE_BYTES})`);
-  const transaction = getTransactionDecoder().decode(wire);
-  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  // The decoders stop where the transaction ends; what they read has to be all there is.
-  const read = getCompiledTransactionMessageEncoder().encode(message);
-  if (!Buffer.from(read).equals(new Uint8Array(transaction.messageBytes))) throw new Error("trailing bytes");
-  if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {
-    throw new Error("address lookup tables are not served here");
-  }
+  const isVersion1 = wire[0] === VERSION_1;
+  const max = isVersion1 ? MAX_VERSION_1_BYTES : MAX_WIRE_BYTES;
+  if (wire.length > max) throw new Error(`too large: ${wire.length} bytes (max: ${max})`);
+  const { transaction, message } = isVersion1 ? decodeNew(wire) : decodeOld(wire);
   const [first] = Object.values(transaction.signatures);
   return {
     wire,
@@ -58,6 +54,31 @@ export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
     signature: getBase58Decoder().decode(first ?? new Uint8Array(64)),
     accounts: message.staticAccounts,
   };
+}
+
+function decodeNew(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "message"> {
+  const { message, messageBytes, signatures } = decodeVersion1(wire);
+  const signed = signatures.map((signature, i) => {
+    const bytes = signature.some((byte) => byte !== 0) ? (new Uint8Array(signature) as SignatureBytes) : null;
+    return [message.staticAccounts[i], bytes] as const;
+  });
+  const transaction = {
+    messageBytes: new Uint8Array(messageBytes) as unknown as TransactionMessageBytes,
+    signatures: Object.fromEntries(signed),
+  };
+  return { message, transaction: transaction as Transaction };
+}
+
+function decodeOld(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "message"> {
+  const transaction = getTransactionDecoder().decode(wire);
+  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
+  // The decoders stop where the transaction ends; what they read has to be all there is.
+  const read = getCompiledTransactionMessageEncoder().encode(message);
+  if (!Buffer.from(read).equals(new Uint8Array(transaction.messageBytes))) throw new Error("trailing bytes");
+  if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {
+    throw new Error("address lookup tables are not served here");
+  }
+  return { transaction, message: message as Message };
 }
 
 /** Whether every account that has to sign has signed these message bytes (ed25519, RFC 8032). */
