@@ -343,6 +343,33 @@ describe("a payment on Solana", () => {
   });
 });
 
+test("a facilitator that is down closes its own rail alone, from the start on, and /ready says which", async () => {
+  const ready = async () => {
+    const response = await fetch(`${world.url}/ready`);
+    return [response.status, await response.json()];
+  };
+  expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
+  const nobody = "http://127.0.0.1:1";
+  await world.restart({ BASE_FACILITATOR_URL: nobody });
+  const reasons = ["nothing is sold on eip155:8453: the facilitator has not said yet what it settles"];
+  expect(await ready()).toEqual([200, { status: "pass", reasons }]);
+  const { json } = await post(attestUrl(), sample());
+  expect((json.accepts as PaymentRequirements[]).map(({ network }) => network)).toEqual([
+    rails.algorand.network,
+    rails.solana.network,
+  ]);
+  expect((await pay(attestUrl(), sample(), await signed(rails.solana))).status).toBe(200);
+  await world.restart({ FACILITATOR_URL: nobody, SOLANA_FACILITATOR_URL: nobody });
+  expect(await ready()).toMatchObject([503, { status: "fail" }]);
+  expect(await post(attestUrl(), sample())).toMatchObject({ status: 503, json: { code: "facilitator_unavailable" } });
+  await world.restart({
+    FACILITATOR_URL: world.sandbox.facilitatorUrl,
+    BASE_FACILITATOR_URL: world.sandbox.facilitatorUrl,
+    SOLANA_FACILITATOR_URL: world.sandbox.facilitatorUrl,
+  });
+  expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
+});
+
 function expectRefused(answer: Answer, reason: string): void {
   expect(answer).toMatchObject({ status: 402, json: { error: expect.stringContaining(reason) } });
   expect(answer.headers.get("payment-required")).toBeTruthy();

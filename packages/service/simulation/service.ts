@@ -48,6 +48,7 @@ export type Service = { admit: Admit; capacity: Capacity; runner: Runner; store:
 /** ms by which a process's clock is wrong at most. */
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
+const SETTLE_MS = 120_000;
 const REFRESH_MS = 15_000;
 const LONGEST_WAIT_MS = 60_000;
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
@@ -88,6 +89,7 @@ export async function openService(
     log,
     clock,
     deadlineMs: DEADLINE_MS,
+    settleMs: SETTLE_MS,
   };
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);

@@ -23,8 +23,9 @@ import { createExaminer } from "./examiner.ts";
 import type { ReadMessage } from "./messages.ts";
 import { openNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
-import { httpFacilitator } from "./payment/facilitator.ts";
-import { Offers, type Tender } from "./payment/offers.ts";
+import { httpFacilitator, SETTLE_MS } from "./payment/facilitator.ts";
+import { FacilitatorWatch } from "./payment/facilitator-watch.ts";
+import { NotSettled, Offers, type Tender } from "./payment/offers.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -104,13 +105,18 @@ export async function openService(config: Config, origin: string, log: Logger, s
     },
   });
 
-  const tenders = rails.flatMap((rail) => tenderOf(rail, config));
+  const tenders = rails.flatMap((rail) => tenderOf(rail, config, log));
   const offers = new Offers({
     tenders,
     price: config.price,
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     now: Date.now,
+    onChange(network, reason) {
+      if (reason === undefined) log.info({ network }, "sold again");
+      else log.error({ network, reason }, "nothing can be sold");
+    },
   });
+  // One that cannot be asked now is asked again; the others are sold on meanwhile.
   await offers.refresh(start);
   await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await store.payees();
@@ -131,6 +137,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     log,
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
+    settleMs: SETTLE_MS,
   });
   const perform: Perform = async (call, effect, ...rest) => {
     // No money is taken, and no note is made, under a key that is not the current one.
@@ -157,7 +164,9 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  void keepFresh([capacity, offers, keys], refreshing.signal, log);
+  // What its refresh throws is told already, once.
+  const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
+  void keepFresh([capacity, relisted, keys], refreshing.signal, log);
 
   const admit = createAdmission({
     store,
@@ -188,7 +197,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
         verifier: createVerifier({ examiner, chains, ledger, deadlineMs: DEADLINE_MS }),
         sources: chains,
         bundle: (id) => store.bundle(id),
-        readiness: () => readiness(ledger.rounds, capacity, Date.now()),
+        readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
         keyHistory: () => keys.history,
         blockCapabilities: blockCapabilities(chains, config.base?.blockConfirmation),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),
@@ -207,8 +216,8 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
     // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
-    options: offers.optionsFor(undefined),
-    sources: chains.map((chain) => ({ chain, options: offers.optionsFor(chain) })),
+    options: offers.termsFor(undefined),
+    sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
     today: new Date(),
   };
 }
@@ -223,11 +232,30 @@ async function claim(store: Store, identity: { genesisHash: string; algorandAddr
 }
 
 /** A rail with what it needs to be offered, when it is switched on. */
-function tenderOf(rail: Rail, { rails }: Config): Tender[] {
+function tenderOf(rail: Rail, { rails }: Config, log: Logger): Tender[] {
   const settings = rails[rail.name as RailName];
   if (!settings) return [];
   const { payTo, facilitator } = settings;
-  return [{ rail, payTo, facilitator: httpFacilitator(facilitator), facilitatorUrl: facilitator.url }];
+  const watch = new FacilitatorWatch({
+    facilitator: httpFacilitator(facilitator),
+    log: log.child({ rail: rail.name }),
+    now: Date.now,
+  });
+  return [
+    {
+      rail,
+      payTo,
+      facilitator: watch,
+      facilitatorUrl: facilitator.url,
+      obstacle: () => watch.obstacle(),
+      doubt: () => watch.doubt(),
+    },
+  ];
+}
+
+/** @throws whatever is another failure */
+function unlessNotSettled(error: unknown): void {
+  if (!(error instanceof NotSettled)) throw error;
 }
 
 /** Reads again what may have changed; a failure leaves what was read before. */

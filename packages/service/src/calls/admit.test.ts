@@ -122,7 +122,8 @@ describe("admission", () => {
     queueAge = 0;
     const queue = { age: () => queueAge, longestMs: 60_000 };
     capacity = createCapacity({ ledger, carried, mostInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
-    const facilitator = { verify: async () => verdict() } as unknown as Facilitator;
+    const supported = async () => [{ network: NETWORK, extra: {} }];
+    const facilitator = { verify: async () => verdict(), supported } as unknown as Facilitator;
     const tender = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
     const block = {
       evidence: () => {
@@ -145,7 +146,8 @@ describe("admission", () => {
       resourceOf: () => ({ url: "https://attestd.example/attest", description: "An attestation." }),
     };
     const admission = createAdmission(options);
-    const read = capacity.refresh(AbortSignal.timeout(1_000));
+    const soon = AbortSignal.timeout(1_000);
+    const read = Promise.all([capacity.refresh(soon), options.offers.refresh(soon)]);
     admit = async (...request) => {
       await read;
       return admission(...request);

@@ -103,14 +103,15 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (signature === "invalid") return new PaymentRefused(MISFIT);
     let isSigned = signature === "valid";
     if (known && isSigned) return bound(known, request);
-    const offered = await checkOffered(request);
-    if (offered instanceof PaymentRefused && !known && !(await couldBeTaken(request))) return offered;
+    // What is known is answered whether anything can be sold on its rail now or not.
+    const offered = known ? undefined : await asking(() => checkOffered(request));
+    if (offered instanceof PaymentRefused && !(await couldBeTaken(request))) return offered;
     try {
       const leave = capacity.enter();
       try {
         isSigned ||= await asking(() => rail.onChain(payment, signal));
         if (!isSigned) return new PaymentRefused(MISFIT);
-        if (known) return bound(known, request);
+        if (known || !offered) return bound(known as Call, request);
         const admitted = offered instanceof PaymentRefused ? offered : await admitNew(request, offered);
         return admitted instanceof PaymentRefused ? await refuse(request, admitted) : admitted;
       } finally {
@@ -129,7 +130,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return canonicalize(payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
   }
 
-  /** @returns our own requirement which the payment fits now, or why it fits none */
+  /** @returns our own requirement which the payment fits now, or why it fits none. @throws FacilitatorError when nothing can be sold on its rail now */
   async function checkOffered({ rail, payment, subject }: Request): Promise<PaymentRequirements | PaymentRefused> {
     try {
       const requirement = offers.match(payment.payload, rail.name, subject.chain);

@@ -34,7 +34,12 @@ describe("capacity", () => {
   const rounds = { latestAt: () => NOW } as Parameters<typeof readiness>[0];
   /** What a payer is told, and what `/ready` says. */
   function told(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
-    const { ready, reasons } = readiness(rounds, capacity, NOW);
+    const { ready, reasons } = readiness(
+      rounds,
+      capacity,
+      { obstacles: () => [], doubts: () => [], isOpen: true },
+      NOW,
+    );
     try {
       capacity.enter()();
     } catch (error) {

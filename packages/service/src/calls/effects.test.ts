@@ -44,6 +44,9 @@ describe("effects", () => {
   let perform: Perform;
   let memory: Memory;
   let prepared: number;
+  /** Whether the facilitator gives no answer, and what ends its waiting. */
+  let hangs: boolean;
+  let settling: AbortSignal | undefined;
 
   beforeEach(() => {
     clock = new TestClock();
@@ -52,6 +55,7 @@ describe("effects", () => {
     submission = { status: "accepted" };
     settlements = 0;
     prepared = 0;
+    hangs = false;
     memory = { failures: 0 };
     const rail = {
       name: "algorand",
@@ -60,11 +64,13 @@ describe("effects", () => {
       news: async () => undefined,
     } as unknown as Rail;
     const facilitator = {
-      settle: async () => {
+      settle: async (_payment, _requirement, signal) => {
         settlements += 1;
+        settling = signal;
+        if (hangs) await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
         return answer;
       },
-    } as unknown as Facilitator;
+    } as Partial<Facilitator> as Facilitator;
     const ledger = {
       caip2: GENESIS,
       address: "ATTESTOR",
@@ -91,6 +97,7 @@ describe("effects", () => {
       log: pino({ level: "silent" }),
       clock,
       deadlineMs: 20_000,
+      settleMs: 120_000,
     });
   });
 
@@ -116,6 +123,33 @@ describe("effects", () => {
         await effectOf({ ...SETTLING, settlements: 1 });
         expect(prepared).toBe(success ? 1 : 0);
       }
+    });
+
+    test("look at the chain while the facilitator is silent, and do not settle again meanwhile", async () => {
+      hangs = true;
+      memory = { failures: 0, begun: 1 };
+      const call = { ...SETTLING, settlements: 1 };
+      const left = effectOf(call);
+      await clock.advance(5_000);
+      expect(await left).toBeUndefined();
+      for (const minute of [1, 2]) {
+        expect([await effectOf(call), settlements, memory.waiting, minute]).toEqual([undefined, 1, undefined, minute]);
+        await clock.advance(minute === 1 ? 114_999 : 1);
+      }
+      // Two minutes are over: it may have been lost.
+      await clock.advance(pauseAfter(2));
+      expect(await effectOf(call)).toEqual({ type: "settlement_begun" });
+    });
+
+    test("take the chain's word before a silent facilitator's, and do not wait for that any more", async () => {
+      hangs = true;
+      memory = { failures: 0, begun: 1 };
+      const left = effectOf({ ...SETTLING, settlements: 1 });
+      await clock.advance(5_000);
+      await left;
+      standing = () => ({ state: "paid", transaction: "PAYMENT", height: 9, final: true });
+      expect(await effectOf({ ...SETTLING, settlements: 1 })).toMatchObject({ type: "payment_proved" });
+      expect([settling?.aborted, memory.settling]).toEqual([true, undefined]);
     });
 
     test("believe a settlement for half a minute, and the refusal of one no longer than a pause", async () => {

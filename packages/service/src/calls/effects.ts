@@ -26,14 +26,18 @@ export type EffectsOptions = {
   resourceOf: (subject: Subject) => Resource;
   log: Logger;
   clock: Clock;
-  /** How long one question to the facilitator or a chain may take, in ms. */
+  /** How long one question to a chain may take, in ms. */
   deadlineMs: number;
+  /** How long a settlement may be under way, in ms: the facilitator waits for the payment's chain. */
+  settleMs: number;
 };
 
 /** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
 export type Memory = {
   /** The settlement that was committed by this loop and has not left yet. */
   begun?: number;
+  /** The settlement that has left and has not come back yet. */
+  settling?: { answered: Promise<void>; end: AbortController };
   /** The facilitator's last answer, and when it came. */
   settled?: { answer: SettleAnswer; at: number };
   /** Looks at a delivered payment that is not final yet. */
@@ -48,6 +52,8 @@ export type Memory = {
 const RESUBMIT_AFTER_ROUNDS = 4;
 /** How long a settlement that the facilitator calls done may take to show before it is asked again. */
 const BELIEVED_MS = 30_000;
+/** How long a settlement is waited for before the chain is looked at, which is often there first. */
+const PATIENCE_MS = 5_000;
 /** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
 const LONGEST_PAUSE_MS = 15_000;
 /** Until the first look at a payment that is not final yet; the pauses double, for Base takes some 20 minutes. */
@@ -64,7 +70,7 @@ export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSi
 
 /** Everything that a call does to the world. No effect commits anything: it tells what happened. */
 export function createEffects(options: EffectsOptions): Perform {
-  const { rails, facilitators, products, ledger, attestor, resourceOf, log, clock, deadlineMs } = options;
+  const { rails, facilitators, products, ledger, attestor, resourceOf, log, clock, deadlineMs, settleMs } = options;
   const within = (ms: number, stop: AbortSignal) => AbortSignal.any([stop, clock.timeout(ms)]);
 
   return async (call, effect, memory, stop) => {
@@ -94,23 +100,56 @@ export function createEffects(options: EffectsOptions): Perform {
     return { type: "settlement_begun" };
   }
 
-  /** Lets the settlement leave. Whatever comes back is a hint: only the chain tells what became of the payment. */
+  /**
+   * Lets the settlement leave, and waits a while for it. Whatever comes back, and whenever, is a hint: only the chain tells
+   * what became of the payment, and it is looked at meanwhile.
+   */
   async function settle(call: Call, memory: Memory, stop: AbortSignal): Promise<undefined> {
     delete memory.begun;
     const { payload, requirement, subject } = call;
+    const facilitator = facilitatorOf(call);
     const forwarded = forwardedPayment(railOf(call).read(payload), requirement, resourceOf(subject));
-    const answer: SettleAnswer = await facilitatorOf(call)
-      .settle(forwarded, requirement, within(deadlineMs, stop))
-      .catch((error: Error) => ({ success: false, reason: error.message }));
-    if (answer.success) ledger.prepare(within(deadlineMs, stop));
-    else log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
-    memory.settled = { answer, at: clock.now() };
+    const end = new AbortController();
+    const answered = facilitator
+      .settle(forwarded, requirement, AbortSignal.any([end.signal, within(settleMs, stop)]))
+      .catch((error: Error): SettleAnswer => ({ success: false, reason: error.message }))
+      .then((answer) => {
+        // Nobody asks any more: the chain has told.
+        if (end.signal.aborted) return;
+        delete memory.settling;
+        if (answer.success) ledger.prepare(within(deadlineMs, stop));
+        else log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
+        memory.settled = { answer, at: clock.now() };
+      });
+    memory.settling = { answered, end };
+    await unlessFirst(answered, (signal) => clock.sleep(PATIENCE_MS, signal), stop);
+  }
+
+  /** Waits for something, but not beyond an answer. */
+  async function unlessFirst(
+    answered: Promise<void>,
+    wait: (signal: AbortSignal) => Promise<void>,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const enough = new AbortController();
+    const waited = wait(AbortSignal.any([enough.signal, stop]));
+    try {
+      await Promise.race([answered, waited]);
+    } finally {
+      enough.abort();
+    }
+  }
+
+  function endSettlement(memory: Memory): void {
+    memory.settling?.end.abort(new Error("the chain has told what became of the payment"));
+    delete memory.settling;
   }
 
   async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
     const rail = railOf(call);
     const payment = rail.read(call.payload);
     const standing = await rail.standing(payment, within(deadlineMs, stop));
+    if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
       case "paid": {
         const { transaction, height, final } = standing;
@@ -123,6 +162,15 @@ export function createEffects(options: EffectsOptions): Perform {
         return { type: "payment_void", reason, receipt };
       }
       case "open":
+        if (memory.settling) {
+          const { answered } = memory.settling;
+          await unlessFirst(
+            answered,
+            (signal) => rail.news(AbortSignal.any([signal, within(LONGEST_PAUSE_MS, stop)])),
+            stop,
+          );
+          return undefined;
+        }
         if (facilitators.has(call.rail) && mustSettleAgain(call, memory)) return beginSettlement(call, memory);
         memory.waiting = memory.settled?.answer.success === false;
         await rail.news(within(LONGEST_PAUSE_MS, stop));
@@ -139,6 +187,7 @@ export function createEffects(options: EffectsOptions): Perform {
     const standing = await rail.standing(rail.read(call.payload), within(deadlineMs, stop));
     // Only a look that has seen something earns a longer pause: the payment may vanish while its nodes are silent.
     memory.looks = looks + 1;
+    if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
       case "paid": {
         const { transaction, height, final } = standing;
@@ -149,7 +198,7 @@ export function createEffects(options: EffectsOptions): Perform {
         return { type: "payment_lost", reason: standing.reason };
       case "open":
         log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
-        return settle(call, memory, stop);
+        return memory.settling ? undefined : settle(call, memory, stop);
     }
   }
 

@@ -31,11 +31,18 @@ export type PaymentRequired = {
   receipt?: string;
 };
 
-/** The offers for a source, or every one for a request that names none. */
+/**
+ * The offers for a source, or every one for a request that names none.
+ *
+ * @throws Problem `facilitator_unavailable` when nothing can be offered now
+ */
 export function paymentRequired(offers: Offers, chain: ChainName | undefined, error?: string): PaymentRequired {
+  const accepts = offers.for(chain);
+  if (accepts.length === 0)
+    throw new Problem("facilitator_unavailable", "Nothing can be sold for this source now.", { retryAfter: 30 });
   return {
     kind: "payment_required",
-    accepts: offers.for(chain),
+    accepts,
     options: offers.optionsFor(chain),
     extensions: DECLARED_EXTENSIONS,
     ...(error !== undefined && { error }),
@@ -45,7 +52,7 @@ export function paymentRequired(offers: Offers, chain: ChainName | undefined, er
 /**
  * What a call comes to, told from its row alone.
  *
- * @throws Problem `payment_refunded`; `settlement_pending` or `attestation_pending` of a call that is not final
+ * @throws Problem `payment_refunded`; as `paymentRequired` of a void call; `settlement_pending` or `attestation_pending` of a call that is not final
  */
 export function outcomeOf(call: Call, offers: Offers): Outcome {
   switch (call.state) {

@@ -1,16 +1,28 @@
 import type { Rounds } from "../ledger/ledger.ts";
+import type { Offers } from "../payment/offers.ts";
 import type { Capacity } from "./capacity.ts";
 
-/** Whether paid calls can be served now; `reasons` says why not. */
+/**
+ * Whether paid calls can be served now; `reasons` says what cannot. A rail on which nothing can be sold is told of, and
+ * makes the service unready when it is the last: the others are sold on, which a load balancer must not prevent.
+ */
 export type Readiness = { ready: boolean; reasons: string[] };
 
 /** How long the ledger may be without a new round, in ms: some twenty of MainNet's. */
 const STALE_AFTER_MS = 60_000;
 
-export function readiness(rounds: Rounds, capacity: Capacity, now: number): Readiness {
+export function readiness(
+  rounds: Rounds,
+  capacity: Capacity,
+  offers: Pick<Offers, "obstacles" | "doubts" | "isOpen">,
+  now: number,
+): Readiness {
   const reasons: string[] = [];
   if (now - rounds.latestAt() > STALE_AFTER_MS) reasons.push("algorand-mainnet is not reachable");
   const refusal = capacity.refusal();
   if (refusal) reasons.push(refusal.message);
-  return { ready: reasons.length === 0, reasons };
+  const ready = reasons.length === 0 && offers.isOpen;
+  reasons.push(...offers.obstacles().map(({ network, obstacle }) => `nothing is sold on ${network}: ${obstacle}`));
+  reasons.push(...offers.doubts().map(({ network, doubt }) => `payments may fail on ${network}: ${doubt}`));
+  return { ready, reasons };
 }

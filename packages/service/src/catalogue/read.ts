@@ -35,7 +35,7 @@ export const READ = {
     tag: "operate",
     summary: "Whether paid calls can be served now, and why not",
     description:
-      "200 when connected to algorand-mainnet and able to take paid calls, else 503 with the reasons: the ledger is not reachable, or this replica should get no traffic.",
+      "200 when connected to algorand-mainnet and able to take paid calls, else 503 with the reasons: the ledger is not reachable, nothing can be sold on any network, or this replica should get no traffic. A network on which nothing can be sold while others are is told of with 200.",
     replies: {
       200: { description: "Ready.", schema: Readiness, example: { status: "pass", reasons: [] } },
       503: {

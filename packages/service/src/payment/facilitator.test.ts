@@ -2,7 +2,7 @@ import { HTTPFacilitatorClient } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { SettleError, VerifyError } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Handler, Upstream } from "../providers/testing.ts";
+import { Upstream } from "../providers/testing.ts";
 import { FacilitatorError, httpFacilitator } from "./facilitator.ts";
 
 let upstream: Upstream;
@@ -244,42 +244,4 @@ test("one that is silent until the caller's deadline gave no answer; a caller wh
   await expect(verify(AbortSignal.timeout(20))).rejects.toThrow(FacilitatorError);
   const reason = new Error("stopping");
   await expect(verify(AbortSignal.abort(reason))).rejects.toBe(reason);
-});
-
-describe("a settlement still leaves", () => {
-  const five = (ask: () => Promise<unknown>) =>
-    Promise.all(Array.from({ length: 5 }, () => ask().catch(() => undefined)));
-  const settled: Handler = (_, response) => response.end('{"success":true,"transaction":"X","network":"N"}');
-
-  test.each<[string, Handler]>([
-    ["400", (_, response) => response.writeHead(400).end("{}")],
-    ["429", (_, response) => response.writeHead(429).end("{}")],
-    ["500", (_, response) => response.writeHead(500).end("{}")],
-    ["no JSON", (_, response) => response.end("<html>")],
-    ["too much", (_, response) => response.end("x".repeat(2 * 1024 * 1024))],
-  ])("after payments, verified or settled, that were answered with %s", async (_, handler) => {
-    const facilitator = ours();
-    upstream.handler = handler;
-    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
-    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, soon()));
-    upstream.handler = settled;
-    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
-  });
-
-  test("after settlements that ran out of time", async () => {
-    const facilitator = ours();
-    upstream.handler = () => undefined;
-    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, AbortSignal.timeout(20)));
-    upstream.handler = settled;
-    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
-  });
-
-  test("while verify is left alone, because it was not there", async () => {
-    const facilitator = ours();
-    upstream.handler = ({ url }, response) =>
-      url === "/settle" ? response.end('{"success":true}') : response.writeHead(503).end();
-    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
-    await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("left alone");
-    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
-  });
 });

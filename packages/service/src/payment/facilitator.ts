@@ -2,16 +2,19 @@ import { fromUtf8 } from "@attestd/proof";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config.ts";
-import { Breaker, type Vote } from "../providers/breaker.ts";
-import { type Ending, type HttpAnswer, HttpProvider } from "../providers/http.ts";
+import { type Ending, type HttpAnswer, HttpProvider, Unanswered } from "../providers/http.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
 
 /** The facilitator could not be asked, or its answer could not be understood. Says nothing about the payment. */
 export class FacilitatorError extends Error {
-  constructor(message: string, cause?: unknown) {
+  /** The status without a verdict, or what came instead of one. */
+  readonly ending: Ending | "unreadable";
+
+  constructor(message: string, ending: Ending | "unreadable" = "unreachable", cause?: unknown) {
     super(message, { cause });
     this.name = "FacilitatorError";
+    this.ending = ending;
   }
 }
 
@@ -61,33 +64,16 @@ const MOST_BYTES = 1024 * 1024;
 const MOST_CHARACTERS = 300;
 
 /**
- * The breakers of verify and settle hear of a facilitator that is not there, and of nothing that a payment may cause: its
- * payer could keep others from paying with it. So a status that a scheme's own failure has (500) tells nothing, and
- * neither does the time that it takes.
- */
-function isThere(ending: Ending): Vote {
-  const isGone = ending === "unreachable" || ending === 502 || ending === 503 || ending === 504;
-  return isGone ? "failed" : "unclear";
-}
-
-/**
- * Asks a facilitator over HTTP. Each of its three operations has connections and a breaker of its own, so that none of
- * them suffers for another.
+ * Asks a facilitator over HTTP. Each of its three operations has connections of its own, so that none of them waits for
+ * another. When it is left alone is for `FacilitatorWatch` to say.
  *
  * Ours rather than @x402/core's client, because that one follows redirects and reads answers of any size: a payment
  * must reach the host that the operator named, and no other.
  */
 export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator {
-  const named = { url, ...(auth && { headers: { authorization: auth } }) };
-  const verifier = new HttpProvider({ ...named, timeoutMs: VERIFY_MS, vote: isThere });
-  // A settlement that did not leave is begun again soon: a rest must not outlive the payment.
-  const settler = new HttpProvider({
-    ...named,
-    timeoutMs: SETTLE_MS,
-    vote: isThere,
-    breaker: new Breaker({ longestRestMs: 4_000 }),
-  });
-  const lister = new HttpProvider({ ...named, timeoutMs: SUPPORTED_MS });
+  const within = (timeoutMs: number) =>
+    new HttpProvider({ url, timeoutMs, breaker: undefined, ...(auth && { headers: { authorization: auth } }) });
+  const [verifier, settler, lister] = [within(VERIFY_MS), within(SETTLE_MS), within(SUPPORTED_MS)];
 
   async function ask<S extends z.ZodType>(
     provider: HttpProvider,
@@ -103,13 +89,17 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
       const read = readJson(given, schema);
       const isOk = given.status >= 200 && given.status <= 299;
       if (read?.success) return { isOk, answer: read.data };
-      if (!isOk) throw new FacilitatorError(`${provider.name} ${refusal(given)}`);
-      throw new FacilitatorError(`${provider.name} answered ${path} with data that cannot be read`, read?.error);
+      if (!isOk) throw new FacilitatorError(`${provider.name} ${refusal(given)}`, given.status);
+      throw new FacilitatorError(
+        `${provider.name} answered ${path} with data that cannot be read`,
+        "unreadable",
+        read?.error,
+      );
     } catch (error) {
       // Also when the caller's own deadline ended it: that is the facilitator's doing.
       const cause = signal.aborted ? ended(signal, "a payment") : error;
       if (cause instanceof ProviderError)
-        throw new FacilitatorError(`the facilitator gave no answer: ${cause.message}`, cause);
+        throw new FacilitatorError(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
       throw cause;
     }
   }
@@ -123,7 +113,10 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     async verify(payment, requirement, signal) {
       const { answer, isOk } = await ask(verifier, "/verify", VerifyResponse, signal, request(payment, requirement));
       if (answer.isValid && !isOk)
-        throw new FacilitatorError(`${verifier.name} calls a payment valid, under the status of a failure`);
+        throw new FacilitatorError(
+          `${verifier.name} calls a payment valid, under the status of a failure`,
+          "unreadable",
+        );
       if (answer.isValid) return { valid: true };
       return {
         valid: false,
@@ -137,13 +130,19 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     },
     async supported(signal) {
       const { answer, isOk } = await ask(lister, "/supported", SupportedResponse, signal);
-      if (!isOk) throw new FacilitatorError(`${lister.name} lists what it settles under the status of a failure`);
+      if (!isOk)
+        throw new FacilitatorError(`${lister.name} lists what it settles under the status of a failure`, "unreadable");
       return answer.kinds
         .flatMap((kind) => Kind.safeParse(kind).data ?? [])
         .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")
         .map(({ network, extra }) => ({ network, extra: extra ?? {} }));
     },
   };
+}
+
+/** One that had no answer is late when it was the caller's time, or ours, that ended it. */
+function endingOf({ cause }: ProviderError): Ending {
+  return cause instanceof Unanswered ? cause.ending : "late";
 }
 
 /** @returns undefined when the answer is no JSON. Members that we need hold no integers: they may be rounded */

@@ -1,6 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
-import type { Facilitator } from "./facilitator.ts";
+import { type Facilitator, FacilitatorError } from "./facilitator.ts";
 import { Offers, type Tender, usdc } from "./offers.ts";
 import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
 
@@ -112,6 +112,72 @@ describe("offers", () => {
     clock = 50_000 + 121_000;
     expect(() => offers.match(accepting(before), "algorand", "algorand")).toThrow("feePayer was not offered");
     expect(() => offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", "algorand")).toThrow();
+  });
+
+  describe("of a rail on which nothing can be sold", () => {
+    /** Offers on two rails; the facilitator of Base is of the test's own making. */
+    function offersWith(over: Partial<Tender>, heard: (string | undefined)[] = []): Offers {
+      feePayer = "FEE-1";
+      const tenders = [tender("algorand"), { ...tender("base"), ...over }];
+      const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
+      return new Offers({ tenders, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
+    }
+    const soon = () => AbortSignal.timeout(1_000);
+    const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
+
+    test("are made once its facilitator has answered; the others' are made meanwhile", async () => {
+      let isThere = false;
+      const supported = async () => {
+        if (!isThere) throw new FacilitatorError("the facilitator gave no answer");
+        return [{ network: NETWORKS.base, extra: {} }];
+      };
+      const offers = offersWith({ facilitator: { supported } as unknown as Facilitator });
+      await offers.refresh(soon());
+      expect(networks(offers)).toEqual([NETWORKS.algorand]);
+      expect(offers.optionsFor("base").map(({ network }) => network)).toEqual(["algorand-mainnet"]);
+      expect(offers.termsFor("base").map(({ network }) => network)).toEqual([NETWORKS.base, "algorand-mainnet"]);
+      expect(offers.obstacles()).toEqual([
+        { network: NETWORKS.base, obstacle: "the facilitator has not said yet what it settles" },
+      ]);
+      isThere = true;
+      await offers.refresh(soon());
+      expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
+      isThere = false;
+      await offers.refresh(soon());
+      expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
+    });
+
+    test("are not made while there is an obstacle, which is heard of once", async () => {
+      let obstacle: string | undefined;
+      const heard: string[] = [];
+      const offers = offersWith({ obstacle: () => obstacle }, heard);
+      await offers.refresh(soon());
+      heard.length = 0;
+      const [accepted] = offers.for("base") as [PaymentRequirements];
+      obstacle = "it rains";
+      for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
+      expect(() => offers.match(accepting(accepted), "base", "base")).toThrow(FacilitatorError);
+      expect(offers.isOpen).toBe(true);
+      obstacle = undefined;
+      for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
+      expect(heard).toEqual([`${NETWORKS.base} it rains`, `${NETWORKS.base} undefined`]);
+    });
+
+    test("are not made without the fee payer that it needs, nor with one that is no address", async () => {
+      for (const extra of [
+        {},
+        { feePayer: "" },
+        { feePayer: "x".repeat(65) },
+        { feePayer: "a\r\nb" },
+        { feePayer: 7 },
+      ]) {
+        const { rail } = tender("base");
+        const facilitator = { supported: async () => [{ network: NETWORKS.base, extra }] } as unknown as Facilitator;
+        const offers = offersWith({ rail: { ...rail, needsFeePayer: true }, facilitator });
+        await offers.refresh(soon());
+        expect(networks(offers)).toEqual([NETWORKS.algorand]);
+      }
+    });
   });
 
   test("need a facilitator that settles the rail", async () => {

@@ -1,6 +1,6 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { ChainName } from "../chains/chain.ts";
-import type { Facilitator } from "./facilitator.ts";
+import { type Facilitator, FacilitatorError, type SupportedKind } from "./facilitator.ts";
 import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
 
 /** Which rails may pay for a source, in the order in which they are offered (interface.md, 5.2). */
@@ -24,7 +24,35 @@ export type InterfaceOption = {
 };
 
 /** A rail that is switched on. */
-export type Tender = { rail: Rail; payTo: string; facilitator: Facilitator; facilitatorUrl: string };
+export type Tender = {
+  rail: Rail;
+  payTo: string;
+  facilitator: Facilitator;
+  facilitatorUrl: string;
+  /** Why nothing can be sold on it now: a clause. */
+  obstacle?: () => string | undefined;
+  /** What may be wrong with it, and keeps nobody from buying: a clause. */
+  doubt?: () => string | undefined;
+};
+
+/** The facilitator answers, and does not settle the rail: a setting that is wrong, or was right. */
+export class NotSettled extends Error {
+  constructor({ rail, facilitatorUrl }: Tender) {
+    super(`the facilitator ${facilitatorUrl} does not settle ${rail.network}`);
+    this.name = "NotSettled";
+  }
+}
+
+/** What a facilitator has said of its rail when it was last asked with success. */
+type Listing = "not heard" | "settled" | "not settled" | "no fee payer";
+
+const LISTING_OBSTACLES = {
+  "not heard": "the facilitator has not said yet what it settles",
+  "not settled": "the facilitator does not settle it any more",
+  "no fee payer": "the facilitator names no fee payer",
+};
+/** What a fee payer's address looks like, on any rail: it goes into a header. */
+const FEE_PAYER = /^[\x21-\x7e]{1,64}$/;
 
 export type OffersOptions = {
   tenders: readonly Tender[];
@@ -32,6 +60,8 @@ export type OffersOptions = {
   price: bigint;
   maxTimeoutSeconds: number;
   now: () => number;
+  /** Hears of a change, once: what is offered no more, and why, or again. */
+  onChange?: (network: string, obstacle: string | undefined) => void;
 };
 
 /** Our offers: what a call may be paid with, and whether a payment fits one. */
@@ -41,7 +71,10 @@ export class Offers {
   readonly #interfaceOptions: ReadonlyMap<Tender, InterfaceOption>;
   /** Fee payers by rail, newest first, with the time until which a payment may name them. */
   readonly #feePayers = new Map<RailName, { address: string; until: number }[]>();
-  /** What `for` has given since the fee payers last changed. */
+  readonly #listings = new Map<Tender, Listing>();
+  /** Why a rail was not offered when that was last looked at. */
+  readonly #closed = new Map<Tender, string>();
+  /** What `for` has given since the offers last changed. */
   readonly #listed = new Map<ChainName | undefined, PaymentRequirements[]>();
 
   constructor(options: OffersOptions) {
@@ -51,19 +84,66 @@ export class Offers {
   }
 
   /**
-   * Asks every facilitator what it settles, and takes its fee payer into our offers.
+   * Asks every facilitator what it settles, and takes its fee payer into our offers. One that cannot be asked leaves what it
+   * said before; until it has said anything its rail is not offered.
    *
-   * @throws Error when one does not settle its rail; FacilitatorError when one cannot be asked
+   * @throws NotSettled when one does not settle its rail: it is not offered either
    */
   async refresh(signal: AbortSignal): Promise<void> {
     await Promise.all(
-      [...this.#tenders.values()].map(async ({ rail, facilitator, facilitatorUrl }) => {
-        const kinds = await facilitator.supported(signal);
-        const kind = kinds.find(({ network }) => rail.isNetwork(network));
-        if (!kind) throw new Error(`the facilitator ${facilitatorUrl} does not settle ${rail.network}`);
-        if (typeof kind.extra.feePayer === "string") this.#rememberFeePayer(rail.name, kind.extra.feePayer);
+      [...this.#tenders.values()].map(async (tender) => {
+        const kinds = await tender.facilitator.supported(signal).catch(notHeard);
+        if (kinds) this.#listings.set(tender, this.#readListing(tender, kinds));
       }),
     );
+    this.#lookForObstacles();
+    const unsettled = [...this.#listings].find(([, listing]) => listing === "not settled");
+    if (unsettled) throw new NotSettled(unsettled[0]);
+  }
+
+  #readListing({ rail }: Tender, kinds: readonly SupportedKind[]): Listing {
+    const kind = kinds.find(({ network }) => rail.isNetwork(network));
+    if (!kind) return "not settled";
+    const { feePayer } = kind.extra;
+    const isNamed = typeof feePayer === "string" && FEE_PAYER.test(feePayer);
+    if (isNamed) this.#rememberFeePayer(rail.name, feePayer);
+    return rail.needsFeePayer && !isNamed ? "no fee payer" : "settled";
+  }
+
+  /** Why nothing is sold on a rail now, by the network's name, in the order in which they are told of. */
+  obstacles(): { network: string; obstacle: string }[] {
+    this.#lookForObstacles();
+    return [...this.#closed].map(([{ rail }, obstacle]) => ({ network: rail.network, obstacle }));
+  }
+
+  /** What may be wrong with the rails that are offered. */
+  doubts(): { network: string; doubt: string }[] {
+    return [...this.#tenders.values()].flatMap((tender) => {
+      const doubt = this.#closed.has(tender) ? undefined : tender.doubt?.();
+      return doubt === undefined ? [] : [{ network: tender.rail.network, doubt }];
+    });
+  }
+
+  /** Whether anything at all is offered now. */
+  get isOpen(): boolean {
+    return this.obstacles().length < this.#tenders.size;
+  }
+
+  #lookForObstacles(): void {
+    for (const tender of this.#tenders.values()) {
+      const obstacle = this.#obstacle(tender);
+      const was = this.#closed.get(tender);
+      if (obstacle === undefined) this.#closed.delete(tender);
+      else this.#closed.set(tender, obstacle);
+      if ((was === undefined) === (obstacle === undefined)) continue;
+      this.#listed.clear();
+      this.#options.onChange?.(tender.rail.network, obstacle);
+    }
+  }
+
+  #obstacle(tender: Tender): string | undefined {
+    const listing = this.#listings.get(tender) ?? "not heard";
+    return listing === "settled" ? tender.obstacle?.() : LISTING_OBSTACLES[listing];
   }
 
   /** An offer stays good for `maxTimeoutSeconds` after it was last made, its fee payer included. */
@@ -83,33 +163,46 @@ export class Offers {
   }
 
   /**
-   * The offers for a source, or every one when no source is named.
+   * The offers for a source, or every one when no source is named: of the rails on which something can be sold now.
    *
    * @returns the same array until an offer changes: to be read only
    */
   for(chain: ChainName | undefined): PaymentRequirements[] {
+    this.#lookForObstacles();
     const known = this.#listed.get(chain);
     if (known) return known;
-    const listed = this.#tendersFor(chain).map((tender) => this.#requirement(tender));
+    const open = this.#tendersFor(chain).filter((tender) => !this.#closed.has(tender));
+    const listed = open.map((tender) => this.#requirement(tender));
     this.#listed.set(chain, listed);
     return listed;
   }
 
   /** The same offers in the interface's fields. */
   optionsFor(chain: ChainName | undefined): InterfaceOption[] {
-    return this.#tendersFor(chain).flatMap((tender) => this.#interfaceOptions.get(tender) ?? []);
+    this.#lookForObstacles();
+    return this.termsFor(chain, (tender) => !this.#closed.has(tender));
+  }
+
+  /** Every way to pay that the settings name, whether anything can be sold on it now or not: for documents. */
+  termsFor(chain: ChainName | undefined, isListed: (tender: Tender) => boolean = () => true): InterfaceOption[] {
+    const tenders = this.#tendersFor(chain).filter(isListed);
+    return tenders.flatMap((tender) => this.#interfaceOptions.get(tender) ?? []);
   }
 
   /**
    * Finds the offer that a payment accepted.
    *
    * @returns our own requirement, never the client's copy of it
-   * @throws PaymentRefused saying what does not fit
+   * @throws PaymentRefused saying what does not fit; FacilitatorError when its rail is offered, and nothing can be sold on it
+   *   now
    */
   match(payment: PaymentPayload, rail: RailName, chain: ChainName): PaymentRequirements {
     const { accepted } = payment;
     const tender = this.#tendersFor(chain).find((candidate) => candidate.rail.name === rail);
     if (!tender) throw new PaymentRefused(`a source on ${chain} cannot be paid on ${accepted.network}`);
+    const obstacle = this.#obstacle(tender);
+    if (obstacle !== undefined)
+      throw new FacilitatorError(`nothing is sold on ${tender.rail.network}: ${obstacle}`, "unreachable");
     const offer = this.#requirement(tender);
     if (accepted.scheme !== offer.scheme)
       throw new PaymentRefused(`accepted.scheme is not ${offer.scheme}, as offered`);
@@ -145,6 +238,11 @@ export class Offers {
       extra: { ...rail.extra, ...(feePayer !== undefined && { feePayer }) },
     };
   }
+}
+
+/** @throws whatever is not the facilitator's doing */
+function notHeard(error: unknown): undefined {
+  if (!(error instanceof FacilitatorError)) throw error;
 }
 
 /** What a payment says it moves, under x402's name or the interface's own (interface.md, 5.3). @returns anything */

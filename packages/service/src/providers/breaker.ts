@@ -62,6 +62,11 @@ export class Breaker {
     }
   }
 
+  /** Hears of a request that it did not run: it may have been sent while the upstream was left alone. */
+  note(vote: Vote): void {
+    this.#count(vote, this.isOpen && !this.isResting);
+  }
+
   #count(vote: Vote, isTry: boolean): void {
     if (vote === "answered") {
       this.#failures = 0;

@@ -13,13 +13,11 @@ export type HttpProviderOptions = {
   headers?: Readonly<Record<string, string>>;
   /** Per request. */
   timeoutMs?: number;
-  /** When the upstream is left alone. */
-  breaker?: Breaker;
-  /** What an end without an answer tells of the upstream; a failure of it unless this says otherwise. */
-  vote?: (ending: Ending) => Vote;
+  /** Leaves the upstream alone while it fails; undefined where the caller sees to that. */
+  breaker?: Breaker | undefined;
 };
 
-/** How a request ended that had no answer: a status, or what it met instead of one. */
+/** How a request ended that had no answer: by the status that it got, or without one. */
 export type Ending = number | "unreachable" | "late" | "too long";
 
 export type HttpRequest = {
@@ -35,7 +33,7 @@ export type HttpRequest = {
    * circuit breaker: a breaker waits for what a try comes to, and must not wait for an event.
    */
   longPollMs?: number;
-  /** Whether 429 and 5xx are answers too, because of what may be in their bodies. They vote as if they were none. */
+  /** Whether 429 and 5xx are answers too, because of what may be in their bodies. The breaker hears of them as failures. */
   anyStatus?: boolean;
 };
 
@@ -45,7 +43,8 @@ export type HttpAnswer = { status: number; body: Uint8Array };
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-class Unanswered extends Error {
+/** The cause of the error of a request that had no answer. */
+export class Unanswered extends Error {
   readonly ending: Ending;
 
   constructor(message: string, ending: Ending, cause?: unknown) {
@@ -65,16 +64,10 @@ export class HttpProvider {
   readonly #query: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
-  readonly #breaker: Breaker;
-  readonly #vote: (ending: Ending) => Vote;
+  readonly #breaker: Breaker | undefined;
 
-  constructor({
-    url,
-    headers = {},
-    timeoutMs = TIMEOUT_MS,
-    breaker = new Breaker(),
-    vote = () => "failed",
-  }: HttpProviderOptions) {
+  constructor(options: HttpProviderOptions) {
+    const { url, headers = {}, timeoutMs = TIMEOUT_MS } = options;
     const { host, origin, pathname, search, username, password } = new URL(url);
     this.name = host;
     this.#send = exchangeWith(origin);
@@ -83,8 +76,7 @@ export class HttpProvider {
     this.#headers =
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
     this.#timeoutMs = timeoutMs;
-    this.#breaker = breaker;
-    this.#vote = vote;
+    this.#breaker = "breaker" in options ? options.breaker : new Breaker();
   }
 
   /**
@@ -97,7 +89,8 @@ export class HttpProvider {
     try {
       return await within(limit, signal, (ends) => {
         const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, { ends, caller: signal, vote });
-        return request.longPollMs === undefined ? this.#breaker.run(attempt) : attempt(() => undefined);
+        const isGuarded = this.#breaker && request.longPollMs === undefined;
+        return isGuarded ? this.#breaker.run(attempt) : attempt(() => undefined);
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -142,7 +135,7 @@ export class HttpProvider {
     try {
       const answer = await this.#send(sent, ends);
       const fault = faultOf(answer);
-      vote(fault ? this.#vote(fault.ending) : "answered");
+      vote(fault ? "failed" : "answered");
       if (fault && !(anyStatus && fault.isStatus)) throw new Unanswered(fault.message, fault.ending);
       return answer;
     } catch (error) {
@@ -150,7 +143,7 @@ export class HttpProvider {
       caller.throwIfAborted();
       if (error instanceof Unanswered) throw error;
       const unanswered = unread(error, ends.aborted, maxBytes);
-      vote(this.#vote(unanswered.ending));
+      vote("failed");
       throw unanswered;
     }
   }

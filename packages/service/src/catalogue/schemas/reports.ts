@@ -58,7 +58,7 @@ export const Readiness = named(
   z
     .strictObject({
       status: z.enum(["pass", "fail"]),
-      reasons: z.array(z.string()).describe("Why paid calls cannot be served now; empty when they can."),
+      reasons: z.array(z.string()).describe("What cannot be sold now, and why. With `pass` everything else is sold."),
     })
     .describe("Whether paid calls can be served now."),
 );

@@ -55,6 +55,9 @@ export interface Rail<P extends Payment = Payment> {
   /** What scheme `exact` adds to every offer on this rail, beside the facilitator's fee payer. */
   readonly extra: Readonly<Record<string, string>>;
 
+  /** Whether no payment can be made without a fee payer that its facilitator names. */
+  readonly needsFeePayer?: boolean;
+
   /** Whether `network` of a client's `accepted` names this rail, in any spelling that clients use. */
   isNetwork(network: string): boolean;
 

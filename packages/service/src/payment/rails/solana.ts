@@ -49,6 +49,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     network: SOLANA_MAINNET,
     asset: SOLANA_USDC,
     extra: {},
+    needsFeePayer: true,
     isNetwork: (network) => network === SOLANA_MAINNET,
     // A transaction names the payee's token account, from which the payee cannot be told: the two are one address here.
     sameAddress: (a, b) => a === b || usdcAccountOf(a) === b || usdcAccountOf(b) === a,

@@ -1,0 +1,180 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Logger } from "pino";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Handler, json, Upstream } from "../providers/testing.ts";
+import { httpFacilitator } from "./facilitator.ts";
+import { FacilitatorWatch } from "./facilitator-watch.ts";
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await Upstream.start((_, response) => response.end());
+});
+afterAll(() => upstream.close());
+
+const PAYMENT = { x402Version: 2 } as PaymentPayload;
+const REQUIREMENT = { network: "eip155:8453" } as unknown as PaymentRequirements;
+const soon = () => AbortSignal.timeout(5_000);
+
+/** Lines of the log: level, operation, text. */
+let lines: string[];
+let monotonic: number;
+beforeEach(() => {
+  lines = [];
+  monotonic = 0;
+});
+
+function watched({ url = upstream.url, ...over } = {}, mostUnderWay?: number): FacilitatorWatch {
+  const level = (name: string) => (fields: { operation: string; failures?: number }, text: string) =>
+    void lines.push([name, fields.operation, text, ...(fields.failures ? [fields.failures] : [])].join(" "));
+  const log = { info: level("info"), warn: level("warn"), error: level("error") } as unknown as Logger;
+  const facilitator = httpFacilitator({ url, ...over });
+  return new FacilitatorWatch({
+    facilitator,
+    log,
+    now: () => 1_000,
+    monotonic: () => monotonic,
+    ...(mostUnderWay && { mostUnderWay }),
+  });
+}
+
+const verify = (facilitator: FacilitatorWatch) =>
+  facilitator.verify(PAYMENT, REQUIREMENT, soon()).catch((error: Error) => error);
+const settle = (facilitator: FacilitatorWatch) =>
+  facilitator.settle(PAYMENT, REQUIREMENT, soon()).catch((error: Error) => error);
+const supported = (facilitator: FacilitatorWatch) => facilitator.supported(soon()).catch((error: Error) => error);
+const times = async (count: number, ask: () => Promise<unknown>) => {
+  for (let i = 0; i < count; i++) await ask();
+};
+const answering =
+  (status: number, body: object = {}): Handler =>
+  (_, response) =>
+    json(response, body, status);
+
+describe("a facilitator that fails", () => {
+  test("is logged with its cause when it begins to and when it ends, and not in between", async () => {
+    const facilitator = watched();
+    upstream.handler = answering(500, { error: "Internal Server Error" });
+    await times(7, () => verify(facilitator));
+    upstream.handler = answering(200, { isValid: false });
+    await times(3, () => verify(facilitator));
+    expect(lines).toEqual(["warn verify the facilitator fails", "info verify the facilitator answers again 7"]);
+  });
+
+  test.each([401, 402, 404, 405, 502, 503, 504, 302])(
+    "to verify with %i is sold by no more until a rest is over",
+    async (status) => {
+      const facilitator = watched();
+      upstream.handler = answering(status);
+      await times(5, () => verify(facilitator));
+      expect(facilitator.obstacle()).toBe(
+        `the facilitator answers HTTP ${status} to verify, 5 times in a row since 1970-01-01T00:00:01.000Z`,
+      );
+      monotonic += 1_000;
+      expect(facilitator.obstacle()).toBeUndefined();
+      upstream.handler = answering(200, { isValid: true });
+      expect(await verify(facilitator)).toEqual({ valid: true });
+      expect(facilitator.obstacle()).toBeUndefined();
+    },
+  );
+
+  test.each([401, 402, 403, 404])("to settle with %i is sold by no more, though settlements leave", async (status) => {
+    const facilitator = watched();
+    upstream.handler = answering(status);
+    await times(3, () => settle(facilitator));
+    expect(facilitator.obstacle()).toContain(`HTTP ${status} to settle`);
+    await times(9, () => settle(facilitator));
+    upstream.handler = answering(200, { success: true });
+    expect(await settle(facilitator)).toEqual({ success: true });
+    expect(facilitator.obstacle()).toBeUndefined();
+  });
+
+  test.each<[string, Handler]>([
+    ["400", answering(400)],
+    ["403", answering(403)],
+    ["429", answering(429)],
+    ["500", answering(500)],
+    ["no JSON", (_, response) => response.end("<html>")],
+  ])("payments with %s is sold by, since they may be the payers', and the operator is told", async (_, handler) => {
+    const facilitator = watched();
+    upstream.handler = handler;
+    await times(4, () => verify(facilitator));
+    expect(facilitator.doubt()).toBeUndefined();
+    await times(40, () => verify(facilitator));
+    expect(facilitator.obstacle()).toBeUndefined();
+    expect(facilitator.doubt()).toMatch(/to verify, 44 times in a row/);
+    expect(lines).toEqual(["warn verify the facilitator fails"]);
+  });
+
+  test("that lists nothing any more is sold by until that has failed twice, and again once it lists", async () => {
+    const facilitator = watched();
+    upstream.handler = answering(500);
+    await supported(facilitator);
+    expect(facilitator.obstacle()).toBeUndefined();
+    await supported(facilitator);
+    expect(facilitator.obstacle()).toContain("HTTP 500 to supported, 2 times");
+    upstream.handler = answering(200, { kinds: [] });
+    await supported(facilitator);
+    expect(facilitator.obstacle()).toBeUndefined();
+  });
+
+  test("that is not there is sold by no more", async () => {
+    const closed = await Upstream.start(() => undefined);
+    await closed.close();
+    const facilitator = watched({ url: closed.url });
+    await times(5, () => verify(facilitator));
+    expect(facilitator.obstacle()).toContain("gives no answer to verify");
+    expect(await verify(facilitator)).toMatchObject({
+      name: "FacilitatorError",
+      message: expect.stringContaining("left alone"),
+    });
+  });
+
+  test("by hanging leaves the other rails their places", async () => {
+    const facilitator = watched({}, 2);
+    upstream.handler = () => undefined;
+    const enough = new AbortController();
+    const hanging = [1, 2].map(() => facilitator.settle(PAYMENT, REQUIREMENT, enough.signal).catch(() => undefined));
+    expect(facilitator.obstacle()).toBe("the facilitator is late with 2 payments");
+    enough.abort();
+    await Promise.all(hanging);
+    expect(facilitator.obstacle()).toBeUndefined();
+  });
+});
+
+describe("a settlement still leaves", () => {
+  const five = (ask: () => Promise<unknown>) =>
+    Promise.all(Array.from({ length: 5 }, () => ask().catch(() => undefined)));
+  const settled: Handler = (_, response) => response.end('{"success":true,"transaction":"X","network":"N"}');
+
+  test.each<[string, Handler]>([
+    ["400", (_, response) => response.writeHead(400).end("{}")],
+    ["429", (_, response) => response.writeHead(429).end("{}")],
+    ["500", (_, response) => response.writeHead(500).end("{}")],
+    ["no JSON", (_, response) => response.end("<html>")],
+    ["too much", (_, response) => response.end("x".repeat(2 * 1024 * 1024))],
+  ])("after payments, verified or settled, that were answered with %s", async (_, handler) => {
+    const facilitator = watched();
+    upstream.handler = handler;
+    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
+    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, soon()));
+    upstream.handler = settled;
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
+
+  test("after settlements that ran out of time", async () => {
+    const facilitator = watched();
+    upstream.handler = () => undefined;
+    await five(() => facilitator.settle(PAYMENT, REQUIREMENT, AbortSignal.timeout(20)));
+    upstream.handler = settled;
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
+
+  test("while verify is left alone, because it was not there", async () => {
+    const facilitator = watched();
+    upstream.handler = ({ url }, response) =>
+      url === "/settle" ? response.end('{"success":true}') : response.writeHead(503).end();
+    await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
+    await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("left alone");
+    expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
+  });
+});
