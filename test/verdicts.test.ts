@@ -144,13 +144,11 @@ const ROUTES: Record<BundleType, string> = {
 
 /** The verify routes of a service whose own history is the given one, over HTTP. */
 async function verifyingService(history: KeyHistory) {
-  const nowhere = {} as Pick<VerifierOptions, "ledger">["ledger"];
   const examiner = createExaminer(1, () => history);
   const verifier = createVerifier({
     examiner,
-    chains: new Map(),
-    ledger: nowhere,
-    deadlineMs: 0,
+    records: {} as VerifierOptions["records"],
+    genesisHash: "",
   });
   const { verify: transactions, verifyBlock, verifyInclusion } = CATALOGUE;
   const app = createApp({

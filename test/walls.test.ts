@@ -78,7 +78,7 @@ describe("the walls", () => {
   test("inside the service every arrow points down", () => {
     const FLOORS = [
       ["http", "mcp", "a2a", "documents"],
-      ["calls"],
+      ["calls", "verification"],
       ["payment", "subjects"],
       ["chains", "ledger", "attestor"],
       ["providers"],

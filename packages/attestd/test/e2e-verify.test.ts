@@ -148,6 +148,31 @@ describe("/verify", () => {
     expect(unknown).toMatchObject({ status: 404, json: { code: "record_not_found", check: "chainAttest" } });
   });
 
+  test("a flood of it has a place of its own: it is answered 503 with Retry-After, and purchases go on", async () => {
+    const { signature: _, ...unsigned } = bundle;
+    const flood = new AbortController();
+    const refused = Promise.withResolvers<Response>();
+    const statuses: number[] = [];
+    for (let n = 0; n < 200; n++) {
+      const txnId = `${String.fromCharCode(65 + (n % 26)).repeat(50)}${String.fromCharCode(65 + Math.floor(n / 26))}Q`;
+      const body = JSON.stringify(signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, txnId } }));
+      const request = { method: "POST", headers: { "content-type": "application/json" }, body, signal: flood.signal };
+      void fetch(`${world.url}/verify?chain=1`, request).then(
+        (response) => {
+          statuses.push(response.status);
+          if (response.status === 503) refused.resolve(response);
+        },
+        () => undefined,
+      );
+    }
+    const answer = await refused.promise;
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ code: "over_capacity" });
+    expect(await buy(world.sandbox.sampleTransactions.algorand)).toHaveProperty("signature");
+    flood.abort();
+    expect([...new Set(statuses)].toSorted()).toEqual(statuses.includes(404) ? [404, 503] : [503]);
+  });
+
   test.each([
     ["no JSON", "{", 400, "body_not_json"],
     ["another JSON", "[]", 400, "bundle_rejected"],

@@ -188,7 +188,6 @@ function around(ledger: Ledger): Ledger {
     sign: (note, lease, signal) => ledger.sign(note, lease, signal),
     prepare: (signal) => ledger.prepare(signal),
     submit: (raw, signal) => ledger.submit(raw, signal),
-    recorded: (txid, signal) => ledger.recorded(txid, signal),
     spendable: (signal) => ledger.spendable(signal),
   };
 }

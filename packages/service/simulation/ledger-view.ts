@@ -1,12 +1,4 @@
-import type {
-  Attempt,
-  Ledger,
-  RecordedAttestation,
-  Rounds,
-  Standing,
-  Submission,
-  Window,
-} from "../src/ledger/ledger.ts";
+import type { Attempt, Ledger, Rounds, Standing, Submission, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
 import { ProviderError, unavailable } from "../src/providers/provider.ts";
 import { ended } from "../src/providers/quorum.ts";
@@ -181,10 +173,6 @@ export class LedgerView implements Ledger {
       if (error instanceof ProviderError) return { status: "retry", reason: error.message };
       throw error;
     }
-  }
-
-  async recorded(): Promise<RecordedAttestation | undefined> {
-    throw new Error("nobody verifies bundles here");
   }
 
   async spendable(signal: AbortSignal): Promise<bigint> {

@@ -1,9 +1,9 @@
-import type { BundleType } from "@attestd/proof/bundle";
-import { JsonError } from "@attestd/proof/json";
+import { type BundleType, parseBundle, sourceChain } from "@attestd/proof/bundle";
+import { JsonError, parseJson } from "@attestd/proof/json";
 import type { KeyHistory } from "@attestd/proof/trust";
-import { verify } from "@attestd/proof/verify";
+import { mayAskChain, verify } from "@attestd/proof/verify";
 import { serviceCrypto } from "./crypto.ts";
-import type { Examined, ExaminerJob } from "./examiner.ts";
+import type { Claims, Examined, ExaminerJob } from "./examiner.ts";
 import { readMessage } from "./messages.ts";
 import { answerJobs } from "./thread.ts";
 
@@ -19,11 +19,25 @@ answerJobs(
   },
 );
 
-function examine(body: Uint8Array, type: BundleType): Examined {
+function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asksChain: boolean }): Examined {
   try {
-    return { report: verify(body, { trust, crypto, type }) };
+    const report = verify(body, { trust, crypto, type });
+    return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, type) }) };
   } catch (error) {
     if (error instanceof JsonError) return { notJson: error.message };
     throw error;
   }
+}
+
+/** @param body of a bundle that verifies, or fails by its key's revocation alone */
+function claimsIn(body: Uint8Array, type: BundleType): Claims {
+  const bundle = parseBundle(parseJson(body), type);
+  const { attest, attestor } = bundle;
+  return {
+    chain: "block" in bundle ? bundle.block.chain : sourceChain(bundle.source),
+    ...("source" in bundle && { source: bundle.source }),
+    ...("block" in bundle && { block: bundle.block }),
+    attest,
+    attestor,
+  };
 }

@@ -1,12 +1,22 @@
-import type { BundleType } from "@attestd/proof/bundle";
+import type { Bundle, BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
 import type { VerifyReport } from "@attestd/proof/report";
 import type { KeyHistory } from "@attestd/proof/trust";
+import type { ChainName } from "./chains/chain.ts";
 import { type MessageRead, REQUEST_BYTES, type ReadMessage, readMessage } from "./messages.ts";
 import { Problem } from "./problems.ts";
 import { createThreads } from "./threads.ts";
 
 /** What offline verification comes to, or why the bundle is no JSON. */
-export type Examined = { report: VerifyReport } | { notJson: string };
+export type Examined = { report: VerifyReport; claims?: Claims } | { notJson: string };
+
+/** What a bundle says that its chains can be asked about; without its proof, which may be large. */
+export type Claims = {
+  chain: ChainName;
+  source?: BundleSource;
+  block?: BundleBlock;
+  attest: Bundle["attest"];
+  attestor: Bundle["attestor"];
+};
 
 /** What its threads do. */
 export type ExaminerJob = "examine" | "readMessage";
@@ -16,9 +26,10 @@ export interface Examiner {
   /**
    * @param body the bundle's JSON, UTF-8
    * @param type the only type of bundle that is taken
+   * @param options.asksChain whether the chains are asked next: then `claims` are given where they may be
    * @throws Problem `over_capacity` while too much is waiting already
    */
-  examine(body: Uint8Array, type: BundleType): Promise<Examined>;
+  examine(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<Examined>;
   /** Reads a message of an agent: here where it is small. */
   readMessage: ReadMessage;
   close(): Promise<void>;
@@ -52,11 +63,11 @@ export function createExaminer(most: number, history: () => KeyHistory): Examine
   }
 
   return {
-    async examine(body, type) {
+    async examine(body, type, { asksChain } = { asksChain: false }) {
       const known = history();
       if (known !== shared) threads.share(known);
       shared = known;
-      return (await run("examine", body, type)) as Examined;
+      return (await run("examine", body, { type, asksChain })) as Examined;
     },
     async readMessage(body, form) {
       if (body.length <= REQUEST_BYTES) return readMessage(body, form);

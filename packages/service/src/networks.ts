@@ -3,6 +3,7 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { AlgorandSource } from "./chains/algorand.ts";
 import { BaseSource } from "./chains/base.ts";
+import type { BlockWork } from "./chains/block-work.ts";
 import { createBlockWorkers } from "./chains/block-workers.ts";
 import type { ChainName, SourceChain } from "./chains/chain.ts";
 import type { Clock } from "./clock.ts";
@@ -41,20 +42,16 @@ const BASE_CHAIN_ID = 8453;
 export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
   const rules = quorumRules(config, log);
   const nodes = algorandNodes(config, rules);
-  const baseNodes = { rpcs: (config.base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
+  const baseNodes = baseNodesOf(config, rules);
   const solanaRpcs = (config.solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc));
   const solanaNodes = { rpcs: solanaRpcs, rules };
   const domain = await usdcDomain(config, baseNodes, signal);
 
   const { ledger, rounds } = followLedger(config, nodes, log, clock);
-  const { caip2, genesisHash } = ledger;
-  const accept = config.extraSourceChains;
+  const { genesisHash } = ledger;
   const blockWorkers = createBlockWorkers(config.workers);
-  const { work } = blockWorkers;
   const seen = (txnId: string) => rounds.seen(txnId);
-  const algorand = new AlgorandSource({ nodes, caip2, accept, seen, work });
-  const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
-  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
+  const chains = sourceChains(config, { nodes, baseNodes, seen, work: blockWorkers.work });
   const { limits } = config;
   const maxLifeSeconds = limits.lifeSeconds;
   const solanaLimits = { computeUnits: limits.solanaComputeUnits, microLamports: limits.solanaComputeUnitPrice };
@@ -72,6 +69,53 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   };
 }
 
+/** What bundles are held against: the same chains, by clients and threads that nothing else uses. */
+export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
+  /** The ledger as a source. */
+  ledger: SourceChain;
+};
+
+/**
+ * Connects to the chains for online verification. It costs an upstream as much as a paid call and is free, so that it has
+ * clients of its own, whose breakers rest for it alone, and one thread for blocks.
+ */
+export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
+  const rules = quorumRules(config, log);
+  const nodes = algorandNodes(config, rules);
+  const blockWorkers = createBlockWorkers(1);
+  const { work } = blockWorkers;
+  return {
+    chains: sourceChains(config, { nodes, baseNodes: baseNodesOf(config, rules), work }),
+    ledger: new AlgorandSource({ nodes, caip2: ledgerOf(config), work }),
+    close: () => blockWorkers.close(),
+  };
+}
+
+type SourceNodes = {
+  nodes: AlgorandNodes;
+  baseNodes: BaseNodes;
+  /** The round of a transaction, where it was read already. */
+  seen?: (txnId: string) => number | undefined;
+  work: BlockWork;
+};
+
+function sourceChains(config: Config, { nodes, baseNodes, seen, work }: SourceNodes): Map<ChainName, SourceChain> {
+  const accept = config.extraSourceChains;
+  const algorand = new AlgorandSource({ nodes, caip2: ledgerOf(config), accept, work, ...(seen && { seen }) });
+  const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
+  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
+  return chains;
+}
+
+/** CAIP-2. */
+function ledgerOf({ algorand }: Config): string {
+  return algorandCaip2(fromBase64(algorand.genesisHash));
+}
+
+function baseNodesOf({ base }: Config, rules: QuorumRules): BaseNodes {
+  return { rpcs: (base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
+}
+
 /**
  * Connects to the ledger alone, for an operator's command that needs nothing else.
  *
@@ -87,8 +131,7 @@ function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log:
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
-  const source = new AlgorandSource({ nodes, caip2: algorandCaip2(fromBase64(genesisHash)) });
-  return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds, source }), rounds };
+  return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds }), rounds };
 }
 
 function quorumRules({ providerQuorum }: Config, log: Logger): QuorumRules {

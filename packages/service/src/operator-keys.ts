@@ -21,7 +21,7 @@ import { isFinal } from "./calls/machine.ts";
 import type { Store } from "./calls/store.ts";
 import { openStore } from "./calls/stores/open.ts";
 import { systemClock } from "./clock.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { openLedger } from "./networks.ts";
 import type { OperatorOptions } from "./operator.ts";
 

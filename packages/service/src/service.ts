@@ -21,7 +21,7 @@ import { type Config, ConfigError } from "./config.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import { createExaminer } from "./examiner.ts";
 import type { ReadMessage } from "./messages.ts";
-import { openNetworks } from "./networks.ts";
+import { openNetworks, openVerificationNetworks } from "./networks.ts";
 import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator, SETTLE_MS } from "./payment/facilitator.ts";
 import { FacilitatorWatch } from "./payment/facilitator-watch.ts";
@@ -29,6 +29,8 @@ import { NotSettled, Offers, type Tender } from "./payment/offers.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { createProducts } from "./subjects/products.ts";
+import { createBulkhead } from "./verification/bulkhead.ts";
+import { createChainRecords } from "./verification/chain-records.ts";
 import { createVerifier } from "./verification.ts";
 
 /** The service, open and carrying calls, before anything listens. */
@@ -61,6 +63,11 @@ const LONGEST_WAIT_MS = 60_000;
 const FEE = 1_000n;
 const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
+/**
+ * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
+ * They are free, so that what they take of an upstream's patience must leave most of it to paid calls.
+ */
+const VERIFIED_ONLINE = { most: 4, mostWaiting: 64, perSecond: 8 };
 /** Where each kind is sold over HTTP; receipts and facilitators are told it, whichever door the subject was bought through. */
 const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
@@ -185,6 +192,10 @@ export async function openService(config: Config, origin: string, log: Logger, s
   });
   const examiner = createExaminer(config.workers, () => keys.history);
   opened.defer(() => examiner.close());
+  const verifying = openVerificationNetworks(config, log);
+  opened.defer(() => verifying.close());
+  const bulkhead = createBulkhead({ ...VERIFIED_ONLINE, clock: systemClock });
+  const records = createChainRecords({ ...verifying, bulkhead, clock: systemClock, deadlineMs: DEADLINE_MS });
   const closing = opened.move();
   return {
     kid: signer.kid,
@@ -194,7 +205,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       offers,
       readMessage: examiner.readMessage,
       operations: createOperations({
-        verifier: createVerifier({ examiner, chains, ledger, deadlineMs: DEADLINE_MS }),
+        verifier: createVerifier({ examiner, records, genesisHash: ledger.genesisHash }),
         sources: chains,
         bundle: (id) => store.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),

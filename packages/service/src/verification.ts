@@ -1,27 +1,19 @@
-import {
-  type Bundle,
-  type BundleBlock,
-  type BundleSource,
-  type BundleType,
-  parseBundle,
-  sourceChain,
-} from "@attestd/proof/bundle";
+import type { BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { parseJson } from "@attestd/proof/json";
 import type { Finding, VerifyReport } from "@attestd/proof/report";
 import { type ChainFindings, mayAskChain, withChain } from "@attestd/proof/verify";
-import { type ChainName, type SourceChain, SourceError } from "./chains/chain.ts";
-import type { Examiner } from "./examiner.ts";
-import type { Ledger, RecordedAttestation } from "./ledger/ledger.ts";
+import { SourceError } from "./chains/chain.ts";
+import type { Claims, Examiner } from "./examiner.ts";
+import type { RecordedAttestation } from "./ledger/recorded.ts";
 import { Problem } from "./problems.ts";
 import { ProviderError } from "./providers/provider.ts";
+import type { ChainRecords } from "./verification/chain-records.ts";
 
 export type VerifierOptions = {
   examiner: Pick<Examiner, "examine">;
-  chains: ReadonlyMap<ChainName, SourceChain>;
-  ledger: Pick<Ledger, "genesisHash" | "recorded">;
-  /** Of the look-ups of one bundle, in ms. */
-  deadlineMs: number;
+  records: ChainRecords;
+  /** Of the ledger, base64, 32 bytes. */
+  genesisHash: string;
 };
 
 /** Verifies bundles for the doors. */
@@ -40,84 +32,69 @@ export interface Verifier {
    * Verifies a bundle, and then against its source chain and the ledger. What fails offline is answered before any chain
    * is asked.
    *
-   * @throws Problem also `record_not_found`, saying what is missing; `providers_unavailable`, `providers_conflict`
+   * @throws Problem also `record_not_found`, saying what is missing; `providers_unavailable`, `providers_conflict`;
+   *   `over_capacity` while too many others wait
    */
   online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 }
 
-export function createVerifier({ examiner, chains, ledger, deadlineMs }: VerifierOptions): Verifier {
+export function createVerifier({ examiner, records, genesisHash }: VerifierOptions): Verifier {
   return {
     async offline(body, type) {
-      return accepted(await examine(body, type));
+      return accepted((await examine(body, type, false)).report);
     },
     async online(body, type) {
-      const report = await examine(body, type);
-      if (!mayAskChain(report)) throw rejected(report);
-      const bundle = parseBundle(parseJson(body), type);
-      const signal = AbortSignal.timeout(deadlineMs);
-      const [chainSource, attestation] = await Promise.all([
-        findSource(bundle, signal),
-        findAttestation(bundle, signal),
-      ]);
+      const { report, claims } = await examine(body, type, true);
+      if (!claims || !mayAskChain(report)) throw rejected(report);
+      const [chainSource, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
       return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
     },
   };
 
-  async function examine(body: Uint8Array, type: BundleType): Promise<VerifyReport> {
-    const examined = await examiner.examine(body, type);
+  async function examine(body: Uint8Array, type: BundleType, asksChain: boolean) {
+    const examined = await examiner.examine(body, type, { asksChain });
     if ("notJson" in examined) throw new Problem("body_not_json", examined.notJson);
-    return examined.report;
+    return examined;
   }
 
   /** Check `chainSource`; undefined when the bundle's chain is not configured here. */
-  async function findSource(bundle: Bundle, signal: AbortSignal): Promise<Finding[] | undefined> {
-    const chain = chains.get("block" in bundle ? bundle.block.chain : sourceChain(bundle.source));
-    if (!chain) return undefined;
-    const block = "block" in bundle ? bundle.block : undefined;
-    const found = await Promise.all([
-      "source" in bundle ? compareTransaction(chain, bundle.source, block, signal) : [],
-      block ? compareBlock(chain, block, signal) : [],
-    ]);
+  async function findSource({ chain, source, block }: Claims): Promise<Finding[] | undefined> {
+    if (!records.knows(chain)) return undefined;
+    const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
     return found.flat();
+
+    async function compareTransaction({ txnId, txnBytesBase64 }: BundleSource): Promise<Finding[]> {
+      const transaction = await lookUp(() => records.transaction(chain, txnId));
+      if (!transaction) throw missing(`The source transaction ${txnId}`, "chainSource");
+      return [
+        ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(transaction.bytes)),
+        ...(block ? differing("/block/height", String(block.height), String(transaction.height)) : []),
+      ];
+    }
+
+    async function compareBlock({ height, headerBase64 }: BundleBlock): Promise<Finding[]> {
+      const header = await lookUp(() => records.header(chain, height));
+      if (!header) throw missing(`The block ${height}`, "chainSource");
+      return differing("/block/headerBase64", headerBase64, toBase64(header));
+    }
   }
 
   /** Check `chainAttest`, and when what it finds was recorded. */
-  async function findAttestation(bundle: Bundle, signal: AbortSignal): Promise<ChainFindings> {
-    const { txnId } = bundle.attest;
-    const found = await lookUp(() => ledger.recorded(txnId, signal));
+  async function findAttestation(claims: Claims): Promise<ChainFindings> {
+    const { txnId } = claims.attest;
+    const found = await lookUp(() => records.attestation(txnId));
     if (!found) throw missing(`The attestation transaction ${txnId}`, "chainAttest");
-    const chainAttest = attestationFindings(bundle, found, ledger.genesisHash);
+    const chainAttest = attestationFindings(claims, found, genesisHash);
     const { time } = found;
     return { chainAttest, ...(time !== undefined && { recordedAt: new Date(time * 1000).toISOString() }) };
   }
-}
-
-/** @param block in which it should be, where the bundle says so */
-async function compareTransaction(
-  chain: SourceChain,
-  { txnId, txnBytesBase64 }: BundleSource,
-  block: BundleBlock | undefined,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const found = await lookUp(() => chain.transaction(txnId, signal));
-  if (!found) throw missing(`The source transaction ${txnId}`, "chainSource");
-  return [
-    ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(found.bytes)),
-    ...(block ? differing("/block/height", String(block.height), String(found.height)) : []),
-  ];
-}
-
-async function compareBlock(chain: SourceChain, block: BundleBlock, signal: AbortSignal): Promise<Finding[]> {
-  const found = await lookUp(() => chain.block(block.height, signal));
-  if (!found) throw missing(`The block ${block.height}`, "chainSource");
-  return differing("/block/headerBase64", block.headerBase64, toBase64(found.header));
 }
 
 function differing(pointer: string, stated: string, computed: string): Finding[] {
   return stated === computed ? [] : [{ pointer, stated, computed }];
 }
 
-function attestationFindings({ attest, attestor }: Bundle, found: RecordedAttestation, genesisHash: string): Finding[] {
+function attestationFindings({ attest, attestor }: Claims, found: RecordedAttestation, genesisHash: string): Finding[] {
   const note = noteText(found.note);
   const facts: [holds: boolean, finding: Finding][] = [
     [found.type === "pay", { pointer: "/attest/txnId", message: `a transaction of type ${found.type}` }],
@@ -148,12 +125,11 @@ function noteText(note: Uint8Array): string | undefined {
   }
 }
 
-/** @returns undefined when there is surely no such transaction */
-async function lookUp<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
+/** Words what no chain could tell for whoever verifies. */
+async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof SourceError && error.code !== "source_unreadable") return undefined;
     if (!(error instanceof ProviderError || error instanceof SourceError)) throw error;
     const code = error instanceof ProviderError ? error.code : "providers_conflict";
     throw new Problem(code, "The chain cannot be asked now; the bundle may be verified offline.", {

@@ -6,6 +6,7 @@ import {
   encodeMsgpack,
   equalBytes,
   getBytes,
+  getInteger,
   getMap,
   headerDigest,
   headerRound,
@@ -48,7 +49,7 @@ export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandH
 }
 
 /** Takes a block answer apart. @throws DecodeError when this is no block of that round */
-export function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
+function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
   const block = splitBlock(answer);
   const actual = headerRound(block.header);
   if (actual !== round) throw new DecodeError(`block of round ${actual} instead of ${round}`);
@@ -61,8 +62,23 @@ export type AlgorandPlace =
   | { kind: "inner"; rootId: string }
   | { kind: "missing" };
 
+/** A place in a round, and when the round's block was made, by the block's own word: seconds since 1970. */
+export type PlaceInRound = { place: AlgorandPlace; time?: number };
+
+/**
+ * Looks for a transaction in a block.
+ *
+ * @param answer `{block, cert}` in msgpack
+ * @throws DecodeError when this is no block of that round
+ */
+export function findInRound(answer: Uint8Array, round: number, txnId: string): PlaceInRound {
+  const block = splitRound(answer, round);
+  const time = Number(getInteger(block.header, "ts"));
+  return { place: findInPayset(block, txnId), ...(time > 0 && { time }) };
+}
+
 /** Looks for a transaction in a block, by the ids that its bytes have. @throws DecodeError */
-export function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): AlgorandPlace {
+function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): AlgorandPlace {
   for (const [index, entry] of transactions.entries()) {
     const bytes = encodeMsgpack(restoreTransaction(entry, header));
     const id = txid(bytes);

@@ -106,7 +106,7 @@ export async function readAlgorandBlock(
 }
 
 /** Data that cannot be decoded is the node's failure. */
-async function asAnswerOf<T>(algod: Algod, decoded: Promise<T>): Promise<T> {
+export async function asAnswerOf<T>(algod: Algod, decoded: Promise<T>): Promise<T> {
   try {
     return await decoded;
   } catch (error) {

@@ -4,17 +4,21 @@ import type { Algod } from "../providers/algorand.ts";
 import { type AlgorandNodes, type Location, locate } from "../providers/algorand-lookup.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { agree, reportConflict } from "../providers/quorum.ts";
-import { type AlgorandPlace, findInPayset, splitRound } from "./algorand-block.ts";
+import type { AlgorandPlace } from "./algorand-block.ts";
 import { rebuildTransaction } from "./algorand-rebuild.ts";
-import { readAlgorandBlock } from "./algorand-source-block.ts";
+import { asAnswerOf, readAlgorandBlock } from "./algorand-source-block.ts";
 import { type BlockWork, blockWork, runBlockWork } from "./block-work.ts";
 import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
 
 /** What a node's block says about a transaction that is said to be in it. */
 type InBlock =
-  | AlgorandPlace
+  | (AlgorandPlace & { time?: number })
   /** No node keeps the block, or (`error`) none could be asked. */
   | { kind: "unread"; error?: ProviderError };
+
+/** Bytes of a block that is searched in less time than it takes to hand it to another thread. */
+const SMALL_BLOCK = 32 * 1024;
+const HERE = blockWork(runBlockWork);
 
 export type AlgorandSourceOptions = {
   nodes: AlgorandNodes;
@@ -41,7 +45,7 @@ export class AlgorandSource implements SourceChain {
   readonly #work: BlockWork;
 
   constructor(options: AlgorandSourceOptions) {
-    const { nodes, caip2, accept = [], seen = () => undefined, work = blockWork(runBlockWork) } = options;
+    const { nodes, caip2, accept = [], seen = () => undefined, work = HERE } = options;
     this.#seen = seen;
     this.#work = work;
     this.#nodes = nodes;
@@ -62,11 +66,12 @@ export class AlgorandSource implements SourceChain {
     const location = seen === undefined ? await locate(this.#nodes, txnId, signal) : { round: seen };
     if (location === undefined)
       throw new SourceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
-    const bytes = await this.#read(txnId, location, signal);
+    const { bytes, time } = await this.#read(txnId, location, signal);
     const caip2 = this.#chainOf(bytes);
     if (!this.#accepted.has(caip2))
       throw new SourceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
-    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height: location.round };
+    const { round: height } = location;
+    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height, ...(time !== undefined && { time }) };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
@@ -74,12 +79,12 @@ export class AlgorandSource implements SourceChain {
     return readAlgorandBlock(height, reading, signal);
   }
 
-  async #read(txnId: string, location: Location, signal: AbortSignal): Promise<Uint8Array> {
+  async #read(txnId: string, location: Location, signal: AbortSignal): Promise<{ bytes: Uint8Array; time?: number }> {
     const about = `transaction ${txnId}`;
     const inBlock = await this.#readBlock(txnId, location.round, signal);
     switch (inBlock.kind) {
       case "transaction":
-        return inBlock.bytes;
+        return inBlock;
       case "inner":
         throw new SourceError("source_inner_transaction", `${about} is an inner transaction of ${inBlock.rootId}`, {
           rootId: inBlock.rootId,
@@ -93,7 +98,7 @@ export class AlgorandSource implements SourceChain {
       }
       case "unread": {
         const rebuilt = location.record && rebuildTransaction(txnId, location.record);
-        if (rebuilt) return rebuilt;
+        if (rebuilt) return { bytes: rebuilt };
         throw inBlock.error ?? unreadable(about, location.round);
       }
     }
@@ -103,9 +108,10 @@ export class AlgorandSource implements SourceChain {
   async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
     const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
       const block = await algod.block(round, ends);
-      return block === undefined
-        ? { kind: "unread" }
-        : algod.decode(() => findInPayset(splitRound(block, round), txnId));
+      if (block === undefined) return { kind: "unread" };
+      const work = block.length > SMALL_BLOCK ? this.#work : HERE;
+      const { place, time } = await asAnswerOf(algod, work.findInRound(block, round, txnId));
+      return { ...place, ...(time !== undefined && { time }) };
     };
     try {
       const [inBlock] = await agree(

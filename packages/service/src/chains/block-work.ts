@@ -1,4 +1,4 @@
-import { proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
+import { findInRound, proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
 import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.ts";
 
 /**
@@ -8,6 +8,7 @@ import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.t
  */
 const BLOCK_WORK = {
   readAlgorandHeader,
+  findInRound,
   proveInPayset,
   serializeTransactions,
   proveItem,

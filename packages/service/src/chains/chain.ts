@@ -16,6 +16,8 @@ export type SourceTransaction = {
   level: ConfirmationLevel;
   /** Round or block number that holds it. */
   height: number;
+  /** When its block was made, by the block's own word: seconds since 1970. Absent where the block was not read. */
+  time?: number;
 };
 
 /** A block, bound to its hash by recomputation: the hash of `header` is `blockHash`. */

@@ -5,6 +5,7 @@ import { AlgorandSource } from "../chains/algorand.ts";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../providers/testing-algorand.ts";
 import { AttestorAccount } from "./account.ts";
 import type { Rounds } from "./ledger.ts";
+import { readRecorded } from "./recorded.ts";
 
 const never = new AbortController().signal;
 const wallet = algosdk.generateAccount();
@@ -29,7 +30,6 @@ async function accountIn(now: { round: number }, ...chains: FakeChain[]): Promis
     genesisHash: GENESIS_HASH,
     seed: wallet.sk.subarray(0, 32),
     rounds,
-    source: new AlgorandSource({ nodes, caip2: "algorand:BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH" }),
   });
 }
 
@@ -169,11 +169,13 @@ describe("AttestorAccount", () => {
   it("reads a recorded attestation back from the ledger", async () => {
     const chain = new FakeChain();
     const account = await accountOn(chain);
+    const [{ nodes }] = open as [FakeNodes];
+    const ledger = new AlgorandSource({ nodes, caip2: account.caip2 });
     const { raw, txid } = await account.sign("a note", lease, never);
-    expect(await account.recorded(txid, never)).toBeUndefined();
+    expect(await readRecorded(ledger, txid, never)).toBeUndefined();
     const transaction = getMap(decodeMsgpackMap(raw), "txn") as MsgpackMap;
     const round = chain.addRound([transaction]);
-    expect(await account.recorded(idOf(transaction), never)).toEqual({
+    expect(await readRecorded(ledger, idOf(transaction), never)).toEqual({
       txid,
       round,
       sender: account.address,

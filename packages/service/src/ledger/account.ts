@@ -16,12 +16,11 @@ import {
   utf8,
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import { type SourceChain, SourceError } from "../chains/chain.ts";
 import type { Algod, TransactionParams } from "../providers/algorand.ts";
 import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
 import { ProviderError, unavailable } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
-import type { Attempt, Ledger, RecordedAttestation, Rounds, Submission } from "./ledger.ts";
+import type { Attempt, Ledger, Rounds, Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
 
 export type AttestorAccountOptions = {
@@ -31,8 +30,6 @@ export type AttestorAccountOptions = {
   /** The 32-byte ed25519 seed behind the account's mnemonic. */
   seed: Uint8Array;
   rounds: Rounds;
-  /** The ledger as a source, by which recorded attestations are read back. */
-  source: SourceChain;
   /** microAlgos; a node's word on fees is followed no further. */
   maxFee?: bigint;
 };
@@ -54,15 +51,13 @@ export class AttestorAccount implements Ledger {
   readonly address: string;
   readonly rounds: Rounds;
   readonly #nodes: AlgorandNodes;
-  readonly #source: SourceChain;
   readonly #key: KeyObject;
   readonly #publicKey: Uint8Array;
   readonly #maxFee: bigint;
   #params: { round: number; asked: Promise<TransactionParams> } | undefined;
 
-  constructor({ nodes, genesisHash, seed, rounds, source, maxFee = MAX_FEE }: AttestorAccountOptions) {
+  constructor({ nodes, genesisHash, seed, rounds, maxFee = MAX_FEE }: AttestorAccountOptions) {
     this.#nodes = nodes;
-    this.#source = source;
     this.#maxFee = maxFee;
     this.#key = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
     this.#publicKey = new Uint8Array(createPublicKey(this.#key).export({ format: "raw-public" }));
@@ -116,28 +111,6 @@ export class AttestorAccount implements Ledger {
     return refusal;
   }
 
-  async recorded(id: string, signal: AbortSignal): Promise<RecordedAttestation | undefined> {
-    try {
-      const { bytes, height } = await this.#source.transaction(id, signal);
-      const time = await this.#timeOf(height, signal);
-      return { ...readAttestation(id, height, decodeMsgpackMap(bytes)), ...(time !== undefined && { time }) };
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error;
-      if (error.code === "source_unreadable") throw unavailable(error.message, error);
-      return undefined;
-    }
-  }
-
-  /** A courtesy to readers: that it cannot be told makes nothing else untold. */
-  async #timeOf(round: number, signal: AbortSignal): Promise<number | undefined> {
-    try {
-      const { header } = await this.#source.block(round, signal);
-      return Number(getInteger(decodeMsgpackMap(header), "ts")) || undefined;
-    } catch {
-      return undefined;
-    }
-  }
-
   async spendable(signal: AbortSignal): Promise<bigint> {
     const about = "the attestor's balance";
     const ask = this.#nodes.algods;
@@ -185,19 +158,4 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
 
 function signed(transaction: MsgpackMap, signature: Uint8Array): Uint8Array {
   return encodeMsgpack(structMap({ sig: new Uint8Array(signature), txn: transaction }));
-}
-
-function readAttestation(id: string, round: number, transaction: MsgpackMap): RecordedAttestation {
-  const sender = getBytes(transaction, "snd", 32);
-  const genesisHash = getBytes(transaction, "gh", 32);
-  return {
-    txid: id,
-    round,
-    sender: sender ? encodeAddress(sender) : "",
-    note: getBytes(transaction, "note") ?? new Uint8Array(),
-    amount: getInteger(transaction, "amt"),
-    type: getString(transaction, "type") ?? "",
-    closesOrRekeys: transaction.has("close") || transaction.has("rekey"),
-    genesisHash: genesisHash ? toBase64(genesisHash) : "",
-  };
 }

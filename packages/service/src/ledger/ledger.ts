@@ -64,22 +64,6 @@ export interface Rounds {
   find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
 }
 
-/** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
-export type RecordedAttestation = {
-  txid: string;
-  round: number;
-  sender: string;
-  /** The note's bytes. */
-  note: Uint8Array;
-  /** microAlgos moved. */
-  amount: bigint;
-  type: string;
-  closesOrRekeys: boolean;
-  genesisHash: string;
-  /** When its block was made, by the block's own word: seconds since 1970. Absent where no node keeps the block. */
-  time?: number;
-};
-
 /** The attestor's account on the ledger, and the ledger as the place of record. */
 export interface Ledger {
   /** Base64, 32 bytes. */
@@ -104,9 +88,6 @@ export interface Ledger {
   prepare(signal: AbortSignal): void;
 
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;
-
-  /** @returns undefined when every indexer needed, caught up, knows no such transaction; @throws ProviderError */
-  recorded(txid: string, signal: AbortSignal): Promise<RecordedAttestation | undefined>;
 
   /** microAlgos that can be spent on fees: balance less minimum balance. @throws ProviderError */
   spendable(signal: AbortSignal): Promise<bigint>;

@@ -1,0 +1,65 @@
+import {
+  decodeMsgpackMap,
+  encodeAddress,
+  getBytes,
+  getInteger,
+  getString,
+  type MsgpackMap,
+  toBase64,
+} from "@attestd/proof";
+import { type SourceChain, SourceError } from "../chains/chain.ts";
+import { unavailable } from "../providers/provider.ts";
+
+/** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
+export type RecordedAttestation = {
+  txid: string;
+  round: number;
+  sender: string;
+  /** The note's bytes. */
+  note: Uint8Array;
+  /** microAlgos moved. */
+  amount: bigint;
+  type: string;
+  closesOrRekeys: boolean;
+  /** Base64, 32 bytes. */
+  genesisHash: string;
+  /** When its block was made, by the block's own word: seconds since 1970. Absent where no node keeps the block. */
+  time?: number;
+};
+
+/**
+ * Reads an attestation transaction back from the ledger.
+ *
+ * @param ledger as a source
+ * @returns undefined when every indexer needed, caught up, knows no such transaction
+ * @throws ProviderError
+ */
+export async function readRecorded(
+  ledger: Pick<SourceChain, "transaction">,
+  id: string,
+  signal: AbortSignal,
+): Promise<RecordedAttestation | undefined> {
+  try {
+    const { bytes, height, time } = await ledger.transaction(id, signal);
+    return { ...readAttestation(id, height, decodeMsgpackMap(bytes)), ...(time !== undefined && { time }) };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    if (error.code === "source_unreadable") throw unavailable(error.message, error);
+    return undefined;
+  }
+}
+
+function readAttestation(id: string, round: number, transaction: MsgpackMap): RecordedAttestation {
+  const sender = getBytes(transaction, "snd", 32);
+  const genesisHash = getBytes(transaction, "gh", 32);
+  return {
+    txid: id,
+    round,
+    sender: sender ? encodeAddress(sender) : "",
+    note: getBytes(transaction, "note") ?? new Uint8Array(),
+    amount: getInteger(transaction, "amt"),
+    type: getString(transaction, "type") ?? "",
+    closesOrRekeys: transaction.has("close") || transaction.has("rekey"),
+    genesisHash: genesisHash ? toBase64(genesisHash) : "",
+  };
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { TestClock } from "../calls/testing-clock.ts";
+import { createBulkhead } from "./bulkhead.ts";
+
+/** Work that ends when it is told to. */
+function workshop() {
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  return {
+    begun,
+    finish: (n: number) => ends[n]?.(),
+    work: (n: number) => () => {
+      begun.push(n);
+      return new Promise<number>((resolve) => {
+        ends[n] = () => resolve(n);
+      });
+    },
+  };
+}
+
+test("does no more at one time than it may, each in its turn, and refuses at once what would wait too long", async () => {
+  const clock = new TestClock();
+  const bulkhead = createBulkhead({ most: 2, mostWaiting: 3, perSecond: 100, clock });
+  const { begun, finish, work } = workshop();
+  const running = [0, 1, 2, 3, 4].map((n) => bulkhead.run(work(n)));
+  await clock.advance(0);
+  expect(begun).toEqual([0, 1]);
+  await expect(bulkhead.run(work(5))).rejects.toMatchObject({ code: "over_capacity", retryAfter: 2 });
+  finish(1);
+  await clock.advance(0);
+  expect(begun).toEqual([0, 1, 2]);
+  for (const n of [0, 2, 3, 4]) {
+    finish(n);
+    await clock.advance(0);
+  }
+  expect(await Promise.all(running)).toEqual([0, 1, 2, 3, 4]);
+});
+
+test("gives the place of what failed to the next", async () => {
+  const clock = new TestClock();
+  const bulkhead = createBulkhead({ most: 1, mostWaiting: 1, perSecond: 100, clock });
+  const failing = bulkhead.run(() => Promise.reject(new Error("down")));
+  const next = bulkhead.run(async () => "done");
+  await expect(failing).rejects.toThrow("down");
+  expect(await next).toBe("done");
+});
+
+test("begins so much in a second, and twice as much after a quiet while, however short each is", async () => {
+  const clock = new TestClock();
+  const bulkhead = createBulkhead({ most: 4, mostWaiting: 1_000, perSecond: 10, clock });
+  let begun = 0;
+  for (let n = 0; n < 200; n++) void bulkhead.run(async () => void begun++);
+  await clock.advance(0);
+  expect(begun).toBe(20);
+  await clock.advance(1_000);
+  expect(begun).toBe(30);
+  await clock.advance(5_000);
+  expect(begun).toBe(80);
+  await clock.advance(100_000);
+  expect(begun).toBe(200);
+});

@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createByteCache } from "./byte-cache.ts";
+
+test("keeps what came last within its bytes, and each for a while", () => {
+  let now = 0;
+  const cache = createByteCache<string>({ most: 1_000, lifeMs: 100, now: () => now });
+  for (const key of ["a", "b", "c", "d"]) cache.set(key, key, 100);
+  expect(["a", "b", "c", "d"].map((key) => cache.get(key))).toEqual([undefined, "b", "c", "d"]);
+  cache.set("large", "large", 801);
+  expect([cache.get("large"), cache.get("d")]).toEqual([undefined, "d"]);
+  now = 100;
+  expect(["b", "c", "d"].map((key) => cache.get(key))).toEqual([undefined, undefined, undefined]);
+});
+
+test("holds no more than its bytes, whatever is set and how often", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.nat({ max: 1_200 }))), (sets) => {
+      const cache = createByteCache<number>({ most: 1_000, lifeMs: 1, now: () => 0 });
+      const last = new Map<number, number>();
+      for (const [key, bytes] of sets) {
+        cache.set(String(key), bytes, bytes);
+        last.set(key, bytes);
+      }
+      const kept = [...last].filter(([key]) => cache.get(String(key)) !== undefined);
+      expect(kept.reduce((sum, [, bytes]) => sum + bytes, 0)).toBeLessThanOrEqual(1_000);
+      expect(kept.every(([key, bytes]) => cache.get(String(key)) === bytes)).toBe(true);
+    }),
+  );
+});

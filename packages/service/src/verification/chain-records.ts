@@ -1,0 +1,96 @@
+import { type ChainName, type SourceChain, SourceError } from "../chains/chain.ts";
+import type { Clock } from "../clock.ts";
+import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
+import type { Bulkhead } from "./bulkhead.ts";
+import { type ByteCache, createByteCache } from "./byte-cache.ts";
+
+/**
+ * What the chains hold of what bundles name. Each method gives undefined when there is surely no such thing, and throws
+ * ProviderError or SourceError (`source_unreadable`) when it cannot be told, Problem `over_capacity` when too much is
+ * waiting already.
+ */
+export interface ChainRecords {
+  /** Whether a chain is configured here. */
+  knows(chain: ChainName): boolean;
+  transaction(chain: ChainName, txnId: string): Promise<{ bytes: Uint8Array; height: number } | undefined>;
+  /** @returns the header's exact bytes */
+  header(chain: ChainName, height: number): Promise<Uint8Array | undefined>;
+  attestation(txnId: string): Promise<RecordedAttestation | undefined>;
+}
+
+export type ChainRecordsOptions = {
+  chains: ReadonlyMap<ChainName, SourceChain>;
+  /** The ledger as a source. */
+  ledger: Pick<SourceChain, "transaction">;
+  /** In which everything is done that asks a node. */
+  bulkhead: Bulkhead;
+  clock: Pick<Clock, "now" | "timeout">;
+  /** Of one look-up, once it has its turn, in ms. */
+  deadlineMs: number;
+};
+
+/** What a node was asked for, and whether it can never change. */
+type Found = { value: unknown; bytes: number; isFixed: boolean };
+
+const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHE_LIFE_MS = 5 * 60_000;
+
+/**
+ * Looks things up by nodes that nobody else asks through the same clients, so that nothing done here rests their breakers
+ * for paid calls. What can never change is kept for a while, and what is being looked up is not looked up a second time.
+ */
+export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
+  const { chains, ledger, bulkhead, clock, deadlineMs } = options;
+  const kept: ByteCache<unknown> = createByteCache({ most: CACHE_BYTES, lifeMs: CACHE_LIFE_MS, now: clock.now });
+  const underWay = new Map<string, Promise<unknown>>();
+
+  async function find<T>(
+    key: string,
+    ask: (signal: AbortSignal) => Promise<Found | undefined>,
+  ): Promise<T | undefined> {
+    const known = kept.get(key) ?? underWay.get(key);
+    if (known !== undefined) return known as T;
+    const asked = bulkhead
+      .run(() => ask(clock.timeout(deadlineMs)).catch(unlessAbsent))
+      .then((found) => {
+        if (found?.isFixed) kept.set(key, found.value, found.bytes);
+        return found?.value;
+      })
+      .finally(() => underWay.delete(key));
+    underWay.set(key, asked);
+    return (await asked) as T | undefined;
+  }
+
+  function chainOf(name: ChainName): SourceChain {
+    const chain = chains.get(name);
+    if (!chain) throw new TypeError(`${name} is not configured`);
+    return chain;
+  }
+
+  return {
+    knows: (chain) => chains.has(chain),
+    transaction: (name, txnId) =>
+      find(`transaction ${name} ${txnId}`, async (signal) => {
+        const { bytes, height, level } = await chainOf(name).transaction(txnId, signal);
+        return { value: { bytes: new Uint8Array(bytes), height }, bytes: bytes.length, isFixed: level === "finalized" };
+      }),
+    header: (name, height) =>
+      find(`header ${name} ${height}`, async (signal) => {
+        const { header, level } = await chainOf(name).block(height, signal);
+        return { value: new Uint8Array(header), bytes: header.length, isFixed: level === "finalized" };
+      }),
+    attestation: (txnId) =>
+      find(`attestation ${txnId}`, async (signal) => {
+        const recorded = await readRecorded(ledger, txnId, signal);
+        if (!recorded) return undefined;
+        const note = new Uint8Array(recorded.note);
+        return { value: { ...recorded, note }, bytes: note.length + 500, isFixed: true };
+      }),
+  };
+}
+
+/** Surely nothing there; what is there and cannot be read is none of that. */
+function unlessAbsent(error: unknown): undefined {
+  if (!(error instanceof SourceError) || error.code === "source_unreadable") throw error;
+  return undefined;
+}
