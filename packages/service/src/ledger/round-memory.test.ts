@@ -8,11 +8,21 @@ describe("RoundMemory", () => {
     expect([memory.latest, memory.oldest, memory.roundOf("A")]).toEqual([0, Number.POSITIVE_INFINITY, undefined]);
   });
 
-  it("holds the latest 1000 rounds and no more", () => {
+  it("holds the latest 1100 rounds and no more", () => {
     const memory = new RoundMemory();
-    for (let round = 5; round <= 1_005; round++) memory.add(round, [`in ${round}`]);
-    expect([memory.oldest, memory.latest]).toEqual([6, 1_005]);
+    for (let round = 5; round <= 1_105; round++) memory.add(round, [`in ${round}`]);
+    expect([memory.oldest, memory.latest]).toEqual([6, 1_105]);
     expect([memory.roundOf("in 5"), memory.roundOf("in 6")]).toEqual([undefined, 6]);
+  });
+
+  it("holds every round in which a transaction of 1,000 rounds may be, when its window ends and 99 rounds later", () => {
+    const memory = new RoundMemory();
+    const window = { firstValid: 101, lastValid: 1_101 };
+    for (let round = 1; round <= window.lastValid; round++) memory.add(round, []);
+    for (let late = 0; late < 100; late++) {
+      expect(memory.oldest).toBeLessThanOrEqual(window.firstValid);
+      memory.add(memory.latest + 1, []);
+    }
   });
 
   it("holds fewer rounds when they are full", () => {

@@ -3,8 +3,8 @@
  * `latest`, so that an id which is not held is in none of them.
  */
 export class RoundMemory {
-  /** Rounds held at most. */
-  static readonly ROUNDS = 1_000;
+  /** Rounds held at most: the 1,001 in which a transaction may be, its first and its last included, and time to look. */
+  static readonly ROUNDS = 1_100;
   /** Ids held at most, but for a single round's (some 100 bytes each). */
   static readonly IDS = 500_000;
 

@@ -111,6 +111,71 @@ describe("RoundWatcher", () => {
     expect(await watcher.standing(id, { firstValid: 2, lastValid: 6 }, never)).toEqual({ state: "open" });
   });
 
+  it("reads each old round once, whoever looks for something in it, and goes on where it was stopped", async () => {
+    const chain = chainOf(60);
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 60);
+    const [upstream] = upstreams;
+    if (!upstream) throw new Error("no upstream");
+    const lists = () => upstream.requests.filter((request) => request.endsWith("txids"));
+    const window = { firstValid: 2, lastValid: 50 };
+    const answer = upstream.handler;
+    const stop = new AbortController();
+    upstream.handler = (request, response) => {
+      if (request.url?.includes("blocks/30/txids")) stop.abort(new Error("no time left"));
+      return answer(request, response);
+    };
+    await expect(watcher.standing(id, window, stop.signal)).rejects.toThrow("no time left");
+    expect(lists().at(-1)).toBe("GET /v2/blocks/30/txids");
+    upstream.handler = answer;
+    upstream.requests.length = 0;
+    const others = [1, 2, 3].map((i) => idOf(payment(`other ${i}`)));
+    for (const each of [id, ...others]) expect(await watcher.standing(each, window, never)).toEqual({ state: "dead" });
+    expect(lists()).toEqual(Array.from({ length: 21 }, (_, i) => `GET /v2/blocks/${30 + i}/txids`));
+  });
+
+  it("asks the nodes no more about what is open and in none of the rounds before its memory", async () => {
+    const chain = chainOf(5);
+    const { watcher, upstreams } = await watch(chain);
+    await reaches(watcher, 5);
+    const window = { firstValid: 2, lastValid: 1_002 };
+    for (let round = 6; round <= 30; round++) {
+      chain.addRound();
+      await reaches(watcher, round);
+    }
+    expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+    const asked = () => upstreams.flatMap(({ requests }) => requests).filter((request) => request.includes(id)).length;
+    const once = asked();
+    expect(once).toBeGreaterThan(0);
+    for (let round = 31; round <= 40; round++) {
+      chain.addRound();
+      await reaches(watcher, round);
+      expect(await watcher.standing(id, window, never)).toEqual({ state: "open" });
+    }
+    expect(asked()).toBe(once);
+    chain.addRound([transaction]);
+    await reaches(watcher, 41);
+    expect(await watcher.standing(id, window, never)).toEqual({ state: "confirmed", round: 41 });
+  });
+
+  it("reads rounds with signatures, members and kinds of transactions that nobody knows yet", async () => {
+    const chain = chainOf(1);
+    const { watcher, onError } = await watch(chain);
+    await reaches(watcher, 1);
+    const strange = structMap({
+      type: "f1",
+      snd: new Uint8Array(32).fill(3),
+      fv: 1,
+      lv: 9,
+      wat: structMap({ a: [null, -1] }),
+    });
+    const falcon = structMap({ sch: "f1", slt: 1, pk: new Uint8Array(1_793), sig: new Uint8Array(1_232) });
+    chain.addRound([], blockOf(2, [strange, transaction], { pqsig: falcon, dx: structMap({ a: null }) }));
+    await reaches(watcher, 2);
+    expect(onError).not.toHaveBeenCalled();
+    expect(watcher.seen(id)).toBe(2);
+  });
+
   it("does not call a transaction dead when a round of its window cannot be read", async () => {
     const chain = chainOf(5);
     chain.blocks.delete(3);

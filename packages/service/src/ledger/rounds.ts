@@ -16,6 +16,7 @@ import { type AlgorandNodes, locate } from "../providers/algorand-lookup.ts";
 import { ProviderError, unavailable } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
+import { OlderRounds } from "./older-rounds.ts";
 import { RoundMemory } from "./round-memory.ts";
 
 export type RoundWatcherOptions = {
@@ -32,6 +33,11 @@ export type RoundWatcherOptions = {
 
 type Seen = { ids: string[]; key: string };
 
+/** Transactions of which it is remembered that they are in no round from before the memory (some 200 bytes each). */
+const MOST_ABSENT = 20_000;
+/** Rounds by which nodes may be behind the memory when they say that a transaction is in none. */
+const LAG_ROUNDS = 20;
+
 /**
  * Reads every round as it comes, each block once from every algod, and keeps what the quorum agrees upon. Everything
  * known here was recomputed from blocks, so that the ids in memory are also the proof that an id is not among them.
@@ -43,6 +49,9 @@ export class RoundWatcher implements Rounds {
   readonly #onError: (error: unknown) => void;
   readonly #retryMs: number;
   readonly #memory = new RoundMemory();
+  readonly #older: OlderRounds;
+  /** By id, a round before which the nodes have said that it is in none, so that they are not asked again every round. */
+  readonly #absentBefore = new Map<string, number>();
   readonly #stopping = new AbortController();
   #latestAt = 0;
   #coming = Promise.withResolvers<void>();
@@ -50,6 +59,7 @@ export class RoundWatcher implements Rounds {
 
   constructor({ nodes, genesisHash, now = Date.now, onError = () => {}, retryMs = 250 }: RoundWatcherOptions) {
     this.#nodes = nodes;
+    this.#older = new OlderRounds(nodes);
     this.#genesisHash = genesisHash;
     this.#now = now;
     this.#onError = onError;
@@ -94,9 +104,13 @@ export class RoundWatcher implements Rounds {
     if (oldest <= window.firstValid) return { state: passed ? "dead" : "open" };
 
     // The window began before the rounds in memory.
+    if (!passed && oldest <= (this.#absentBefore.get(id) ?? 0)) return { state: "open" };
     const location = await locate(this.#nodes, id, signal);
     if (location !== undefined) return { state: "confirmed", round: location.round };
-    if (!passed) return { state: "open" };
+    if (!passed) {
+      this.#rememberAbsence(id);
+      return { state: "open" };
+    }
     return this.#searchRounds(id, window.firstValid, Math.min(window.lastValid, oldest - 1), signal);
   }
 
@@ -159,15 +173,20 @@ export class RoundWatcher implements Rounds {
     this.#coming = Promise.withResolvers();
   }
 
+  /** What the nodes said is of rounds up to the latest; of those in memory nobody has to be asked. */
+  #rememberAbsence(id: string): void {
+    this.#absentBefore.delete(id);
+    this.#absentBefore.set(id, this.#memory.latest - LAG_ROUNDS);
+    if (this.#absentBefore.size <= MOST_ABSENT) return;
+    const [first] = this.#absentBefore.keys();
+    this.#absentBefore.delete(first as string);
+  }
+
   /** Dead when the quorum's lists of every round's ids lack it; open when a round cannot be read. */
   async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
     for (let round = from; round <= to; round++) {
-      const ask = async (algod: Algod, ends: AbortSignal) =>
-        (await algod.blockTransactionIds(round, ends)).includes(id);
-      const question = { about: `transaction ${id} in round ${round}`, same: String, signal };
       try {
-        const [holds] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
-        if (holds) return { state: "confirmed", round };
+        if (await this.#older.holds(id, round, signal)) return { state: "confirmed", round };
       } catch (error) {
         if (error instanceof ProviderError && error.code === "providers_unavailable") return { state: "open" };
         throw error;
