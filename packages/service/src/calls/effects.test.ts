@@ -47,6 +47,7 @@ describe("effects", () => {
   /** Whether the facilitator gives no answer, and what ends its waiting. */
   let hangs: boolean;
   let settling: AbortSignal | undefined;
+  let news: () => Promise<void>;
 
   beforeEach(() => {
     clock = new TestClock();
@@ -56,12 +57,13 @@ describe("effects", () => {
     settlements = 0;
     prepared = 0;
     hangs = false;
+    news = async () => undefined;
     memory = { failures: 0 };
     const rail = {
       name: "algorand",
       read: ({ payload }: Call["payload"]) => ({ key: "key", payer: "PAYER", payload }),
       standing: async () => standing(),
-      news: async () => undefined,
+      news: () => news(),
     } as unknown as Rail;
     const facilitator = {
       settle: async (_payment, _requirement, signal) => {
@@ -163,6 +165,29 @@ describe("effects", () => {
         await clock.advance(1);
         expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun" });
       }
+    });
+
+    test("cost no more in an hour of refusals than a look each second and a settlement every 15 s cost in three minutes", async () => {
+      answer = { success: false };
+      let looks = 0;
+      standing = () => {
+        looks += 1;
+        return { state: "open" };
+      };
+      news = () => clock.sleep(1_000, STOP);
+      let call = SETTLING;
+      let over = false;
+      const hour = async () => {
+        while (!over) if (await effectOf(call)) call = { ...call, settlements: call.settlements + 1 };
+      };
+      const carried = hour();
+      await clock.advance(3_600_000);
+      over = true;
+      await clock.advance(60_000);
+      await carried;
+      expect(looks).toBeLessThan(3 * 180);
+      expect(settlements).toBeLessThan(3_600 / 15);
+      expect(settlements).toBeGreaterThan(3_600 / 45);
     });
 
     test("count as work until the facilitator has refused: then there is nothing to do but wait", async () => {

@@ -56,6 +56,13 @@ const BELIEVED_MS = 30_000;
 const PATIENCE_MS = 5_000;
 /** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
 const LONGEST_PAUSE_MS = 15_000;
+/**
+ * Settlements, some two minutes, after which a payment that the facilitator refuses is looked at and asked for more rarely:
+ * for an hour-long one no more is asked of anyone than for one of three minutes that is looked at every second. A payer who
+ * has spent what it promised leaves many such.
+ */
+const REFUSED_OFTEN = 12;
+const LONGEST_REST_MS = 30_000;
 /** Until the first look at a payment that is not final yet; the pauses double, for Base takes some 20 minutes. */
 const FIRST_LOOK_MS = 15_000;
 const MOST_DOUBLINGS = 5;
@@ -173,7 +180,8 @@ export function createEffects(options: EffectsOptions): Perform {
         }
         if (facilitators.has(call.rail) && mustSettleAgain(call, memory)) return beginSettlement(call, memory);
         memory.waiting = memory.settled?.answer.success === false;
-        await rail.news(within(LONGEST_PAUSE_MS, stop));
+        if (memory.waiting && call.settlements >= REFUSED_OFTEN) await clock.sleep(untilDue(call, memory), stop);
+        else await rail.news(within(LONGEST_PAUSE_MS, stop));
         return undefined;
     }
   }
@@ -202,10 +210,15 @@ export function createEffects(options: EffectsOptions): Perform {
     }
   }
 
-  function mustSettleAgain({ settlements }: Call, { settled }: Memory): boolean {
-    if (!settled) return true;
-    const patience = settled.answer.success ? BELIEVED_MS : pauseAfter(settlements + 1);
-    return clock.now() - settled.at >= patience;
+  function mustSettleAgain(call: Call, memory: Memory): boolean {
+    return untilDue(call, memory) <= 0;
+  }
+
+  /** ms until the payment's settlement is asked for once more. */
+  function untilDue({ settlements }: Call, { settled }: Memory): number {
+    if (!settled) return 0;
+    const refused = settlements < REFUSED_OFTEN ? pauseAfter(settlements + 1) : LONGEST_REST_MS;
+    return settled.at + (settled.answer.success ? BELIEVED_MS : refused) - clock.now();
   }
 
   async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
