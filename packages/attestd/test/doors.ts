@@ -1,0 +1,64 @@
+import type { ProofBundle } from "@attestd/proof/bundle";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { PaymentPayload } from "@x402/core/types";
+import { pay, post } from "./world.ts";
+
+/** What a door says to a payment, whatever its words: the bundle, why another payment may be made, or a problem. */
+export type Told =
+  | { kind: "delivered"; bundle: ProofBundle }
+  | { kind: "payment_required"; error: unknown }
+  | { kind: "problem"; code: unknown };
+
+/** Buys the attestation of a transaction by one door. */
+export type Buy = (txid: string, payment: PaymentPayload) => Promise<Told>;
+
+export type DoorName = "HTTP" | "MCP" | "A2A";
+
+/** The three doors of a service, each by its own protocol. */
+export async function doorsOf(url: string): Promise<Record<DoorName, Buy> & AsyncDisposable> {
+  const mcp = new Client({ name: "doors", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+  await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  return {
+    HTTP: (txid, payment) => buyByHttp(url, txid, payment),
+    MCP: (txid, payment) => buyByMcp(mcp, txid, payment),
+    A2A: (txid, payment) => buyByA2a(url, txid, payment),
+    [Symbol.asyncDispose]: () => mcp.close(),
+  };
+}
+
+async function buyByHttp(url: string, txid: string, payment: PaymentPayload): Promise<Told> {
+  const { status, json } = await pay(`${url}/attest`, { txid }, payment);
+  if (status === 200) return { kind: "delivered", bundle: json as unknown as ProofBundle };
+  return status === 402 ? { kind: "payment_required", error: json.error } : { kind: "problem", code: json.code };
+}
+
+async function buyByMcp(client: Client, txid: string, payment: PaymentPayload): Promise<Told> {
+  const result = await client.callTool({ name: "attest", arguments: { txid }, _meta: { "x402/payment": payment } });
+  const said = result.structuredContent as Record<string, unknown>;
+  if (result.isError !== true) return { kind: "delivered", bundle: said as unknown as ProofBundle };
+  return "accepts" in said ? { kind: "payment_required", error: said.error } : { kind: "problem", code: said.code };
+}
+
+type Task = {
+  id: string;
+  status: { state: string; message: { parts: { text?: string }[] } };
+  artifacts?: { parts: { data: ProofBundle }[] }[];
+};
+type Rpc = { result?: Task; error?: { data?: { code?: string } } };
+
+async function buyByA2a(url: string, txid: string, payment: PaymentPayload): Promise<Told> {
+  const say = async (message: object) => {
+    const params = { message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message } };
+    const { json } = await post(`${url}/a2a`, { jsonrpc: "2.0", id: 1, method: "message/send", params });
+    return json as Rpc;
+  };
+  const { result: task } = await say({ parts: [{ kind: "data", data: { skill: "attest", txid } }] });
+  if (!task) throw new Error("no task was made");
+  const metadata = { "x402.payment.status": "payment-submitted", "x402.payment.payload": payment };
+  const parts = [{ kind: "text", text: "Here is the payment." }];
+  const { result, error } = await say({ taskId: task.id, metadata, parts });
+  if (!result) return { kind: "problem", code: error?.data?.code };
+  const bundle = result.artifacts?.[0]?.parts[0]?.data;
+  if (bundle) return { kind: "delivered", bundle };
+  return { kind: "payment_required", error: result.status.message.parts[0]?.text };
+}
