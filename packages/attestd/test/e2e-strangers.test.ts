@@ -1,9 +1,15 @@
+import { join } from "node:path";
+import type { Address } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Counting, startCounting } from "./counting.ts";
+import { type FaultProxy, type ProxiedRequest, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
+import { temporaryFolder } from "./command.ts";
+import { probesOf } from "./cost-probes.ts";
+import { type Counting, startCounting, UPSTREAMS } from "./counting.ts";
 import { type Buy, type DoorName, doorsOf, type Told } from "./doors.ts";
 import { type Envelopes, envelopesOf, named } from "./envelopes.ts";
-import { type Rail, type RailName, railsOf } from "./rails.ts";
+import { type Rail, type RailName, railsOf, usdcAccountOf } from "./rails.ts";
+import { type CostRow, readCosts } from "./upstream-cost.ts";
 import { post, sign, startWorld, type World } from "./world.ts";
 
 const NAMES: RailName[] = ["algorand", "base", "solana"];
@@ -17,10 +23,12 @@ let rails: Record<RailName, Rail>;
 let envelopes: Record<RailName, Envelopes>;
 let doors: Record<DoorName, Buy> & AsyncDisposable;
 let counting: Counting;
+/** Between the counting proxy and the Solana node. */
+let solana: FaultProxy;
 beforeAll(async () => {
-  // Payments of ten rounds are to live through all of this.
-  world = await startWorld({ roundMs: 1000 });
-  counting = await startCounting(world.sandbox);
+  world = await startWorld({ roundMs: 400 });
+  solana = await startFaultProxy(world.sandbox.solanaRpcUrl as string);
+  counting = await startCounting({ ...world.sandbox, solanaRpcUrl: solana.url });
   await world.restart(counting.settings);
   [rails, doors] = await Promise.all([railsOf(world.sandbox), doorsOf(world.url)]);
   envelopes = envelopesOf(world.sandbox);
@@ -29,7 +37,16 @@ afterAll(async () => {
   await doors?.[Symbol.asyncDispose]();
   await world?.close();
   await counting?.[Symbol.asyncDispose]();
+  await solana?.close();
 });
+
+const costs = readCosts();
+/** What was bought on each rail. */
+const bought = {} as Record<RailName, { payment: PaymentPayload; bundle: object }>;
+
+const folder = temporaryFolder();
+afterAll(async () => (await folder)[Symbol.asyncDispose]());
+const newJournal = async () => ({ DATABASE_URL: `sqlite:${join((await folder).path, "another.db")}` });
 
 const txid = () => world.sandbox.sampleTransactions.base as string;
 const signed = (name: RailName) => sign(`${world.url}/attest`, { txid: txid() }, rails[name].client);
@@ -51,12 +68,13 @@ async function toldAtEveryDoor(payment: PaymentPayload): Promise<Told> {
 describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
   const purchase = `purchase-of-${name}`;
   let own: PaymentPayload;
-  let bundle: unknown;
+  let bundle: object;
   beforeAll(async () => {
     own = named(await signed(name), purchase);
-    const bought = await doors.HTTP(txid(), own);
-    expect(bought).toMatchObject({ kind: "delivered" });
-    bundle = bought.kind === "delivered" && bought.bundle;
+    const told = await doors.HTTP(txid(), own);
+    if (told.kind !== "delivered") throw new Error(`nothing was bought: ${JSON.stringify(told)}`);
+    ({ bundle } = told);
+    bought[name] = { payment: own, bundle };
   });
 
   test("is its payer's alone: whoever has no signature learns nothing, reserves nothing, has nobody asked", async () => {
@@ -95,4 +113,76 @@ describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
     const expired = await envelopes[name].own.expired(await signed(name));
     expect(await toldAtEveryDoor(expired)).toMatchObject({ kind: "payment_required" });
   });
+});
+
+/** What a request can be about that was bought before. */
+const isOfPurchase = ({ request }: CostRow) => /known payment|bundle to be/.test(request);
+
+// Each with a service that has just started: calls that were paid are looked at again only after 15 s.
+describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
+  ["about what was bought", costs.filter(isOfPurchase), async () => ({})],
+  ["about nothing that was bought", costs.filter((row) => !isOfPurchase(row)), newJournal],
+])("a request without money %s", (_, rows, settings) => {
+  let made: Awaited<ReturnType<typeof probesOf>>;
+  beforeAll(async () => {
+    await world.restart(await settings());
+    const payments = Object.fromEntries(NAMES.map((name) => [name, bought[name].payment]));
+    made = await probesOf({
+      world,
+      bought: payments as Record<RailName, PaymentPayload>,
+      bundle: bought.base.bundle,
+      fillAccounts: fillSolanaAccounts,
+    });
+  });
+  afterAll(() => made?.[Symbol.asyncDispose]());
+
+  test("is of a kind in docs/upstream-cost.md", () => {
+    expect(Object.keys(made.probes)).toEqual(costs.map(({ request }) => request));
+  });
+
+  test.each(rows)("makes the service ask no more than docs/upstream-cost.md says: $request", async (row) => {
+    const most = nothing();
+    for (const probe of made.probes[row.request] ?? []) {
+      let asked = await counting.during(probe);
+      // A look at a call that was paid falls in between.
+      if (isAbove(asked, row)) asked = await counting.during(probe);
+      if (isAbove(asked, row)) expect({ asked }).toEqual(row.counts);
+      for (const upstream of UPSTREAMS) most[upstream] = Math.max(most[upstream], asked[upstream].length);
+    }
+    if (row.exact) expect(most).toEqual(row.counts);
+  });
+
+  const nothing = () => Object.fromEntries(UPSTREAMS.map((upstream) => [upstream, 0])) as CostRow["counts"];
+  const isAbove = (asked: Record<string, string[]>, { counts }: CostRow) =>
+    UPSTREAMS.some((upstream) => (asked[upstream]?.length ?? 0) > counts[upstream]);
+
+  /** Every account lists a page full of transactions without a memo, each of them the purchase's. */
+  async function fillSolanaAccounts(): Promise<() => void> {
+    const rpc = async (method: string, params: unknown[]) =>
+      (await post(world.sandbox.solanaRpcUrl as string, { jsonrpc: "2.0", id: 1, method, params })).json.result;
+    const slot = (await rpc("getSlot", [])) as number;
+    const landed = JSON.stringify(await landedTransaction());
+    const entry = (i: number) => ({ signature: `${i}`.padStart(88, "1"), slot, err: null, memo: null });
+    const answering =
+      (result: (limit: number) => unknown) =>
+      (response: ProxiedResponse, { body }: ProxiedRequest) => {
+        const { id, params } = JSON.parse(String(body));
+        const answer = JSON.stringify({ jsonrpc: "2.0", id, result: result(params[1].limit) });
+        return { ...response, body: Buffer.from(answer) };
+      };
+    const ofAccount = answering((limit) => Array.from({ length: limit }, (_, i) => entry(i + limit)));
+    const ofSignature = answering(() => JSON.parse(landed));
+    const rules = [
+      solana.add({ match: { rpc: "getSignaturesForAddress" }, fault: { kind: "wrong", change: ofAccount } }),
+      solana.add({ match: { rpc: "getTransaction" }, fault: { kind: "wrong", change: ofSignature } }),
+    ];
+    return () => rules.forEach((takeOut) => void takeOut());
+
+    async function landedTransaction(): Promise<unknown> {
+      const account = await usdcAccountOf(rails.solana.payer as Address);
+      const [latest] = (await rpc("getSignaturesForAddress", [account, { limit: 1 }])) as { signature: string }[];
+      const options = { encoding: "base64", commitment: "confirmed", maxSupportedTransactionVersion: 0 };
+      return rpc("getTransaction", [latest?.signature, options]);
+    }
+  }
 });

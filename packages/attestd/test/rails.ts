@@ -78,7 +78,8 @@ export async function railsOf(sandbox: Sandbox): Promise<Record<RailName, Rail>>
   };
 }
 
-async function usdcAccountOf(owner: Address): Promise<Address> {
+/** The address of an owner's USDC account. */
+export async function usdcAccountOf(owner: Address): Promise<Address> {
   const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map((address) => getAddressEncoder().encode(address));
   const [account] = await getProgramDerivedAddress({ programAddress: ASSOCIATED_TOKEN_PROGRAM, seeds });
   return account;
