@@ -30,13 +30,25 @@ import { createVerifier, type Verifier, type VerifierOptions } from "../packages
 const COMMAND = resolve(import.meta.dirname, "../packages/attestd/src/main.ts");
 
 /** What is said of a bundle; of one whose form is wrong, no more than that. */
-type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings">;
+type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings"> & { receipt: Case["receipt"] | undefined };
 
-const right = ({ name, failed, status, warnings }: Case): Verdict => ({ name, failed, status, warnings });
+const right = ({ name, failed, status, warnings, receipt }: Case): Verdict => ({
+  name,
+  failed,
+  status,
+  warnings,
+  receipt,
+});
 
-function verdict(name: string, { checks, attestor, warnings }: VerifyReport): Verdict {
+function verdict(name: string, { checks, attestor, warnings, receipt }: VerifyReport): Verdict {
   const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
-  return { name, failed, status: checks.schema === "fail" ? undefined : attestor.status, warnings };
+  return {
+    name,
+    failed,
+    status: checks.schema === "fail" ? undefined : attestor.status,
+    warnings,
+    receipt: receipt?.status,
+  };
 }
 
 describe.each(Object.entries(HISTORIES))("by the history %s, what is right is said", (keys, history: KeyHistory) => {
@@ -124,7 +136,7 @@ type CommandLine = VerifyReport & { file: string; unreadable?: string };
 function ofCommand(name: string, line: CommandLine): Verdict {
   return line.unreadable === undefined
     ? verdict(name, line)
-    : { name, failed: ["schema"], status: undefined, warnings: [] };
+    : { name, failed: ["schema"], status: undefined, warnings: [], receipt: undefined };
 }
 
 function command(args: string[], cwd: string): Promise<{ code: number; lines: CommandLine[] }> {

@@ -26,9 +26,9 @@ const history = testHistory([{ attestor, fromRound: 1 }]);
 
 /** The library's verdict. */
 function ours(text: string): Verdict {
-  const { checks, attestor: by, warnings } = verify(text, { trust: history, crypto: nativeCrypto });
+  const { checks, attestor: by, warnings, receipt } = verify(text, { trust: history, crypto: nativeCrypto });
   const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
-  return { failed, status: by.status, warnings };
+  return { failed, status: by.status, warnings, receipt: receipt?.status };
 }
 
 const VALUES = [

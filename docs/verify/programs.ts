@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type CheckName, type KeyStatus, verify, type Warning } from "@attestd/proof";
+import { type CheckName, type KeyStatus, type ReceiptStatus, verify, type Warning } from "@attestd/proof";
 
 /* The independent verifiers of this folder, as programs that tests run. */
 
@@ -48,10 +48,16 @@ export const PROGRAMS: Record<string, (folder: string) => Promise<Program>> = {
   Go: go,
 };
 
-export type Verdict = { failed: CheckName[]; status: KeyStatus | undefined; warnings: Warning[] };
+export type Verdict = {
+  failed: CheckName[];
+  status: KeyStatus | undefined;
+  warnings: Warning[];
+  /** What became of the transaction, where `inclusion` passes and the bundle has a receipt. */
+  receipt?: ReceiptStatus | undefined;
+};
 
 /** What a verifier prints of a bundle. */
-export function printed(file: string, text: string, { failed, status, warnings }: Verdict): string[] {
+export function printed(file: string, text: string, { failed, status, warnings, receipt }: Verdict): string[] {
   if (failed.includes("schema")) return [file, "FAIL schema", "not verified"];
   const { attestor, checks, lightHeader } = verify(text);
   const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
@@ -59,5 +65,6 @@ export function printed(file: string, text: string, { failed, status, warnings }
   const record = `verified, stated as recorded on Algorand in round ${JSON.parse(text).attest.round}`;
   const verdict = failed.length > 0 ? ["not verified"] : [...warnings.map((warning) => `warning ${warning}`), record];
   if (lightHeader) results.push(`${lightHeader} commitment`);
+  if (receipt) results.push(`receipt ${receipt}`);
   return [file, ...results, `key ${attestor.kid} ${status}`, ...verdict];
 }

@@ -1,4 +1,11 @@
-import { type Bundle, type CheckName, canonicalize, type KeyStatus, type Warning } from "@attestd/proof";
+import {
+  type Bundle,
+  type CheckName,
+  canonicalize,
+  type KeyStatus,
+  type ReceiptStatus,
+  type Warning,
+} from "@attestd/proof";
 import type { HISTORIES } from "./ingredients.ts";
 
 export type Case = {
@@ -12,12 +19,20 @@ export type Case = {
   /** What is said of the key; undefined where `schema` fails. */
   status: KeyStatus | undefined;
   warnings: Warning[];
+  /** What the receipt of an inclusion says; undefined where `inclusion` fails, and where there is none. */
+  receipt?: ReceiptStatus;
 };
 
-type Verdict = { failed?: CheckName[]; status?: KeyStatus; warnings?: Warning[]; keys?: Case["keys"] };
+type Verdict = {
+  receipt?: ReceiptStatus;
+  failed?: CheckName[];
+  status?: KeyStatus;
+  warnings?: Warning[];
+  keys?: Case["keys"];
+};
 /** A case: verified by the current key of `keys`, unless the verdict says otherwise. */
 export const is = (name: string, bundle: Bundle | string, verdict: Verdict = {}): Case => {
-  const { failed = [], status, warnings = [], keys = "keys" } = verdict;
+  const { failed = [], status, warnings = [], keys = "keys", receipt } = verdict;
   return {
     name,
     text: typeof bundle === "string" ? bundle : canonicalize(bundle),
@@ -25,6 +40,7 @@ export const is = (name: string, bundle: Bundle | string, verdict: Verdict = {})
     failed,
     status: failed.includes("schema") ? undefined : (status ?? "current"),
     warnings,
+    ...(receipt && { receipt }),
   };
 };
 /** What fails in a bundle of the current key. */

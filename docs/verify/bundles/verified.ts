@@ -91,10 +91,16 @@ export const VERIFIED: readonly Case[] = [
     "algorand inclusion without source.chain",
     altered(inclusion, ({ source }) => delete source.chain),
   ),
-  is("base inclusion", baseInclusion),
-  is("base inclusion of the first", testInclusionBundle({ ...now, block: blocks.base, index: 0 })),
-  is("base inclusion of the second", testInclusionBundle({ ...now, block: blocks.base, index: 1 })),
-  is("base inclusion in a block of one", testInclusionBundle({ ...now, block: testBaseBlock(1) })),
+  is("base inclusion", baseInclusion, { receipt: "succeeded" }),
+  is("base inclusion of the first", testInclusionBundle({ ...now, block: blocks.base, index: 0 }), {
+    receipt: "succeeded",
+  }),
+  is("base inclusion of the second", testInclusionBundle({ ...now, block: blocks.base, index: 1 }), {
+    receipt: "succeeded",
+  }),
+  is("base inclusion in a block of one", testInclusionBundle({ ...now, block: testBaseBlock(1) }), {
+    receipt: "succeeded",
+  }),
   is(
     "base inclusion without a receipt",
     altered(baseInclusion, (copy) => delete (copy.inclusion as BaseInclusion).receipt),

@@ -38,7 +38,7 @@ async function disagreements(verifiers: Record<string, Verifier>, runs: number, 
 /** Of each verifier a line, and what it would be with a defect. */
 const DEFECTS: [name: string, file: string, right: string, wrong: string][] = [
   ["JavaScript takes an extension by nothing", "javascript/base.mjs", '(path || flag === "20")', "true"],
-  ["Python takes a member twice in msgpack", "python/msgpack.py", "name <= last", "name < last"],
+  ["Python takes a member twice in msgpack", "python/msgpack.py", "(is_text, name) <= last", "(is_text, name) < last"],
   ["Go takes a byte with a prefix in RLP", "go/rlp.go", "item.payload[0] >= 0x80", "true"],
   ["the library takes a retired key's next round", "src/trust.ts", "claim.round >= endRound", "claim.round > endRound"],
 ];

@@ -118,9 +118,15 @@ export function alterRlp(random: Random, item: Rlp): Rlp {
   const at = random.below(list.length);
   const one = list[at];
   if (one && random.once(8)) list[at] = longForm(one, 1 + random.below(2));
+  else if (isSmall(one) && random.once(2)) list[at] = { raw: Uint8Array.of(0x81, ...one) };
   else if (one instanceof Uint8Array && random.once(4)) list[at] = Uint8Array.of(0, ...one);
   else alterItems(random, list, () => field(random));
   return item;
+}
+
+/** Whether it is a byte that stands for itself, and so has no prefix. */
+function isSmall(item: Rlp | undefined): item is Uint8Array {
+  return item instanceof Uint8Array && item.length === 1 && (item[0] as number) < 0x80;
 }
 
 function lists(item: Rlp): Rlp[][] {

@@ -39,13 +39,14 @@ const REFUSED = "FAIL schema\nnot verified";
 
 function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): string {
   const report = verify(bytes, { trust, crypto: nativeCrypto });
-  const { checks, verified, attestor, warnings, lightHeader } = report;
+  const { checks, verified, attestor, warnings, lightHeader, receipt } = report;
   if (checks.schema === "fail") return REFUSED;
   const offline = Object.entries(checks).filter(([check]) => !check.startsWith("chain"));
   const { attest } = parseJson(bytes) as { attest: { round: number } };
   return [
     ...offline.map(([check, result]) => `${result === "fail" ? "FAIL" : result} ${check}`),
     ...(lightHeader ? [`${lightHeader} commitment`] : []),
+    ...(receipt ? [`receipt ${receipt.status}`] : []),
     `key ${attestor.kid} ${attestor.status}`,
     ...(verified ? warnings.map((warning) => `warning ${warning}`) : []),
     verified ? `verified, stated as recorded on Algorand in round ${attest.round}` : "not verified",

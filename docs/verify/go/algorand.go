@@ -22,34 +22,30 @@ var seedVersions = []string{
 	specs + "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
 }
 
-const specs = "https://github.com/algorandfoundation/specs/tree/"
+// Text of 89 letters.
+const specs = "\xd9\x59https://github.com/algorandfoundation/specs/tree/"
 
 func (algorand) levels() []string { return []string{"finalized"} }
 
 // transaction gives the id and the network of a transaction; the ledger where it names no network.
 func (algorand) transaction(data []byte, ledger string) facts {
 	fields := readMap(data, true)
-	require(fields["type"] != nil, "no transaction")
+	kind := fields["type"][0]
+	require(kind >= 0xa0 && kind < 0xc0 || kind >= 0xd9 && kind <= 0xdb, "its type is no text")
 	return facts{id: id("TX", data), network: network(fields, ledger)}
 }
 
 // header gives the hash, the height and the network of a block.
 func (algorand) header(data []byte, ledger string) facts {
 	fields := readMap(data, false)
-	height := msgpack{data: fields["rnd"]}
-	if fields["rnd"] == nil {
-		height.data = []byte{0}
-	}
-	number := height.uint(1, 0)
-	require(number < 0x80 || number >= 0xcc && number <= 0xcf, "not an integer")
-	if number >= 0x80 {
-		number = height.uint(1<<(number-0xcc), 0)
-	}
+	number := readInteger(fields["rnd"])
+	require(number < 1<<53, "a height of 2^53 or more")
 	return facts{id: id("BH", data), height: number, network: network(fields, ledger)}
 }
 
 // isIncluded says whether a transaction is in the block of a header: by the Merkle tree that the header commits to.
-func (algorand) isIncluded(inclusion object, transaction, header []byte) bool {
+func (on algorand) isIncluded(inclusion object, transaction, header []byte) bool {
+	on.header(header, "")
 	fields := readMap(header, false)
 	tree, digest := "txn", sha512_256
 	if fields["txn256"] != nil {
@@ -67,9 +63,10 @@ func (algorand) isIncluded(inclusion object, transaction, header []byte) bool {
 // isCommitted says whether a block is in the interval of a state proof: of one that no bundle can show to be consensus'.
 func isCommitted(light object, fields map[string][]byte, header []byte) bool {
 	first, value := "1", append([]byte{0xc4, 32}, sha512_256([]byte("BH"), header)...)
-	if version := fields["proto"]; len(version) > 2 && slices.Contains(seedVersions, string(version[2:])) {
+	if slices.Contains(seedVersions, string(fields["proto"])) {
 		first, value = "0", fields["seed"]
 	}
+	require(readInteger(fields["rnd"]) > 0, "no round that a state proof covers")
 	for _, digest := range [][]byte{value, fields["gh"], fields["txn256"]} {
 		readDigest(digest)
 	}
@@ -78,10 +75,8 @@ func isCommitted(light object, fields map[string][]byte, header []byte) bool {
 		name  string
 		value []byte
 	}{{first, value}, {"gh", fields["gh"]}, {"r", fields["rnd"]}, {"tc", fields["txn256"]}} {
-		if member.value != nil {
-			encoded[0]++
-			encoded = append(append(append(encoded, 0xa0|byte(len(member.name))), member.name...), member.value...)
-		}
+		encoded[0]++
+		encoded = append(append(append(encoded, 0xa0|byte(len(member.name))), member.name...), member.value...)
 	}
 	interval := float64(uint64(1) << len(light["siblings"].([]any)))
 	leaf := sha2_256([]byte("B256"), encoded)
@@ -101,11 +96,6 @@ func isAddress(value any) bool {
 	data, err := noPadding.DecodeString(text)
 	isSpelled := err == nil && noPadding.EncodeToString(data) == text
 	return ok && isSpelled && len(data) == 36 && bytes.Equal(sha512_256(data[:32])[28:], data[32:])
-}
-
-func readDigest(value []byte) []byte {
-	require(len(value) == 34 && value[0] == 0xc4, "not 32 bytes")
-	return value[2:]
 }
 
 func id(domain string, data []byte) string {

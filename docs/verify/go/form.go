@@ -59,9 +59,10 @@ var (
 	}
 	entry = object{
 		"type": "attestor-key", "version": 1.0, "kid": sha256id, "keySha256": sha256id, "pqPublicKey": b64(1952),
-		"algorandAddress": test(isAddress), "origin": regexp.MustCompile(`^https?://[^\s/?#]+$`), "fromRound": integer(0),
+		"algorandAddress": test(isAddress), "origin": origin, "fromRound": integer(0),
 		"untilRound?": integer(1), "revokedRound?": integer(0), "endorsement?": b64(3309),
 	}
+	origin = regexp.MustCompile(`^https?://([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:[1-9][0-9]{0,4})?$`)
 	ledger = regexp.MustCompile(`^algorand:[\w-]{32}$`)
 )
 

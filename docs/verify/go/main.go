@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -49,6 +50,13 @@ func report(file string, believed trust) bool {
 	if inclusion, ok := bundle["inclusion"].(object); ok && name != "" && inclusion["lightHeader"] != nil {
 		fmt.Println("not_checked commitment")
 	}
+	status := ""
+	if slices.Contains(results, result{"inclusion", true}) {
+		status = outcome(bundle)
+	}
+	if status != "" {
+		fmt.Println("receipt", status)
+	}
 	if name != "" {
 		status, _ := judgeKey(bundle, believed)
 		fmt.Println("key", keyID(bundle["attestor"].(object)["pqPublicKey"]), status)
@@ -63,8 +71,20 @@ func report(file string, believed trust) bool {
 	if strings.Contains(bundle["attest"].(object)["note"].(string), `"l":"included"`) {
 		fmt.Println("warning included_only")
 	}
+	if status == "failed" {
+		fmt.Println("warning transaction_failed")
+	}
 	fmt.Printf("verified, stated as recorded on Algorand in round %.0f\n", bundle["attest"].(object)["round"])
 	return true
+}
+
+// outcome is what became of the transaction, where the bundle has its receipt.
+func outcome(bundle object) string {
+	receipt, present := bundle["inclusion"].(object)["receipt"].(object)
+	if !present {
+		return ""
+	}
+	return receiptStatus(decode(receipt["bytesBase64"]), decode(bundle["source"].(object)["txnBytesBase64"]))
 }
 
 // attempt leaves things as they are where the bytes are not what they should be.

@@ -15,12 +15,12 @@ const SEED_VERSIONS = [
   "44fa607d6051730f5264526bf3c108d51f0eadb6",
   "1ac4dd1f85470e1fb36c8a65520e1313d7dfed5e",
   "abd3d4823c6f77349fc04c3af7b1e99fe4df699f",
-].map((commit) => `https://github.com/algorandfoundation/specs/tree/${commit}`);
+].map((commit) => `\xd9\x59https://github.com/algorandfoundation/specs/tree/${commit}`); // text of 89 letters
 
 /** The id and the network of a transaction; `ledger` where it names no network. */
 export function transaction(bytes, ledger) {
   const fields = readMap(bytes, true);
-  assert(fields.has("type"), "no transaction");
+  assert(/^[\xa0-\xbf\xd9-\xdb]/.test(fields.get("type").toString("latin1")), "its type is no text");
   return { id: base32(hash("sha512-256", "TX", bytes)), network: network(fields, ledger) };
 }
 
@@ -28,11 +28,13 @@ export function transaction(bytes, ledger) {
 export function header(bytes, ledger) {
   const fields = readMap(bytes);
   const height = readInteger(fields.get("rnd"));
+  assert(height < 2 ** 53, "a height of 2^53 or more");
   return { hash: base32(hash("sha512-256", "BH", bytes)), height, network: network(fields, ledger) };
 }
 
 /** Whether a transaction is in the block of a header: by the Merkle tree that the header commits to. */
 export function isIncluded({ tree, index, stibBase64, siblings, lightHeader }, transaction, headerBytes) {
+  assert(header(headerBytes));
   const fields = readMap(headerBytes);
   if (tree !== (fields.has("txn256") ? "txn256" : "txn")) return false;
   const name = tree === "txn256" ? "sha256" : "sha512-256";
@@ -45,7 +47,8 @@ export function isIncluded({ tree, index, stibBase64, siblings, lightHeader }, t
 function isCommitted({ index, interval, commitment, siblings }, fields, headerBytes) {
   const bytes = (digest) => Buffer.concat([Buffer.from([0xc4, 32]), digest]);
   const digestOf = (name) => bytes(readDigest(fields.get(name)));
-  const isSeedFirst = SEED_VERSIONS.includes(fields.get("proto")?.toString().slice(2)); // behind the string's length
+  assert(readInteger(fields.get("rnd")) > 0, "no round that a state proof covers");
+  const isSeedFirst = SEED_VERSIONS.includes(fields.get("proto")?.toString("latin1"));
   const first = isSeedFirst ? { 0: digestOf("seed") } : { 1: bytes(hash("sha512-256", "BH", headerBytes)) };
   const members = { ...first, gh: digestOf("gh"), r: fields.get("rnd"), tc: digestOf("txn256") };
   const present = Object.entries(members).filter(([, value]) => value !== undefined);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { MAINNET } from "./keys.mjs";
+import { readFields, readInteger, readList } from "./rlp.mjs";
 
 export const LEVELS = ["included", "safe", "finalized"];
 
@@ -9,38 +10,67 @@ const NETWORK = "eip155:8453";
 const keccak = (bytes) => Buffer.from(keccak_256(bytes));
 const decode = (text) => Buffer.from(text, "base64");
 
+/** The fields of each type of transaction: legacy, EIP-2930, EIP-1559, EIP-4844, EIP-7702, a deposit of the OP Stack. */
+const TRANSACTIONS = {
+  0: "qqqoqbqqq",
+  1: "cqqqoqblqqq",
+  2: "cqqqqoqblqqq",
+  3: "cqqqqaqblqlqqq",
+  4: "cqqqqaqbllqqq",
+  126: "haoqqqqb",
+};
+const HEADER = "hhahhhBqqqqqbhNqhqqhh";
+
 /** The id and the network of a transaction. A sandbox plays recordings of other chains as Base. */
 export function transaction(bytes, ledger) {
   const id = `0x${keccak(bytes).toString("hex")}`;
-  const chainId = ledger === MAINNET ? readChainId(bytes) : undefined;
-  return { id, network: chainId === undefined ? NETWORK : `eip155:${chainId}` };
+  const chainId = readChainId(bytes);
+  return { id, network: chainId === undefined || ledger !== MAINNET ? NETWORK : `eip155:${chainId}` };
+}
+
+/** The EIP-2718 type of a transaction or a receipt: a legacy one has no byte for it. */
+function typeOf([first]) {
+  assert(first > 0 && (first < 0x80 || first >= 0xc0), "no EIP-2718 envelope");
+  return first >= 0xc0 ? 0 : first;
 }
 
 /** The EIP-155 chain id that the signature covers: none in a deposit, nor in a legacy transaction from before. */
 function readChainId(bytes) {
-  assert(bytes.length > 0 && bytes[0] !== 0 && (bytes[0] < 0x80 || bytes[0] >= 0xc0), "no EIP-2718 transaction");
-  if (bytes[0] >= 0xc0) {
-    const v = readInteger(readList(bytes)[6]);
-    return v >= 35n ? (v - 35n) / 2n : undefined;
-  }
-  return [1, 2, 4].includes(bytes[0]) ? readInteger(readList(bytes.subarray(1))[0]) : undefined;
+  const type = typeOf(bytes);
+  if (!(type in TRANSACTIONS)) return undefined; // opaque
+  const fields = readFields(type === 0 ? bytes : bytes.subarray(1), TRANSACTIONS[type]);
+  if (type > 0) return type === 126 ? undefined : readInteger(fields[0]);
+  const v = readInteger(fields[6]);
+  assert(v < 2n ** 65n + 35n, "a chain id of 2^64 or more");
+  return v < 35n ? undefined : (v - 35n) / 2n;
 }
 
 /** The hash, the height and the network of a block, from its header. */
 export function header(bytes) {
-  const { length, 8: number } = readList(bytes);
-  assert(length >= 15, "no header");
-  return { hash: `0x${keccak(bytes).toString("hex")}`, height: Number(readInteger(number)), network: NETWORK };
+  const height = Number(readInteger(readFields(bytes, HEADER, 15, Number.POSITIVE_INFINITY)[8]));
+  assert(height < 2 ** 53, "a height of 2^53 or more");
+  return { hash: `0x${keccak(bytes).toString("hex")}`, height, network: NETWORK };
 }
 
 /** Whether a transaction, and its receipt, are in the block of a header: by the tries that the header commits to. */
-export function isIncluded({ index, nodes, receipt }, transaction, header) {
-  const { 4: transactionsRoot, 5: receiptsRoot } = readList(header);
+export function isIncluded({ index, nodes, receipt }, transaction, head) {
+  assert(header(head));
+  const { 4: transactionsRoot, 5: receiptsRoot } = readList(head);
   const isIn = (root, nodes, item) => descend(root, index, nodes.map(decode)).equals(item);
-  return (
-    isIn(transactionsRoot, nodes, transaction) &&
-    (receipt === undefined || isIn(receiptsRoot, receipt.nodes, decode(receipt.bytesBase64)))
-  );
+  if (!isIn(transactionsRoot, nodes, transaction)) return false;
+  if (receipt === undefined) return true;
+  const bytes = decode(receipt.bytesBase64);
+  return isIn(receiptsRoot, receipt.nodes, bytes) && receiptStatus(bytes, transaction) !== undefined;
+}
+
+/** What became of a transaction by its receipt, which is of the same type: status, gas used, Bloom filter, logs. */
+export function receiptStatus(receipt, transaction) {
+  const type = typeOf(receipt);
+  assert(type === typeOf(transaction), "a receipt of another type");
+  if (!(type in TRANSACTIONS)) return "unknown"; // opaque
+  const kinds = type === 126 ? "sqBlqq" : "sqBl"; // a deposit's nonce and its receipt's version, in later blocks
+  const [status] = readFields(type === 0 ? receipt : receipt.subarray(1), kinds, 4);
+  return status.payload.length === 1 ? "succeeded" : "failed";
 }
 
 /** Down a Merkle-Patricia trie, whose every node names the next: what stands under the key rlp(index). */
@@ -71,34 +101,4 @@ function descend(root, index, nodes) {
     }
   }
   return item;
-}
-
-/** The items of a list in RLP. */
-function readList(bytes) {
-  const list = readItem(bytes, 0);
-  assert(list.isList && list.encoded.length === bytes.length, "RLP: not one list");
-  const items = [];
-  for (let at = 0; at < list.payload.length; at += items.at(-1).encoded.length) items.push(readItem(list.payload, at));
-  return items;
-}
-
-/** The item at a place, with its payload: everything in its shortest form. */
-function readItem(bytes, start) {
-  const first = bytes[start];
-  const isList = first >= 0xc0;
-  let [from, length] = first < 0x80 ? [start, 1] : [start + 1, first - (isList ? 0xc0 : 0x80)];
-  if (length > 55) {
-    const digits = bytes.subarray(from, from + length - 55);
-    from += digits.length;
-    length = Number(readInteger({ payload: digits }));
-    assert(length > 55, "RLP: not in its shortest form");
-  }
-  assert(from + length <= bytes.length, "RLP: truncated");
-  assert(from === start || isList || length !== 1 || bytes[from] >= 0x80, "RLP: not in its shortest form");
-  return { isList, encoded: bytes.subarray(start, from + length), payload: bytes.subarray(from, from + length) };
-}
-
-function readInteger({ isList, payload }) {
-  assert(!isList && payload[0] !== 0, "RLP: no integer");
-  return payload.length === 0 ? 0n : BigInt(`0x${payload.toString("hex")}`);
 }

@@ -58,7 +58,7 @@ const ENTRY = {
   keySha256: SHA256,
   pqPublicKey: base64(1952),
   algorandAddress: isAddress,
-  origin: /^https?:\/\/[^\s/?#]+$/,
+  origin: /^https?:\/\/([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:[1-9][0-9]{0,4})?$/,
   fromRound: integer(0),
   "untilRound?": integer(1),
   "revokedRound?": integer(0),

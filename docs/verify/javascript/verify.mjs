@@ -45,6 +45,11 @@ function isNote(text, facts, levels) {
   return isForm && text === `${PREFIX}${canonical({ ...facts, l, p })}`;
 }
 
+/** What became of the transaction, where the bundle has its receipt. */
+function outcome({ source, inclusion: { receipt } }) {
+  return receipt && base.receiptStatus(decode(receipt.bytesBase64), decode(source.txnBytesBase64));
+}
+
 /** What it computes; undefined where the bytes are not what they should be. */
 function attempt(compute) {
   try {
@@ -62,10 +67,13 @@ function report(file, trust) {
   console.log(file);
   for (const [name, passed] of Object.entries(results)) console.log(passed ? "pass" : "FAIL", name);
   if (chain && bundle.inclusion?.lightHeader) console.log("not_checked commitment");
+  const status = results.inclusion && outcome(bundle);
+  if (status) console.log("receipt", status);
   if (chain) console.log("key", keyId(bundle.attestor.pqPublicKey), judgeKey(bundle, trust)[0]);
   const verified = Object.values(results).every(Boolean);
   if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
   if (verified && bundle.attest.note.includes('"l":"included"')) console.log("warning included_only");
+  if (verified && status === "failed") console.log("warning transaction_failed");
   console.log(verified ? `verified, stated as recorded on Algorand in round ${bundle.attest.round}` : "not verified");
   return verified;
 }

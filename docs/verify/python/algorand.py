@@ -8,8 +8,8 @@ from msgpack import read_map
 
 LEVELS = ("finalized",)
 
-# Consensus v34 to v38, whose light headers begin with the seed.
-SPECS = b"https://github.com/algorandfoundation/specs/tree/"
+# Consensus v34 to v38, whose light headers begin with the seed: text of 89 letters.
+SPECS = b"\xd9\x59https://github.com/algorandfoundation/specs/tree/"
 SEED_VERSIONS = [
     SPECS + b"2dd5435993f6f6d65691140f592ebca5ef19ffbd",
     SPECS + b"433d8e9a7274b6fca703d91213e05c7e6a589e69",
@@ -26,8 +26,8 @@ def digest(name: str, *parts: bytes) -> bytes:
 def transaction(data: bytes, ledger: str) -> dict:
     """The id and the network of a transaction; `ledger` where it names no network."""
     fields = read_map(data, is_struct=True)
-    if b"type" not in fields:
-        raise ValueError("no transaction")
+    if not 0xA0 <= fields[b"type"][0] <= 0xDB or 0xC0 <= fields[b"type"][0] <= 0xD8:
+        raise ValueError("its type is no text")
     return {"id": base32(digest("sha512_256", b"TX", data)), "network": network(fields, ledger)}
 
 
@@ -35,11 +35,14 @@ def header(data: bytes, ledger: str) -> dict:
     """The hash, the height and the network of a block, from its header."""
     fields = read_map(data)
     height = read_integer(fields.get(b"rnd", b"\x00"))
+    if height >= 2**53:
+        raise ValueError("a height of 2^53 or more")
     return {"hash": base32(digest("sha512_256", b"BH", data)), "height": height, "network": network(fields, ledger)}
 
 
 def is_included(inclusion: dict, txn: bytes, head: bytes) -> bool:
     """Whether a transaction is in the block of a header: by the Merkle tree that the header commits to."""
+    header(head, "")
     fields = read_map(head)
     tree = "txn256" if b"txn256" in fields else "txn"
     if inclusion["tree"] != tree:
@@ -54,13 +57,15 @@ def is_included(inclusion: dict, txn: bytes, head: bytes) -> bool:
 
 def is_committed(light: dict, fields: dict, head: bytes) -> bool:
     """Whether a block is in the interval of a state proof. That its commitment is one of consensus, no bundle can tell."""
-    if fields.get(b"proto", b"")[2:] in SEED_VERSIONS:  # behind the string's length
+    if read_integer(fields[b"rnd"]) == 0:
+        raise ValueError("no round that a state proof covers")
+    if fields.get(b"proto") in SEED_VERSIONS:
         first = {b"0": b"\xc4\x20" + read_digest(fields[b"seed"])}
     else:
         first = {b"1": b"\xc4\x20" + digest("sha512_256", b"BH", head)}
     gh, tc = (b"\xc4\x20" + read_digest(fields[name]) for name in (b"gh", b"txn256"))
-    members = {**first, b"gh": gh, b"r": fields.get(b"rnd"), b"tc": tc}
-    present = [bytes([0xA0 | len(name)]) + name + value for name, value in members.items() if value is not None]
+    members = {**first, b"gh": gh, b"r": fields[b"rnd"], b"tc": tc}
+    present = [bytes([0xA0 | len(name)]) + name + value for name, value in members.items()]
     leaf = digest("sha256", b"B256", bytes([0x80 | len(present)]), *present)
     commitment = b64decode(light["commitment"])
     return light["interval"] == 2 ** len(light["siblings"]) and leads("sha256", True, leaf, light, commitment)

@@ -59,7 +59,8 @@ ENTRY = {
     "type": "attestor-key",
     "version": 1,
     **{"kid": SHA256, "keySha256": SHA256, "pqPublicKey": b64(1952), "algorandAddress": is_address},
-    **{"origin": re.compile(r"https?://[^\s/?#]+"), "fromRound": integer(0)},
+    "origin": re.compile(r"https?://([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:[1-9][0-9]{0,4})?"),
+    "fromRound": integer(0),
     **{"untilRound?": integer(1), "revokedRound?": integer(0), "endorsement?": b64(3309)},
 }
 HISTORY = {

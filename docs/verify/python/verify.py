@@ -70,6 +70,12 @@ def attempt(compute):
         return None
 
 
+def outcome(bundle: dict) -> str | None:
+    """What became of the transaction, where the bundle has its receipt."""
+    receipt = bundle["inclusion"].get("receipt")
+    return receipt and base.receipt_status(b64decode(receipt["bytesBase64"]), b64decode(bundle["source"]["txnBytesBase64"]))
+
+
 def report(file: str, trust: dict) -> bool:
     """Says what is right and wrong with the bundle in a file, and whether it verifies."""
     bundle = attempt(lambda: parse(Path(file).read_bytes()))
@@ -82,6 +88,9 @@ def report(file: str, trust: dict) -> bool:
         print("pass" if passed else "FAIL", name)
     if chain and "lightHeader" in bundle.get("inclusion", {}):
         print("not_checked commitment")
+    status = outcome(bundle) if results.get("inclusion") else None
+    if status:
+        print("receipt", status)
     if chain:
         print("key", key_id(bundle["attestor"]["pqPublicKey"]), judge_key(bundle, trust)[0])
     if not all(results.values()):
@@ -91,6 +100,8 @@ def report(file: str, trust: dict) -> bool:
         print("warning sandbox")
     if '"l":"included"' in bundle["attest"]["note"]:
         print("warning included_only")
+    if status == "failed":
+        print("warning transaction_failed")
     print("verified, stated as recorded on Algorand in round", bundle["attest"]["round"])
     return True
 

@@ -1,4 +1,5 @@
 import { algorandFormat } from "./algorand/source.ts";
+import type { ReceiptStatus } from "./base/receipt.ts";
 import { baseFormat } from "./base/source.ts";
 import type { Inclusion } from "./bundle-types.ts";
 import type { Level } from "./note.ts";
@@ -27,6 +28,8 @@ export interface ChainFormat<I extends Inclusion = Inclusion> {
   readInclusion(value: unknown, pointer: string): I;
   /** What is wrong with the way from a transaction to a header: nothing, where it leads there. */
   checkInclusion(inclusion: I, transaction: Uint8Array, header: Uint8Array, crypto: Crypto): Finding[];
+  /** What became of the transaction by its receipt, in an inclusion in which `checkInclusion` found nothing wrong. */
+  receiptStatus?(inclusion: I, transaction: Uint8Array): ReceiptStatus | undefined;
 }
 
 export const CHAINS: Readonly<Record<SourceChain, ChainFormat>> = { algorand: algorandFormat, base: baseFormat };

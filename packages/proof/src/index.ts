@@ -35,6 +35,7 @@ export {
   txid,
 } from "./algorand/transaction.ts";
 export { type BaseHeader, baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./base/header.ts";
+export { type ReceiptStatus, readReceiptStatus } from "./base/receipt.ts";
 export { decodeRlp, encodeRlp, type RlpItem } from "./base/rlp.ts";
 export {
   type BaseTransaction,

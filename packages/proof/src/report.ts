@@ -1,3 +1,4 @@
+import type { ReceiptStatus } from "./base/receipt.ts";
 import type { BundleType } from "./bundle-types.ts";
 import type { KeyStatus } from "./trust.ts";
 
@@ -14,7 +15,7 @@ export type CheckName =
   | "chainSource"
   | "chainAttest";
 export type CheckResult = "pass" | "fail" | "not_checked";
-export type Warning = "sandbox" | "included_only" | "history_old";
+export type Warning = "sandbox" | "included_only" | "transaction_failed" | "history_old";
 
 /** Something that a check found wrong. */
 export type Finding = {
@@ -41,6 +42,8 @@ export type VerifyReport = {
    * commitment is one that the verifier trusts; else `not_checked`. It decides nothing.
    */
   lightHeader?: Exclude<CheckResult, "fail">;
+  /** Of an inclusion with a receipt, where `inclusion` passed: what became of the transaction. */
+  receipt?: { status: ReceiptStatus };
   /**
    * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. By the word of whoever asked the ledger, where
    * `chainAttest` passed; a bundle names a round and no time.

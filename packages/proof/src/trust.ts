@@ -33,7 +33,7 @@ export type KeyEntry = {
   pqPublicKey: string;
   /** The account that sends the attestation transactions of this key, and every key note: the same in all entries. */
   algorandAddress: string;
-  /** Origin of the service whose key it is, such as `https://attestd.example`. */
+  /** Origin of the service whose key it is, such as `https://attestd.example`: ASCII, in lower case. */
   origin: string;
   /** First round of the key. */
   fromRound: number;
@@ -215,7 +215,7 @@ function readKeyEntry(value: unknown, pointer: string): KeyEntry {
     keySha256: readString(members.keySha256, at("keySha256"), "base64url of 32 bytes", BASE64URL_32_BYTES),
     pqPublicKey: readBase64(members.pqPublicKey, at("pqPublicKey"), ML_DSA_65_PUBLIC_KEY_LENGTH),
     algorandAddress: readAddress(members.algorandAddress, at("algorandAddress")),
-    origin: readString(members.origin, at("origin"), "an origin", isOrigin),
+    origin: readString(members.origin, at("origin"), "an origin, such as https://attestd.example", ORIGIN),
     fromRound: readInteger(members.fromRound, at("fromRound"), 0),
     ...(untilRound !== undefined && { untilRound: readInteger(untilRound, at("untilRound"), 1) }),
     ...(revokedRound !== undefined && { revokedRound: readInteger(revokedRound, at("revokedRound"), 0) }),
@@ -229,9 +229,8 @@ function readKeyEntry(value: unknown, pointer: string): KeyEntry {
   return entry;
 }
 
-function isOrigin(text: string): boolean {
-  return /^https?:\/\/[^\s/?#]+$/.test(text) && text.isWellFormed();
-}
+/** Scheme, host and port as a URL's origin has them (RFC 6454 section 6.1): ASCII in lower case, no user, no path. */
+const ORIGIN = /^https?:\/\/(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[1-9][0-9]{0,4})?$/;
 
 function checkSuccession(
   entry: KeyEntry,

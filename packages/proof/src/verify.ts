@@ -1,7 +1,10 @@
+import type { ReceiptStatus } from "./base/receipt.ts";
 import { bundleType, readBundle } from "./bundle.ts";
 import type { Bundle, BundleType, LightHeaderProof } from "./bundle-types.ts";
 import { ALGORAND_MAINNET } from "./caip2.ts";
+import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
+import { fromBase64 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { JsonError, jsonValue } from "./json.ts";
 import type { CheckName, Finding, VerifyReport, Warning } from "./report.ts";
@@ -78,7 +81,9 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
   const { algorandAddress } = read.bundle.attestor;
   report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
-  report.warnings = warnings(examined, historyAge);
+  const status = report.checks.inclusion === "pass" ? receiptStatusOf(read.bundle) : undefined;
+  if (status) report.receipt = { status };
+  report.warnings = warnings(examined, historyAge, status);
   report.verified = isVerified(report);
   const lightHeader = lightHeaderOf(read.bundle);
   if (lightHeader) {
@@ -171,10 +176,16 @@ function lightHeaderOf(bundle: Bundle): LightHeaderProof | undefined {
   return "inclusion" in bundle && "lightHeader" in bundle.inclusion ? bundle.inclusion.lightHeader : undefined;
 }
 
-function warnings({ note }: Examined, historyAge: number): Warning[] {
+function receiptStatusOf(bundle: Bundle): ReceiptStatus | undefined {
+  if (!("inclusion" in bundle)) return undefined;
+  return CHAINS[bundle.block.chain].receiptStatus?.(bundle.inclusion, fromBase64(bundle.source.txnBytesBase64));
+}
+
+function warnings({ note }: Examined, historyAge: number, status: ReceiptStatus | undefined): Warning[] {
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
   if ("l" in note && note.l === "included") found.push("included_only");
+  if (status === "failed") found.push("transaction_failed");
   if (historyAge > HISTORY_OLD_AFTER) found.push("history_old");
   return found;
 }

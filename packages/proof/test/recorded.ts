@@ -30,3 +30,14 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`recorded/${name}
 
 export const recordedLightHeaders: RecordedLightHeader[] = read("light-headers.json");
 export const recordedBlocks: RecordedBlock[] = read("algorand-blocks.json");
+
+/** A block of Base's chain id as anvil made it, its receipts encoded by viem, hex with `0x`. */
+export type RecordedBaseBlock = {
+  client: string;
+  /** `eth_getBlockByNumber`; `transactions` are hashes. */
+  block: Record<string, unknown> & { hash: string; receiptsRoot: string; transactions: string[] };
+  /** Legacy, a revert of type 2, type 1 with a log, a revert of type 4, a legacy revert. */
+  transactions: string[];
+  receipts: string[];
+};
+export const recordedBaseBlock: RecordedBaseBlock = read("base-block.json");

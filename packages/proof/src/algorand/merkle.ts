@@ -1,6 +1,6 @@
 import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
 import { concatBytes, DecodeError, equalBytes, utf8 } from "../encoding.ts";
-import { encodeMsgpack, getBytes, getString, type MsgpackMap, structMap } from "./msgpack.ts";
+import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from "./msgpack.ts";
 
 /**
  * The commitments to a block's payset that a header carries, named by their fields. `txn` is a plain Merkle tree,
@@ -132,7 +132,7 @@ function reverseBits(value: number, width: number): number {
  * they begin with the block's hash. Source: go-algorand, `config/consensus.go`, StateProofBlockHashInLightHeader;
  * `protocol/consensus.go`.
  */
-const SEED_VERSIONS: ReadonlySet<string> = new Set(
+const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
   [
     "2dd5435993f6f6d65691140f592ebca5ef19ffbd",
     "433d8e9a7274b6fca703d91213e05c7e6a589e69",
@@ -156,8 +156,9 @@ export function lightHeaderLeaf(header: MsgpackMap, blockDigest: Uint8Array): Ui
     if (bytes === undefined) throw new DecodeError(`header has no ${member}`);
     return bytes;
   };
-  const isSeedFirst = SEED_VERSIONS.has(getString(header, "proto") ?? "");
-  const first = isSeedFirst ? { "0": needed("seed") } : { "1": blockDigest };
-  const light = structMap({ ...first, gh: needed("gh"), r: header.get("rnd"), tc: needed("txn256") });
+  const round = getInteger(header, "rnd");
+  if (round === 0n) throw new DecodeError("header has no rnd");
+  const first = SEED_VERSIONS.has(header.get("proto")) ? { "0": needed("seed") } : { "1": blockDigest };
+  const light = structMap({ ...first, gh: needed("gh"), r: round, tc: needed("txn256") });
   return sha256(concatBytes(LIGHT_HEADER, encodeMsgpack(light)));
 }

@@ -6,7 +6,8 @@ const MAX_DEPTH = 64;
 
 /**
  * Decodes exactly one value. Byte strings are views of the input, not copies.
- * @throws DecodeError on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats or extensions.
+ * @throws DecodeError on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats,
+ *   extensions or negative integers.
  */
 export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
   const reader = new Reader(bytes);
@@ -54,7 +55,6 @@ class Reader {
     if (depth > MAX_DEPTH) throw new DecodeError(`msgpack: nested deeper than ${MAX_DEPTH}`);
     const type = this.#uint(1);
     if (type < 0x80) return type;
-    if (type >= 0xe0) return type - 0x100;
     if (type < 0x90) return this.#map(type & 0x0f, depth);
     if (type < 0xa0) return this.#array(type & 0x0f, depth);
     if (type < 0xc0) return this.#string(type & 0x1f);
@@ -75,14 +75,6 @@ class Reader {
         return this.#uint(1 << (type - 0xcc));
       case 0xcf:
         return narrow(this.#view.getBigUint64(this.#skip(8)));
-      case 0xd0:
-        return this.#view.getInt8(this.#skip(1));
-      case 0xd1:
-        return this.#view.getInt16(this.#skip(2));
-      case 0xd2:
-        return this.#view.getInt32(this.#skip(4));
-      case 0xd3:
-        return narrow(this.#view.getBigInt64(this.#skip(8)));
       case 0xd9:
       case 0xda:
       case 0xdb:

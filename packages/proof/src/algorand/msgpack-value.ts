@@ -9,13 +9,13 @@ import { DecodeError } from "../encoding.ts";
  * | `str` that is UTF-8 | `string` |
  * | `str` that is not (asset names may be any bytes) | `RawString` |
  * | `bin` | `Uint8Array` |
- * | integers within ±(2^53 - 1) | `number` |
- * | other 64-bit integers | `bigint` |
+ * | integers to 2^53 - 1 | `number` |
+ * | integers from 2^53 to 2^64 - 1 | `bigint` |
  * | map | `Map`, keyed by `str` or, as some Go maps are, by integer |
  * | array, bool, nil | array, boolean, null |
  *
- * Each msgpack value has one image and each image one canonical encoding. Floats and extensions, which Algorand does
- * not use, are refused.
+ * Each msgpack value has one image and each image one canonical encoding. Floats, extensions and negative integers, which
+ * Algorand does not use, are refused: its only signed field, a block's `ts`, is none before 1970.
  */
 export type MsgpackValue =
   | string
@@ -81,7 +81,8 @@ export function getString(map: MsgpackMap, key: MsgpackKey): string | undefined 
 
 /** The member as an integer; 0n when absent, as Go reads it. @throws DecodeError when it is of another type. */
 export function getInteger(map: MsgpackMap, key: MsgpackKey): bigint {
-  const value = map.get(key) ?? 0;
+  const value = map.get(key);
+  if (value === undefined) return 0n;
   if (typeof value === "number" || typeof value === "bigint") return BigInt(value);
   throw new DecodeError(`msgpack: ${String(key)} is not an integer`);
 }

@@ -2,12 +2,11 @@ import { compareBytes, utf8 } from "../encoding.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 
 const MAX_UINT64 = 2n ** 64n - 1n;
-const MIN_INT64 = -(2n ** 63n);
 
 /**
  * Canonical encoding, as go-algorand's: map keys sorted (integers by value, strings by their bytes), every length and
  * integer in its shortest form. The order in which a map was filled does not matter.
- * @throws TypeError on what msgpack cannot carry: a fraction, an integer outside int64 and uint64, a lone surrogate.
+ * @throws TypeError on what msgpack cannot carry: a fraction, an integer outside uint64, a lone surrogate.
  */
 export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
   const writer = new Writer();
@@ -72,24 +71,19 @@ class Writer {
 
   #number(value: number): void {
     if (!Number.isSafeInteger(value)) throw new TypeError(`msgpack: ${value} is not a safe integer`);
-    if (value >= 0x1_0000_0000 || value < -0x8000_0000) this.#bigint(BigInt(value));
+    if (value < 0 || value >= 0x1_0000_0000) this.#bigint(BigInt(value));
     else if (value >= 0x80) this.#length8(0xcc, value);
-    else if (value >= -0x20) this.#uint(1, value & 0xff);
-    else {
-      const size = value >= -0x80 ? 1 : value >= -0x8000 ? 2 : 4;
-      this.#uint(1, 0xd0 + Math.log2(size));
-      this.#uint(size, value);
-    }
+    else this.#uint(1, value);
   }
 
   #bigint(value: bigint): void {
-    if (value > MAX_UINT64 || value < MIN_INT64) throw new TypeError(`msgpack: ${value} does not fit in 64 bits`);
-    if (value <= 0xffff_ffffn && value >= -0x8000_0000n) {
+    if (value > MAX_UINT64 || value < 0n) throw new TypeError(`msgpack: ${value} is no unsigned integer of 64 bits`);
+    if (value <= 0xffff_ffffn) {
       this.#number(Number(value));
     } else {
-      this.#uint(1, value < 0n ? 0xd3 : 0xcf);
+      this.#uint(1, 0xcf);
       const start = this.#reserve(8);
-      this.#view.setBigUint64(start, BigInt.asUintN(64, value));
+      this.#view.setBigUint64(start, value);
     }
   }
 

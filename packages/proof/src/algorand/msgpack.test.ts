@@ -19,10 +19,9 @@ import {
 } from "./msgpack.ts";
 
 const integer = fc.oneof(
-  fc.maxSafeInteger(),
-  fc.bigInt(-(2n ** 63n), -(2n ** 53n)),
+  fc.maxSafeNat(),
   fc.bigInt(2n ** 53n, 2n ** 64n - 1n),
-  fc.constantFrom(0, 127, 128, 255, 256, 65535, 65536, 2 ** 32 - 1, 2 ** 32, -32, -33, -128, -129, -32769, -(2 ** 31)),
+  fc.constantFrom(0, 127, 128, 255, 256, 65535, 65536, 2 ** 32 - 1, 2 ** 32),
 );
 const rawString = fc.uint8Array({ maxLength: 40 }).map((bytes) => {
   return new RawString(Uint8Array.of(0xff, ...bytes));
@@ -76,10 +75,6 @@ describe("encodeMsgpack and decodeMsgpack", () => {
     [65536, "ce00010000"],
     [2 ** 32, "cf0000000100000000"],
     [2n ** 64n - 1n, "cfffffffffffffffff"],
-    [-1, "ff"],
-    [-33, "d0df"],
-    [-129, "d1ff7f"],
-    [-(2n ** 63n), "d38000000000000000"],
     ["a".repeat(31), `bf${"61".repeat(31)}`],
     ["a".repeat(32), `d920${"61".repeat(32)}`],
     [new Uint8Array(2), "c4020000"],
@@ -96,7 +91,7 @@ describe("encodeMsgpack and decodeMsgpack", () => {
   });
 
   it("refuse to encode what msgpack cannot carry", () => {
-    for (const bad of [0.5, 2 ** 53, 2n ** 64n, -(2n ** 63n) - 1n, "\ud800", "\ud800".repeat(40), undefined])
+    for (const bad of [0.5, 2 ** 53, 2n ** 64n, -1, -1n, -(2n ** 63n), "\ud800", "\ud800".repeat(40), undefined])
       expect(() => encodeMsgpack(bad as MsgpackValue)).toThrow(TypeError);
   });
 });
@@ -111,6 +106,16 @@ describe("decodeMsgpack", () => {
     ["a duplicate key of raw bytes", "82a1ff01a1ff02"],
     ["a duplicate key in two encodings", "820101cc0102"],
     ["a key that is a map", "818001"],
+    ["a key that is nil", "81c001"],
+    ["a key that is true", "81c301"],
+    ["a key that is bytes", "81c4016101"],
+    ["a key that is an array", "819001"],
+    ["-1", "ff"],
+    ["-33", "d0df"],
+    ["1, as a signed integer", "d001"],
+    ["-129", "d1ff7f"],
+    ["-(2^31)", "d280000000"],
+    ["-(2^63)", "d38000000000000000"],
     ["a float", "cb3ff0000000000000"],
     ["an extension", "d40100"],
     ["the unused type", "c1"],

@@ -24,7 +24,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   },
 
   header(bytes, ledger) {
-    const header = decodeHeader(bytes);
+    const header = readHeader(bytes);
     return { blockHash: blockHash(bytes), height: headerRound(header), caip2: network(header, ledger) };
   },
 
@@ -44,7 +44,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   },
 
   checkInclusion(inclusion, transaction, headerBytes) {
-    const header = decodeHeader(headerBytes);
+    const header = readHeader(headerBytes);
     return [
       ...checkPath(inclusion, transaction, header),
       ...(inclusion.lightHeader ? checkLightHeader(inclusion.lightHeader, header, headerBytes) : []),
@@ -52,10 +52,12 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   },
 };
 
-/** A header's members. @throws DecodeError when the bytes are not canonical: no chain has such a header. */
-function decodeHeader(bytes: Uint8Array): MsgpackMap {
+/** @throws DecodeError when the bytes are not canonical msgpack of a map with a round and no other than a 32-byte `gh` */
+function readHeader(bytes: Uint8Array): MsgpackMap {
   const header = decodeMsgpackMap(bytes);
   if (!isCanonicalMsgpack(bytes)) throw new DecodeError("header is not canonical msgpack");
+  headerRound(header);
+  getBytes(header, "gh", DIGEST_LENGTH);
   return header;
 }
 

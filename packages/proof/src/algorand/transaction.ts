@@ -9,6 +9,7 @@ import {
   isEmpty,
   type MsgpackMap,
   type MsgpackValue,
+  RawString,
 } from "./msgpack.ts";
 
 const TX = utf8("TX");
@@ -30,14 +31,15 @@ export function isAlgorandTxId(text: string): boolean {
 }
 
 /**
- * Decodes an unsigned transaction from the bytes that a node would hash: canonical msgpack of a map with a `type`,
- * without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
+ * Decodes an unsigned transaction from the bytes that a node would hash: canonical msgpack of a map with a `type`, a
+ * str, without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
  * out, cannot be told from other bytes without a schema; they change the id, so no ledger has it.
  * @throws DecodeError on any other bytes.
  */
 export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
   const transaction = decodeMsgpackMap(bytes);
-  if (getString(transaction, "type") === undefined) throw new DecodeError("transaction has no type");
+  const type = transaction.get("type");
+  if (typeof type !== "string" && !(type instanceof RawString)) throw new DecodeError("transaction has no type");
   if (hasEmptyMember(transaction) || !equalBytes(encodeMsgpack(transaction), bytes))
     throw new DecodeError("transaction is not canonical msgpack");
   return transaction;

@@ -1,11 +1,12 @@
 import type { BaseInclusion } from "../bundle-types.ts";
 import { ALGORAND_MAINNET, BASE_MAINNET, evmCaip2 } from "../caip2.ts";
 import type { ChainFormat } from "../chains.ts";
-import { equalBytes, fromBase64 } from "../encoding.ts";
+import { DecodeError, equalBytes, fromBase64 } from "../encoding.ts";
 import { readBase64, readConstant, readInteger, readList, readMembers } from "../format.ts";
 import type { Finding } from "../report.ts";
 import type { Keccak256 } from "../signature.ts";
 import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
+import { readReceiptStatus } from "./receipt.ts";
 import { baseTxHash, decodeBaseTransaction, isBaseTxHash, transactionChainId } from "./transaction.ts";
 import { verifyIndex } from "./trie.ts";
 
@@ -45,9 +46,24 @@ export const baseFormat: ChainFormat<BaseInclusion> = {
     const found = checkProof("/inclusion/nodes", transaction, transactionsRoot, index, nodes, keccak256);
     if (receipt === undefined) return found;
     const bytes = fromBase64(receipt.bytesBase64);
-    return [...found, ...checkProof("/inclusion/receipt", bytes, receiptsRoot, index, receipt.nodes, keccak256)];
+    const unproven = checkProof("/inclusion/receipt", bytes, receiptsRoot, index, receipt.nodes, keccak256);
+    return [...found, ...(unproven.length > 0 ? unproven : checkReceipt(bytes, transaction))];
+  },
+
+  receiptStatus({ receipt }, transaction) {
+    return receipt && readReceiptStatus(fromBase64(receipt.bytesBase64), transaction);
   },
 };
+
+function checkReceipt(receipt: Uint8Array, transaction: Uint8Array): Finding[] {
+  try {
+    readReceiptStatus(receipt, transaction);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return [{ pointer: "/inclusion/receipt/bytesBase64", message: error.message }];
+  }
+}
 
 function readNodes(value: unknown, pointer: string): string[] {
   return readList(value, pointer, MAX_NODES, (item, at) => readBase64(item, at));

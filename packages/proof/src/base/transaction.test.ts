@@ -48,6 +48,21 @@ describe("decodeBaseTransaction", () => {
     [1, serializeTransaction({ ...common, type: "eip2930", gasPrice: 1n, accessList: [] }, signature), 8453n],
     [2, serializeTransaction({ ...common, type: "eip1559", ...fees }, signature), 8453n],
     [
+      3,
+      serializeTransaction(
+        {
+          ...common,
+          type: "eip4844",
+          ...fees,
+          maxFeePerBlobGas: 7n,
+          blobVersionedHashes: [`0x01${"44".repeat(31)}`],
+          sidecars: false,
+        },
+        signature,
+      ),
+      8453n,
+    ],
+    [
       4,
       serializeTransaction({ ...common, type: "eip7702", ...fees, authorizationList: [authorization] }, signature),
       8453n,

@@ -3,12 +3,18 @@ import { DecodeError, toHex } from "../encoding.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
 
-/** What a field may hold: a quantity, an address, an address or nothing, a 32-byte hash, any bytes, a list. */
-type FieldKind = "quantity" | "address" | "address?" | "hash" | "bytes" | "list";
+/**
+ * What a field may hold: a quantity of at most 32 bytes, or of 8, an address, an address or nothing, a 32-byte hash, any
+ * bytes, a list of anything.
+ */
+type FieldKind = "quantity" | "uint64" | "address" | "address?" | "hash" | "bytes" | "list";
+
+/** A deposit of the OP Stack. */
+export const DEPOSIT_TYPE = 0x7e;
 
 /**
- * Fields in their order, by type: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), set code (EIP-7702),
- * deposit (OP Stack). Every type that is not here is opaque: its bytes have a hash and no more is said of them. 0x79
+ * Fields in their order, by type: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), blob (EIP-4844), set
+ * code (EIP-7702), deposit (OP Stack). Every type that is not here is opaque: its bytes have a hash and no more is said of them. 0x79
  * (EIP-8130) is one of these.
  */
 const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldKind])[]> = new Map([
@@ -29,7 +35,7 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
   [
     0x01,
     [
-      ["chainId", "quantity"],
+      ["chainId", "uint64"],
       ["nonce", "quantity"],
       ["gasPrice", "quantity"],
       ["gas", "quantity"],
@@ -45,7 +51,7 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
   [
     0x02,
     [
-      ["chainId", "quantity"],
+      ["chainId", "uint64"],
       ["nonce", "quantity"],
       ["maxPriorityFeePerGas", "quantity"],
       ["maxFeePerGas", "quantity"],
@@ -60,9 +66,28 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
     ],
   ],
   [
+    0x03,
+    [
+      ["chainId", "uint64"],
+      ["nonce", "quantity"],
+      ["maxPriorityFeePerGas", "quantity"],
+      ["maxFeePerGas", "quantity"],
+      ["gas", "quantity"],
+      ["to", "address"],
+      ["value", "quantity"],
+      ["data", "bytes"],
+      ["accessList", "list"],
+      ["maxFeePerBlobGas", "quantity"],
+      ["blobVersionedHashes", "list"],
+      ["yParity", "quantity"],
+      ["r", "quantity"],
+      ["s", "quantity"],
+    ],
+  ],
+  [
     0x04,
     [
-      ["chainId", "quantity"],
+      ["chainId", "uint64"],
       ["nonce", "quantity"],
       ["maxPriorityFeePerGas", "quantity"],
       ["maxFeePerGas", "quantity"],
@@ -78,7 +103,7 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
     ],
   ],
   [
-    0x7e,
+    DEPOSIT_TYPE,
     [
       ["sourceHash", "hash"],
       ["from", "address"],
@@ -111,15 +136,27 @@ export function isBaseTxHash(text: string): boolean {
 }
 
 /**
+ * The EIP-2718 type of a transaction or receipt, by its first byte; 0 for a legacy one, which has none.
+ * @throws DecodeError when they begin as neither
+ */
+export function transactionType([first]: Uint8Array): number {
+  // 0xc0 and above begin a legacy one's list, 0x80 to 0xbf nothing.
+  if (first === undefined || (first > 0x7f && first < 0xc0)) throw new DecodeError("not a transaction");
+  if (first === 0) throw new DecodeError("a legacy transaction has no type byte");
+  return first >= 0xc0 ? 0 : first;
+}
+
+/** Whether the fields of a type are known here. */
+export function isKnownType(type: number): boolean {
+  return FIELDS.has(type);
+}
+
+/**
  * Takes EIP-2718 bytes apart.
  * @throws DecodeError when they are no transaction, or one of a known type that is malformed.
  */
 export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
-  const [first] = bytes;
-  // EIP-2718: 0xc0 and above begin a legacy transaction's list, 0x80 to 0xbf nothing.
-  if (first === undefined || (first > 0x7f && first < 0xc0)) throw new DecodeError("not a transaction");
-  const type = first >= 0xc0 ? 0 : first;
-  if (first === 0) throw new DecodeError("a legacy transaction has no type byte");
+  const type = transactionType(bytes);
   const kinds = FIELDS.get(type);
   if (kinds === undefined) return { type, fields: undefined };
   const items = decodeRlpList(type === 0 ? bytes : bytes.subarray(1));
@@ -137,6 +174,8 @@ function isOfKind(item: RlpItem, kind: FieldKind): boolean {
   switch (kind) {
     case "quantity":
       return item.length <= 32 && item[0] !== 0;
+    case "uint64":
+      return item.length <= 8 && item[0] !== 0;
     case "address":
       return item.length === 20;
     case "address?":
@@ -149,13 +188,17 @@ function isOfKind(item: RlpItem, kind: FieldKind): boolean {
 }
 
 /**
- * The EIP-155 chain id that a transaction's signature covers; undefined where it covers none: a deposit, a legacy
- * transaction from before EIP-155, an opaque type.
+ * The EIP-155 chain id that a transaction's signature covers, below 2^64; undefined where it covers none: a deposit, a
+ * legacy transaction from before EIP-155, an opaque type.
+ * @throws DecodeError when a legacy transaction's is 2^64 or more
  */
 export function transactionChainId({ type, fields }: BaseTransaction): bigint | undefined {
   const item = fields?.get(type === 0 ? "v" : "chainId");
   if (!(item instanceof Uint8Array)) return undefined;
   const value = decodeQuantity(item);
   if (type !== 0) return value;
-  return value >= 35n ? (value - 35n) / 2n : undefined;
+  if (value < 35n) return undefined;
+  const chainId = (value - 35n) / 2n;
+  if (chainId >= 2n ** 64n) throw new DecodeError("transaction type 0: a chain id of 2^64 or more");
+  return chainId;
 }

@@ -1,4 +1,4 @@
-import { type BaseInclusion, DecodeError, equalBytes, toBase64 } from "@attestd/proof";
+import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase64 } from "@attestd/proof";
 import { z } from "zod";
 import type { BaseNodes, BaseRpc } from "../providers/base.ts";
 import { RpcRefusal } from "../providers/json-rpc.ts";
@@ -18,7 +18,7 @@ type Way = (rpc: BaseRpc, number: string, signal: AbortSignal) => Promise<Uint8A
  */
 export async function proveReceipt(
   { nodes, work }: { nodes: BaseNodes; work: BlockWork },
-  block: { number: number; index: number; receiptsRoot: Uint8Array },
+  block: { number: number; index: number; receiptsRoot: Uint8Array; transaction: Uint8Array },
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {
   const encoded: Way = async (rpc, number, ends) => {
@@ -31,10 +31,22 @@ export async function proveReceipt(
       const bytes = receipts?.[block.index];
       if (!receipts || !bytes) continue;
       const { root, nodes: path } = await work.proveItem(receipts, block.index);
-      if (equalBytes(root, block.receiptsRoot)) return { bytesBase64: toBase64(bytes), nodes: path.map(toBase64) };
+      if (equalBytes(root, block.receiptsRoot) && isReadable(bytes, block.transaction))
+        return { bytesBase64: toBase64(bytes), nodes: path.map(toBase64) };
     }
   }
   return undefined;
+}
+
+/** Whether a verifier can read the receipt: one of a shape that is newer than this code is left out. */
+function isReadable(receipt: Uint8Array, transaction: Uint8Array): boolean {
+  try {
+    readReceiptStatus(receipt, transaction);
+    return true;
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
 }
 
 const raw: Way = async (rpc, number, signal) => {

@@ -67,7 +67,7 @@ export async function readBaseBlock(
   async function prove(txnId: string, holding: readonly Seen[], ends: AbortSignal): Promise<ProvedTransaction> {
     const { index, bytes, path } = await proveByAny(txnId, holding, ends);
     requireChain(txnId, bytes, accepted);
-    const receipt = await proveReceipt({ nodes, work }, { number, index, receiptsRoot }, ends);
+    const receipt = await proveReceipt({ nodes, work }, { number, index, receiptsRoot, transaction: bytes }, ends);
     await requireCanonical(ends);
     const inclusion = { kind: "mpt", index, nodes: path.map(toBase64), ...(receipt && { receipt }) } as const;
     return { bytes, inclusion };

@@ -26,6 +26,10 @@ export const VerifyReport = named(
         .strictObject(Object.fromEntries(CHECKS.map((check) => [check, CheckResult])))
         .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
       lightHeader: z.enum(["pass", "not_checked"]).optional(),
+      receipt: z
+        .strictObject({ status: z.enum(["succeeded", "failed", "unknown"]) })
+        .optional()
+        .describe("What became of the transaction, by its receipt; where the bundle has one that is proven."),
       recordedAt: z.iso
         .datetime()
         .optional()
@@ -37,7 +41,7 @@ export const VerifyReport = named(
           algorandAddress: z.string().optional(),
         })
         .describe("Who signed it, as far as the bundle could be read."),
-      warnings: z.array(z.enum(["sandbox", "included_only", "history_old"])),
+      warnings: z.array(z.enum(["sandbox", "included_only", "transaction_failed", "history_old"])),
       failures: z.array(
         z.strictObject({
           check: z.enum(CHECKS),
