@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { getTransactionDecoder } from "@solana/kit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { payer, paying, payTo, stock, stranger, transfer } from "../../payment/rails/testing-solana.ts";
+import { bytesOf, SOLANA_USDC, usdcAccountOf } from "../../payment/rails/solana-transaction.ts";
+import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../payment/rails/testing-solana.ts";
 import { FakeSolanaNode } from "../../payment/rails/testing-solana-node.ts";
 import { SolanaRpc } from "../../providers/solana.ts";
 import { solanaReader } from "./solana.ts";
@@ -76,6 +77,27 @@ describe("payments on Solana", () => {
     expect(payments).toMatchObject([{ transaction: odd.signature, amount: 1n, relayed: false }]);
     expect(payments[0]).not.toHaveProperty("key");
     expect(await reader().inTransaction("1".repeat(88), [payTo])).toEqual([]);
+  });
+
+  test("are told from transactions of versions that we read, and of those that we do not", async () => {
+    const one = await node();
+    const paid = one.land(await wire());
+    const account = String(usdcAccountOf(payTo));
+    // A transfer of version 1 to the payee: its account among the three that the transaction names.
+    const named = VERSION_1.indexOf("8139770e", "hex");
+    const moved = Buffer.from(VERSION_1);
+    moved.set(bytesOf(account), named);
+    const balance = (amount: string) => [{ accountIndex: 1, mint: SOLANA_USDC, uiTokenAmount: { amount } }];
+    const byHand = one.landAnother(account, moved, { version: 1, before: balance("7"), after: balance("12") });
+    const newer = one.landAnother(account, moved, { version: 2 });
+    one.slot += 40;
+    const payments = await all(reader().payments([payTo], EVERYTHING));
+    expect(payments.map(({ transaction, key, amount, height }) => ({ transaction, key, amount, height }))).toEqual([
+      { transaction: newer.signature, key: undefined, amount: undefined, height: SLOT },
+      { transaction: byHand.signature, key: undefined, amount: 5n, height: SLOT },
+      { transaction: paid.signature, key: expect.any(String), amount: 1_000n, height: SLOT },
+    ]);
+    expect(await reader().inTransaction(newer.signature, [payTo])).toEqual([]);
   });
 
   test("are all found, page by page, and none beyond the span", async () => {

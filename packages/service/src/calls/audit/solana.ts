@@ -120,10 +120,13 @@ async function listUpTo(
   signal: AbortSignal,
 ): Promise<ListedTransaction[]> {
   const listed: ListedTransaction[] = [];
+  let minSlot = slot;
   for (let cursor = before; listed.length < page; ) {
-    const answer = await rpc.transactionsOf(account, { before: cursor, limit: page }, signal);
+    const answer = await rpc.transactionsOf(account, { before: cursor, limit: page, minSlot }, signal);
     listed.push(...answer.filter((entry) => entry.slot <= slot));
     cursor = answer.at(-1)?.signature;
+    // A node that does not know the last one yet would list nothing, as if there were no more.
+    minSlot = Math.max(slot, answer.at(-1)?.slot ?? 0);
     if (answer.length < page || cursor === undefined) break;
   }
   return listed.slice(0, page);

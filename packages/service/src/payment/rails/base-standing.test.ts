@@ -114,6 +114,19 @@ describe("the standing of a Base payment", () => {
     expect(await spent(payment)).toBe(true);
   });
 
+  test("is not void by the word of one of two nodes, while the other is down", async () => {
+    const [, two] = [await world.node(), await world.node()];
+    const payment = await read();
+    const back = two.distort;
+    two.distort = () => {
+      throw new Error("down");
+    };
+    world.pass(1_000);
+    expect(await standing(payment)).toEqual({ state: "open" });
+    two.distort = back;
+    expect(await standing(payment)).toMatchObject({ state: "void" });
+  });
+
   test("is void once its expiry is finalized, and not before", async () => {
     const node = await world.node();
     const payment = await read();

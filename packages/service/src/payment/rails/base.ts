@@ -16,7 +16,7 @@ import {
   readAuthorization,
   type TokenDomain,
 } from "./base-authorization.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "./rail.ts";
 
 /** USDC on Base; the sandbox's has the same address. */
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -123,7 +123,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       const final = sights.every((one) => one.final);
       if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
       // A void call tells its payer to sign anew: no reorganisation may bring this payment back to life.
-      if (!final) return { state: "open" };
+      const mayVoid = sights.length >= Math.min(VOID_WITNESSES, nodes.rpcs.length);
+      if (!final || !mayVoid) return { state: "open" };
       return { state: "void", reason: reasonOf(sight, payment.authorization) };
     },
 

@@ -42,6 +42,12 @@ export type PaymentStanding =
   | { state: "open" };
 
 /**
+ * Nodes of a payment's chain that have to agree before it counts as void, where there are so many: after that its payer is
+ * asked for another, and one node alone may be behind, or lie.
+ */
+export const VOID_WITNESSES = 2;
+
+/**
  * A way to pay.
  *
  * `read` gives a payment its key; until `signature` has said `valid` (or `onChain` has confirmed it), nothing in it may

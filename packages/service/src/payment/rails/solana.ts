@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import { MAINNET_GENESIS, type SolanaNodes } from "../../providers/solana.ts";
 import { isEd25519Signature } from "./ed25519.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "./rail.ts";
 import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
 import {
   bytesOf,
@@ -23,8 +23,6 @@ import {
 /** CAIP-2. */
 export const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
 
-/** Nodes that have to agree before a payment counts as void. */
-const WITNESSES = 2;
 const POLL_MS = 400;
 /** Slots by which a payer's node may be ahead of ours. */
 const AHEAD_SLOTS = 32;
@@ -124,8 +122,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
 
   function standingOf({ key }: SolanaPayment, sights: readonly [Sight, ...Sight[]]): PaymentStanding {
     const [sight] = sights;
-    // One node alone may be behind, or lie: where there are two, two have to say that a payment can never be made.
-    const mayVoid = sights.length >= Math.min(WITNESSES, searches.length);
+    const mayVoid = sights.length >= Math.min(VOID_WITNESSES, searches.length);
     const final = sights.every((each) => each.kind !== "absent" && each.final);
     if (sight.kind === "moved") return { state: "paid", transaction: sight.signature, height: sight.slot, final };
     // A void call tells its payer to sign anew: no fork may bring this payment back to life.
