@@ -2,6 +2,7 @@ import type { ProofBundle } from "@attestd/proof/bundle";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
+import algosdk from "algosdk";
 import { createWalletClient, defineChain, type Hex, http, publicActions, recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -341,6 +342,23 @@ describe("a payment on Solana", () => {
     expectRefused(await pay(attestUrl(), algorandSample(), { ...payment, accepted }), "cannot be paid on solana:");
     expect(facilitated()).toBe(before);
   });
+});
+
+test("a payee that cannot take USDC stops the start, with the setting that names it", async () => {
+  const { payTo, payers } = world.sandbox;
+  const nobody = algosdk.generateAccount().addr.toString();
+  for (const [change, message] of [
+    [{ PAY_TO_ALGORAND: nobody }, "PAY_TO_ALGORAND has not opted in to USDC (asset 31566704)."],
+    [{ PAY_TO_BASE: BASE_USDC }, "PAY_TO_BASE is the token's own contract."],
+    [{ PAY_TO_SOLANA: "GsbwXfJraMomNxBcjYLcG3mxkBUiyWXAB32fGbSMQRdW" }, "PAY_TO_SOLANA has no USDC account ("],
+  ] as const) {
+    const rightly = { PAY_TO_ALGORAND: payTo.algorand, PAY_TO_BASE: payTo.base, PAY_TO_SOLANA: payTo.solana };
+    await expect(world.restart({ ...rightly, ...change })).rejects.toThrow(message);
+  }
+  // Whoever holds USDC can be paid in it.
+  const paid = { PAY_TO_ALGORAND: payers.algorand.address, PAY_TO_SOLANA: payers.solana?.address };
+  await world.restart({ ...paid, PAY_TO_BASE: payTo.base });
+  await world.restart({ PAY_TO_ALGORAND: payTo.algorand, PAY_TO_SOLANA: payTo.solana });
 });
 
 test("a facilitator that is down closes its own rail alone, from the start on, and /ready says which", async () => {

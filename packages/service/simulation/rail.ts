@@ -69,6 +69,8 @@ function railOn(chain: PaymentChain, options: RailOptions) {
       };
     },
 
+    payeeFault: async () => undefined,
+
     async signature({ signature, wallet }: SimulatedPayment) {
       if (wallet) return "on_chain";
       return signature === "bad" ? "invalid" : "valid";

@@ -1,3 +1,4 @@
+import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig } from "./config.ts";
@@ -5,7 +6,14 @@ import { ConfigError, readConfig } from "./config.ts";
 const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const SEED = "0".repeat(64);
 const MNEMONIC = algosdk.mnemonicFromSeed(new Uint8Array(32));
-const ADDRESS = "A".repeat(58);
+const ADDRESS = algosdk.encodeAddress(new Uint8Array(32).fill(7));
+/** Of EIP-55's own examples. */
+const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const SOLANA = {
+  SOLANA_RPC_URL: "https://solana.example",
+  PAY_TO_SOLANA: "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4",
+  SOLANA_FACILITATOR_URL: "https://facilitator.example",
+};
 
 const MAINNET = {
   DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",
@@ -21,6 +29,14 @@ const BASE = {
   PAY_TO_BASE: `0x${"1".repeat(40)}`,
   BASE_FACILITATOR_URL: "https://facilitator.example",
 };
+
+/** As @solana/kit derives it. */
+async function usdcAccountOf(owner: string): Promise<string> {
+  const programs = ["TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"];
+  const seeds = [owner, ...programs].map((text) => getAddressEncoder().encode(address(text)));
+  const programAddress = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+  return (await getProgramDerivedAddress({ programAddress, seeds }))[0];
+}
 
 const sentence = (env: Record<string, string>, sandbox = false) => {
   try {
@@ -95,6 +111,62 @@ describe("the settings", () => {
     [{ BASE_CONFIRMATION: "latest" }, "BASE_CONFIRMATION must be one of included, safe, finalized."],
   ])("%j is refused in a sentence that names the setting", (over, message) => {
     expect(sentence({ ...MAINNET, ...over })).toContain(message);
+  });
+
+  test.each<[object, string]>([
+    [
+      { FACILITATOR_URL: "https://user:pw@f.example" },
+      "FACILITATOR_AUTH or FACILITATOR_AUTH_FILE holds what is secret.",
+    ],
+    [{ FACILITATOR_URL: "https://key@f.example" }, "FACILITATOR_URL is published, and must hold no credentials"],
+    [{ FACILITATOR_URL: "https://f.example/?apikey=hunter2" }, "FACILITATOR_URL is published"],
+    [{ FACILITATOR_URL: "https://f.example/x402?" }, "FACILITATOR_URL is published"],
+    [{ FACILITATOR_URL: "https://f.example/#hunter2" }, "FACILITATOR_URL is published"],
+    [
+      { ...BASE, BASE_FACILITATOR_URL: "https://f.example/?k=hunter2" },
+      "BASE_FACILITATOR_AUTH or BASE_FACILITATOR_AUTH_F",
+    ],
+    [{ ...SOLANA, SOLANA_FACILITATOR_URL: "https://a:b@f.example" }, "SOLANA_FACILITATOR_AUTH or SOLANA_FACILITATOR_A"],
+    [{ PUBLIC_URL: "https://user:hunter2@attestd.example" }, "PUBLIC_URL is published, and must hold no credentials."],
+    [{ MCP_URL: "https://hunter2@attestd.example" }, "MCP_URL is published, and must hold no credentials."],
+    [{ CONTACT: "https://user:hunter2@attestd.example/contact" }, "CONTACT is published"],
+    [{ FACILITATOR_AUTH: "Bearer a\nX-Other: b" }, "FACILITATOR_AUTH must be one line of ASCII."],
+    [{ ALGOD_TOKEN: "hunter2\r\nb" }, "ALGOD_TOKEN must be one line of ASCII."],
+  ])("%j would tell a secret, and is refused", (over, message) => {
+    const told = sentence({ ...MAINNET, ...over });
+    expect(told).toContain(message);
+    expect(told).not.toContain("hunter2");
+  });
+
+  test.each<[object, string]>([
+    [
+      { PAY_TO_ALGORAND: `B${ADDRESS.slice(1)}` },
+      "PAY_TO_ALGORAND has a checksum that does not fit: copy the address anew.",
+    ],
+    [{ PAY_TO_ALGORAND: ADDRESS.slice(1) }, "PAY_TO_ALGORAND must be an Algorand address of 58 characters."],
+    [{ PAY_TO_ALGORAND: algosdk.encodeAddress(new Uint8Array(32)) }, "PAY_TO_ALGORAND is the zero address"],
+    [{ ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("aA", "AA") }, "PAY_TO_BASE has capitals that do not fit (EIP-55)"],
+    [
+      { ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("eAed", "EAed") },
+      "PAY_TO_BASE has capitals that do not fit (EIP-55)",
+    ],
+    [{ ...BASE, PAY_TO_BASE: `0x${"0".repeat(40)}` }, "PAY_TO_BASE is the zero address"],
+    [
+      { ...SOLANA, PAY_TO_SOLANA: `${SOLANA.PAY_TO_SOLANA}2` },
+      "PAY_TO_SOLANA must be a Solana address: base58 of 32 bytes",
+    ],
+    [{ ...SOLANA, PAY_TO_SOLANA: "1".repeat(32) }, "PAY_TO_SOLANA is the zero address"],
+    // The associated USDC account of the wallet.
+    [{ ...SOLANA, PAY_TO_SOLANA: "TOKEN_ACCOUNT" }, "PAY_TO_SOLANA is no wallet's: a token account or a program's"],
+  ])("%j is nobody who could be paid, and is refused", async (over, message) => {
+    const env = { ...MAINNET, ...over } as Record<string, string>;
+    if (env.PAY_TO_SOLANA === "TOKEN_ACCOUNT") env.PAY_TO_SOLANA = await usdcAccountOf(SOLANA.PAY_TO_SOLANA);
+    expect(sentence(env)).toContain(message);
+  });
+
+  test("addresses that are right are taken in every spelling that they have", () => {
+    for (const PAY_TO_BASE of [CHECKSUMMED, CHECKSUMMED.toLowerCase()])
+      expect(sentence({ ...MAINNET, ...BASE, ...SOLANA, PAY_TO_BASE })).toBe("accepted");
   });
 
   test("a sandbox needs its own ledger and a loopback host", () => {

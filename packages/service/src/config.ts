@@ -4,6 +4,16 @@ import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/caip2";
 import { z } from "zod";
 import { seedOfMnemonic } from "./ledger/mnemonic.ts";
+import {
+  algorandAddress,
+  evmAddress,
+  headerValue,
+  origin,
+  publishedUrl,
+  solanaWallet,
+  url,
+  whole,
+} from "./setting-formats.ts";
 
 /** A setting is missing, wrong or contradicts another; `message` is one sentence that names it and the remedy. */
 export class ConfigError extends Error {
@@ -68,26 +78,13 @@ const LEVELS = ["included", "safe", "finalized"] as const;
 type Level = (typeof LEVELS)[number];
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-const origin = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).refine((url) => {
-  const { pathname, search, hash } = new URL(url);
-  return pathname === "/" && search === "" && hash === "";
-}, "must be an origin, without a path");
-const endpoint = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
-const endpoints = list.pipe(z.array(endpoint).min(1));
-const whole = (from: number, to: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.number().min(from, `must be at least ${from}`).max(to, `must be at most ${to}`));
+/** In the order of the URLs; an empty one is none. */
+const tokens = list.pipe(z.array(z.union([z.literal(""), headerValue])));
+const endpoints = list.pipe(z.array(url).min(1));
 const yesNo = z
   .enum(["0", "1", "true", "false"], "must be 1 or 0")
   .transform((text) => text === "1" || text === "true");
-const algorandAddress = z.string().regex(/^[A-Z2-7]{58}$/, "must be an Algorand address of 58 characters");
-const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex characters");
-const solanaAddress = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be a base58 Solana address");
-
 /** Seconds that a payment may live at least beyond the time that an offer gives: for clocks, and for the way to us. */
 const LIFE_BEYOND_TIMEOUT = 60;
 
@@ -100,6 +97,7 @@ const Settings = z.object({
   CONTACT: z
     .string()
     .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must be a mailto: or https: URI")
+    .refine((uri) => !/^https:\/\/[^/?#]*@/.test(uri), "is published, and must hold no credentials")
     .optional(),
   TRUST_PROXY: yesNo.default(false),
   DATABASE_URL: z
@@ -107,9 +105,9 @@ const Settings = z.object({
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "must be sqlite:<path> or postgres://…")
     .optional(),
   ALGOD_URL: endpoints,
-  ALGOD_TOKEN: list.optional(),
+  ALGOD_TOKEN: tokens.optional(),
   INDEXER_URL: endpoints,
-  INDEXER_TOKEN: list.optional(),
+  INDEXER_TOKEN: tokens.optional(),
   BASE_RPC_URL: endpoints.optional(),
   SOLANA_RPC_URL: endpoints.optional(),
   ALGORAND_GENESIS_HASH: z
@@ -130,13 +128,13 @@ const Settings = z.object({
     .transform((hex) => Uint8Array.fromHex(hex)),
   PAY_TO_ALGORAND: algorandAddress,
   PAY_TO_BASE: evmAddress.optional(),
-  PAY_TO_SOLANA: solanaAddress.optional(),
-  FACILITATOR_URL: endpoint,
-  FACILITATOR_AUTH: z.string().optional(),
-  BASE_FACILITATOR_URL: endpoint.optional(),
-  BASE_FACILITATOR_AUTH: z.string().optional(),
-  SOLANA_FACILITATOR_URL: endpoint.optional(),
-  SOLANA_FACILITATOR_AUTH: z.string().optional(),
+  PAY_TO_SOLANA: solanaWallet.optional(),
+  FACILITATOR_URL: publishedUrl("FACILITATOR_AUTH"),
+  FACILITATOR_AUTH: headerValue.optional(),
+  BASE_FACILITATOR_URL: publishedUrl("BASE_FACILITATOR_AUTH").optional(),
+  BASE_FACILITATOR_AUTH: headerValue.optional(),
+  SOLANA_FACILITATOR_URL: publishedUrl("SOLANA_FACILITATOR_AUTH").optional(),
+  SOLANA_FACILITATOR_AUTH: headerValue.optional(),
   PRICE_MICRO_USDC: whole(1, 1_000_000_000).default(1000),
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
   MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),

@@ -26,6 +26,7 @@ import { createOperations, type Operations } from "./operations.ts";
 import { httpFacilitator, SETTLE_MS } from "./payment/facilitator.ts";
 import { FacilitatorWatch } from "./payment/facilitator-watch.ts";
 import { NotSettled, Offers, type Tender } from "./payment/offers.ts";
+import { PayeeWatch } from "./payment/payee-watch.ts";
 import type { Rail, RailName } from "./payment/rails/rail.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -112,7 +113,12 @@ export async function openService(config: Config, origin: string, log: Logger, s
     },
   });
 
-  const tenders = rails.flatMap((rail) => tenderOf(rail, config, log));
+  const payable = new PayeeWatch(rails.flatMap((rail) => payeeOf(rail, config)));
+  // Nodes that hang must not take up the time of everything else.
+  await payable.refresh(AbortSignal.any([start, AbortSignal.timeout(DEADLINE_MS / 2)]));
+  const [unpayable] = payable.faults();
+  if (unpayable !== undefined) throw new ConfigError(unpayable);
+  const tenders = rails.flatMap((rail) => tenderOf(rail, config, payable, log));
   const offers = new Offers({
     tenders,
     price: config.price,
@@ -173,7 +179,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(() => refreshing.abort());
   // What its refresh throws is told already, once.
   const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
-  void keepFresh([capacity, relisted, keys], refreshing.signal, log);
+  void keepFresh([capacity, payable, relisted, keys], refreshing.signal, log);
 
   const admit = createAdmission({
     store,
@@ -242,8 +248,13 @@ async function claim(store: Store, identity: { genesisHash: string; algorandAddr
     throw new ConfigError(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
 }
 
+function payeeOf(rail: Rail, { rails }: Config): { rail: Rail; payTo: string }[] {
+  const settings = rails[rail.name as RailName];
+  return settings ? [{ rail, payTo: settings.payTo }] : [];
+}
+
 /** A rail with what it needs to be offered, when it is switched on. */
-function tenderOf(rail: Rail, { rails }: Config, log: Logger): Tender[] {
+function tenderOf(rail: Rail, { rails }: Config, payable: PayeeWatch, log: Logger): Tender[] {
   const settings = rails[rail.name as RailName];
   if (!settings) return [];
   const { payTo, facilitator } = settings;
@@ -258,7 +269,7 @@ function tenderOf(rail: Rail, { rails }: Config, log: Logger): Tender[] {
       payTo,
       facilitator: watch,
       facilitatorUrl: facilitator.url,
-      obstacle: () => watch.obstacle(),
+      obstacle: () => payable.obstacle(rail.name) ?? watch.obstacle(),
       doubt: () => watch.doubt(),
     },
   ];

@@ -76,6 +76,7 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   async check() {
     if (this.refusal !== undefined) throw new PaymentRefused(this.refusal);
   }
+  payeeFault = async () => undefined;
   async balance({ payer }: Payment) {
     return this.held.get(payer) ?? 1_000_000_000n;
   }

@@ -28,7 +28,9 @@ const Params = z.object({
 const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
 const Account = z.object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional() });
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
-const AssetHolding = z.object({ "asset-holding": z.object({ amount: microAlgos }).optional() });
+const AssetHolding = z.object({
+  "asset-holding": z.object({ amount: microAlgos, "is-frozen": z.boolean().optional() }).optional(),
+});
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
@@ -210,10 +212,20 @@ export class Algod {
 
   /** Base units of an asset that an account holds; 0 where it has not opted in. */
   async assetBalance(address: string, asset: string, signal: AbortSignal): Promise<bigint> {
+    return (await this.assetHolding(address, asset, signal))?.amount ?? 0n;
+  }
+
+  /** What an account holds of an asset, in base units; undefined where it has not opted in. */
+  async assetHolding(
+    address: string,
+    asset: string,
+    signal: AbortSignal,
+  ): Promise<{ amount: bigint; isFrozen: boolean } | undefined> {
     const answer = await this.#http.request({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
-    if (answer.status === 404) return 0n;
+    if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw this.#http.unexpected(answer);
-    return this.#http.read(answer, AssetHolding)["asset-holding"]?.amount ?? 0n;
+    const holding = this.#http.read(answer, AssetHolding)["asset-holding"];
+    return holding && { amount: holding.amount, isFrozen: holding["is-frozen"] ?? false };
   }
 
   /** Runs a decoder of this node's data: what it throws is the node's failure. */

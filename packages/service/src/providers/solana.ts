@@ -41,6 +41,7 @@ const Outcome = z.object({ err: TransactionError, preTokenBalances: TokenBalance
 const LandedTransaction = z.object({ slot, transaction: bytes, meta: z.unknown() });
 /** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
 const TOKEN_AMOUNT = { offset: 64, length: 8 };
+const Account = z.object({ value: z.object({ owner: z.string(), data: bytes }).nullable() });
 const TokenAmount = z.object({ value: z.object({ data: bytes }).nullable() });
 /** The newest version of transactions that we ask for; of a newer one there is no payment to us. */
 const NEWEST_VERSION = 1;
@@ -150,6 +151,13 @@ export class SolanaRpc {
     const options = { commitment: "confirmed", encoding: "base64", dataSlice: TOKEN_AMOUNT };
     const { value } = await this.#call("getAccountInfo", [account, options], TokenAmount, signal);
     return value === null ? 0n : this.decode(() => new DataView(value.data.buffer).getBigUint64(0, true));
+  }
+
+  /** An account: the program that owns it, and its data. Undefined where there is none. */
+  async account(address: string, signal: AbortSignal): Promise<{ program: string; data: Uint8Array } | undefined> {
+    const options = { commitment: "confirmed", encoding: "base64" };
+    const { value } = await this.#call("getAccountInfo", [address, options], Account, signal);
+    return value === null ? undefined : { program: value.owner, data: value.data };
   }
 
   /** Runs a decoder of this node's data: what it throws is the node's failure. */

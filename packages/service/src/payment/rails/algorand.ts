@@ -144,6 +144,17 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       return failover(nodes.algods, (algod, ends) => algod.assetBalance(payer, ALGORAND_USDC, ends), { about, signal });
     },
 
+    async payeeFault(payTo, signal) {
+      const ask = async (algod: Algod, ends: AbortSignal) => {
+        const holding = await algod.assetHolding(payTo, ALGORAND_USDC, ends);
+        if (!holding) return `has not opted in to USDC (asset ${ALGORAND_USDC})`;
+        return holding.isFrozen ? "has a USDC holding that is frozen" : undefined;
+      };
+      const question = { about: `the payee ${payTo}`, same: String, signal };
+      const [fault] = await agree(nodes.algods, ask, question, nodes.rules);
+      return fault;
+    },
+
     async standing({ txid: id, window }, signal): Promise<PaymentStanding> {
       const standing = await rounds.standing(id, window, signal);
       if (standing.state === "confirmed")

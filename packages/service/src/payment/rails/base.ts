@@ -115,6 +115,9 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE_USDC, from, ends), { about, signal });
     },
 
+    // Whoever has an address can hold the token; only where it would be lost is there anything to say.
+    payeeFault: async (payTo) => (sameAddress(payTo, BASE_USDC) ? "is the token's own contract" : undefined),
+
     async standing(payment, signal): Promise<PaymentStanding> {
       // It counts as paid once no node that is asked has yet to come to the block. Until then it is open.
       const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));

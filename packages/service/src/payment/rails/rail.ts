@@ -106,6 +106,13 @@ export interface Rail<P extends Payment = Payment> {
    */
   check(payment: P, requirement: PaymentRequirements): Promise<void>;
 
+  /**
+   * Why a payee cannot be paid now: a clause of which it is the subject. Undefined when it can.
+   *
+   * @throws ProviderError when it cannot be told
+   */
+  payeeFault(payTo: string, signal: AbortSignal): Promise<string | undefined>;
+
   /** What the payer holds of the asset now, in atomic units. @throws ProviderError when it cannot be told */
   balance(payment: P, signal: AbortSignal): Promise<bigint>;
 

@@ -30,6 +30,15 @@ export function solanaAddressBytes(address: string): Uint8Array | undefined {
   return padded;
 }
 
+/** The address of 32 bytes, in base58. */
+export function solanaAddress(bytes: Uint8Array): string {
+  let text = "";
+  for (let value = BigInt(`0x${bytes.toHex()}`); value > 0n; value /= 58n)
+    text = `${ALPHABET[Number(value % 58n)]}${text}`;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return "1".repeat(zeros < 0 ? bytes.length : zeros) + text;
+}
+
 /** Whether 32 bytes are a point of Ed25519, and so may be a key's: those of programs' accounts never are. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const little = BigInt(`0x${Uint8Array.from(bytes).reverse().toHex()}`);

@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../clock.ts";
 import { agree, failover } from "../../providers/quorum.ts";
-import { MAINNET_GENESIS, type SolanaNodes } from "../../providers/solana.ts";
+import { MAINNET_GENESIS, type SolanaNodes, type SolanaRpc } from "../../providers/solana.ts";
 import { isEd25519Signature } from "./ed25519.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "./rail.ts";
 import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
@@ -17,6 +17,7 @@ import {
   type Transfer,
   type TransferTransaction,
   USDC_DECIMALS,
+  usdcAccountFault,
   usdcAccountOf,
 } from "./solana-transaction.ts";
 
@@ -94,6 +95,17 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     async balance({ transaction: { transfer } }, signal) {
       const about = `the balance of ${transfer.source}`;
       return failover(nodes.rpcs, (rpc, ends) => rpc.tokenBalance(transfer.source, ends), { about, signal });
+    },
+
+    async payeeFault(payTo, signal) {
+      const address = String(usdcAccountOf(payTo));
+      const ask = async (rpc: SolanaRpc, ends: AbortSignal) => {
+        const fault = usdcAccountFault(await rpc.account(address, ends), payTo);
+        return fault && `${fault} (${address})`;
+      };
+      const question = { about: `the payee ${payTo}`, same: String, signal };
+      const [fault] = await agree(nodes.rpcs, ask, question, nodes.rules);
+      return fault;
     },
 
     async standing(payment, signal): Promise<PaymentStanding> {

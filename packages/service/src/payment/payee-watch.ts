@@ -1,0 +1,44 @@
+import { ProviderError } from "../providers/provider.ts";
+import type { Rail, RailName } from "./rails/rail.ts";
+
+type Payee = { rail: Pick<Rail, "name" | "payeeFault">; payTo: string };
+
+/** Whether the payees can be paid, as their chains had them when that was last read: one may opt out, or be frozen. */
+export class PayeeWatch {
+  readonly #payees: readonly Payee[];
+  /** By rail; absent until it could be read, undefined when nothing is wrong. */
+  readonly #faults = new Map<RailName, string | undefined>();
+
+  constructor(payees: readonly Payee[]) {
+    this.#payees = payees;
+  }
+
+  /** Reads each payee again; what cannot be read stands as it was. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    await Promise.all(
+      this.#payees.map(async ({ rail, payTo }) => {
+        try {
+          this.#faults.set(rail.name, await rail.payeeFault(payTo, signal));
+        } catch (error) {
+          if (!(error instanceof ProviderError)) throw error;
+        }
+      }),
+    );
+  }
+
+  /** The payees that cannot be paid, by their settings: sentences. */
+  faults(): string[] {
+    return [...this.#faults].flatMap(([rail, fault]) => (fault === undefined ? [] : [`${settingOf(rail)} ${fault}.`]));
+  }
+
+  /** Why nothing can be paid on a rail: a clause. */
+  obstacle(rail: RailName): string | undefined {
+    if (!this.#faults.has(rail)) return `${settingOf(rail)} could not be read on its chain yet`;
+    const fault = this.#faults.get(rail);
+    return fault && `${settingOf(rail)} ${fault}`;
+  }
+}
+
+function settingOf(rail: RailName): string {
+  return `PAY_TO_${rail.toUpperCase()}`;
+}
