@@ -17,7 +17,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
 import { PROGRAMS, type Program, printed, run, type Verdict } from "./programs.ts";
-import { recordedBlocks } from "./recorded.ts";
+import { replayedBlocks } from "./replayed.ts";
 
 /* Beyond the table: what the library says of bundles altered by chance, and of real ones, the programs say too. */
 
@@ -115,7 +115,7 @@ function* realBundles(): Generator<Bundle> {
   const bare: TestBlock = { chain: "algorand", header: new Uint8Array(), transactions: [], prove: () => fail() };
   for (const { headerMsgpackBase64 } of read("algorand/mainnet/headers-41000000.json"))
     yield testBlockBundle({ attestor, block: { ...bare, header: fromBase64(headerMsgpackBase64) } });
-  for (const of of recordedBlocks(replay)) {
+  for (const of of replayedBlocks(replay)) {
     yield testBlockBundle({ attestor, block: of });
     for (const index of of.transactions.keys()) yield testInclusionBundle({ attestor, block: of, index });
   }

@@ -1,8 +1,10 @@
 import { toBase64, toBase64Url, utf8 } from "@attestd/proof";
+import { algorandSubject } from "./algorand-subject.ts";
+import { baseSubject } from "./base-subject.ts";
 import type { Corpus } from "./corpus.ts";
 import { canonicalJson, type Keys, oddKeys, rightKeys } from "./keys.ts";
 import { Random } from "./random.ts";
-import { algorandSubject, baseSubject } from "./subjects.ts";
+
 import { spell, spoil } from "./text.ts";
 import { alterValue, type Json, respelledText } from "./values.ts";
 
@@ -10,7 +12,7 @@ import { alterValue, type Json, respelledText } from "./values.ts";
 export type Batch = { keys: Keys; bundles: Uint8Array[] };
 
 /** Of a run: batches with right keys, which are long, and with odd ones, which are short. */
-export const [LONG, SHORT] = [95, 5];
+export const [LONG, SHORT] = [244, 6];
 /** Both together. */
 export const ROUND = LONG + SHORT;
 

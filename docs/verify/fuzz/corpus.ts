@@ -2,24 +2,22 @@ import { decodeRlp, fromBase64, toHex } from "@attestd/proof";
 import { testAlgorandBlock, testBaseBlock, testPayment } from "@attestd/proof/testing";
 import algosdk from "algosdk";
 import { parseGwei, serializeTransaction } from "viem";
-import { recordedBlocks } from "../recorded.ts";
+import { recordedBlocks, recordedLightHeaders } from "../../../packages/proof/test/recorded.ts";
+import { algorandBlock, replayedBlocks } from "../replayed.ts";
 import { type Rlp, toRlp } from "./rlp.ts";
 
-/* What is altered: transactions and headers by stock libraries, small blocks of the tests, and recorded ones. */
+/* What is altered: transactions by stock libraries, small blocks of the tests, and what real nodes recorded. */
 
 export type Corpus = {
   algorand: { transactions: Uint8Array[]; headers: Uint8Array[]; entries: Uint8Array[] };
   base: { transactions: Uint8Array[]; headers: Uint8Array[]; receipts: Uint8Array[] };
 };
 
-/** @param recorded folders of recorded blocks, as a sandbox replays them */
-export function makeCorpus(recorded: string[]): Corpus {
-  const blocks = [
-    testAlgorandBlock(5),
-    testAlgorandBlock(5, "txn"),
-    testBaseBlock(3),
-    ...recorded.flatMap(recordedBlocks),
-  ];
+/** @param replays folders of recorded blocks, as a sandbox replays them */
+export function makeCorpus(replays: string[]): Corpus {
+  const recorded = [...recordedBlocks, ...recordedLightHeaders].map(({ block }) => algorandBlock(fromBase64(block)));
+  const made = [testAlgorandBlock(5), testAlgorandBlock(5, "txn"), testBaseBlock(3)];
+  const blocks = [...made, ...recorded, ...replays.flatMap(replayedBlocks)];
   const of = (chain: string) => blocks.filter((block) => block.chain === chain);
   // Long ones, as of state proofs, say no more than short ones and take their time.
   const short = (all: Uint8Array[]) =>

@@ -1,13 +1,10 @@
-import { createHash } from "node:crypto";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Random } from "./random.ts";
 import { alterRlp, longForm, quantity, type Rlp, toRlp } from "./rlp.ts";
+import { sha } from "./subjects.ts";
 
 /* Ways from an item to a root that are made for the item: true ones, and such as only look true. */
 
-const sha = (name: string, ...parts: Uint8Array[]) => {
-  return new Uint8Array(createHash(name).update(Buffer.concat(parts)).digest());
-};
 const ascii = (text: string) => Buffer.from(text);
 
 export type Way = { index: number; siblings: Uint8Array[]; root: Uint8Array };

@@ -57,8 +57,13 @@ export class Random {
   }
 }
 
-/** Bytes with one of the mistakes that any format may hold. */
+/** Bytes with one of the mistakes that any format may hold; at least one is left. */
 export function alterBytes(random: Random, bytes: Uint8Array): Uint8Array {
+  const altered = alter(random, bytes);
+  return altered.length > 0 ? altered : Uint8Array.of(0);
+}
+
+function alter(random: Random, bytes: Uint8Array): Uint8Array {
   const at = random.below(bytes.length + 1);
   const some = random.bytes(1 + random.below(3));
   switch (random.below(6)) {
@@ -75,4 +80,17 @@ export function alterBytes(random: Random, bytes: Uint8Array): Uint8Array {
     default:
       return bytes.map((byte, place) => (place === at ? (some[0] as number) : byte));
   }
+}
+
+/** Replaces, adds, doubles, drops or moves one item of a list. */
+export function alterItems<T>(random: Random, items: T[], make: () => T): void {
+  const at = random.below(items.length);
+  const choices: [number, () => unknown][] = [
+    [2, () => items.splice(random.below(items.length + 1), 0, make())],
+    [3, () => items.splice(at, 1, make())],
+    [1, () => items.splice(at, 1)],
+    [1, () => items.splice(at, 0, items[at] as T)],
+    [1, () => items.splice(random.below(items.length), 0, ...items.splice(at, 1))],
+  ];
+  random.weigh(items.length === 0 ? choices.slice(0, 1) : choices)();
 }

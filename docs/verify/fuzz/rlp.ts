@@ -1,5 +1,4 @@
-import { alterItems } from "./msgpack.ts";
-import type { Random } from "./random.ts";
+import { alterItems, type Random } from "./random.ts";
 
 /* RLP as a tree whose every item can be spelled wrongly. */
 

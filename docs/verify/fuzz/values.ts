@@ -1,5 +1,4 @@
-import { alterItems } from "./msgpack.ts";
-import type { Random } from "./random.ts";
+import { alterItems, type Random } from "./random.ts";
 
 /* Mistakes in the members of a bundle or of a key history, before they are signed. */
 
@@ -37,6 +36,8 @@ const VALUES: Json[] = [
     "transaction-attestation",
   ],
   ...[
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAY5HFKQ",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "mpt",
     "algorand-merkle",
     "txn",

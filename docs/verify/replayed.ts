@@ -13,7 +13,7 @@ import {
 import type { TestBlock } from "@attestd/proof/testing";
 
 /** The recorded blocks of a folder laid out as a sandbox replays them, of either chain. */
-export function recordedBlocks(folder: string): TestBlock[] {
+export function replayedBlocks(folder: string): TestBlock[] {
   const read = (chain: string) => {
     const home = join(folder, chain, "blocks");
     return namesIn(home).map((name) => readFileSync(join(home, name)));
@@ -32,7 +32,8 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function algorandBlock(bytes: Uint8Array): TestBlock {
+/** A block as algod answers with it. @param bytes `{block, cert}`, msgpack */
+export function algorandBlock(bytes: Uint8Array): TestBlock {
   const { header, headerBytes, transactions: entries } = splitBlock(bytes);
   const tree = header.has("txn256") ? "txn256" : "txn";
   const stibs = entries.map(encodeMsgpack);
