@@ -7,6 +7,7 @@ import {
   getMap,
   getString,
   isEmpty,
+  type MsgpackKey,
   type MsgpackMap,
   type MsgpackValue,
   RawString,
@@ -54,11 +55,12 @@ export function isCanonicalTransaction(bytes: Uint8Array): boolean {
   }
 }
 
-/** Integer keys mark Go maps, whose values stand even when empty; string keys mark structs. */
+/** Integer keys mark Go maps, whose values stand even when empty; keys that are text, UTF-8 or not, mark structs. */
 function hasEmptyMember(value: MsgpackValue): boolean {
   if (Array.isArray(value)) return value.some(hasEmptyMember);
   if (!(value instanceof Map)) return false;
-  return [...value].some(([key, member]) => (typeof key === "string" && isEmpty(member)) || hasEmptyMember(member));
+  const isText = (key: MsgpackKey) => typeof key === "string" || key instanceof RawString;
+  return [...value].some(([key, member]) => (isText(key) && isEmpty(member)) || hasEmptyMember(member));
 }
 
 /**
