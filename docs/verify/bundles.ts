@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OF_BASE } from "./bundles/base.ts";
 import type { Case } from "./bundles/case.ts";
 import { FOUND } from "./bundles/found.ts";
 import { HISTORIES } from "./bundles/ingredients.ts";
 import { OF_JSON, UNREADABLE } from "./bundles/json.ts";
+import { OF_MSGPACK } from "./bundles/msgpack.ts";
 import { REFUSED } from "./bundles/refused.ts";
 import { VERIFIED } from "./bundles/verified.ts";
 
@@ -16,7 +18,7 @@ export { HISTORIES, UNREADABLE };
  *
  *     node docs/verify/bundles.ts FOLDER     writes them there, with the key histories and table.json
  */
-export const CASES: readonly Case[] = [...VERIFIED, ...REFUSED, ...OF_JSON, ...FOUND];
+export const CASES: readonly Case[] = [...VERIFIED, ...REFUSED, ...OF_JSON, ...OF_MSGPACK, ...OF_BASE, ...FOUND];
 
 /** Writes the bundles, the histories and a table of the verdicts to a folder. */
 function write(folder: string): void {

@@ -20,6 +20,7 @@ import {
 } from "@attestd/proof";
 import { testInclusionBundle } from "@attestd/proof/testing";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
+import algosdk from "algosdk";
 import { expect, it } from "vitest";
 
 const page = readFileSync(new URL("../format.md", import.meta.url), "utf8");
@@ -54,6 +55,16 @@ it("the worked example of docs/format.md is what the code computes", () => {
   const bundle: ProofBundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64: toBase64(signature) } };
   expect(bundleId(bundle)).toBe(example.S);
   expect(verify(bundle, { trust: { kids: [example.kid] } }).verified).toBe(true);
+});
+
+it("the worked example names its key, its account and its transaction as others name them", () => {
+  // calculateJwkThumbprint of jose 6.2.17, run once, of the public key that RFC 9881 prints for the seed 00 01 … 1f.
+  expect(example.kid).toBe("x0kWwvv_AqVn61aqlQHnR3QwLdzUjPE_JWxbqdcwnmc");
+  expect(algosdk.encodeAddress(new Uint8Array(32).fill(1))).toBe(example.algorandAddress);
+  const bytes = fromBase64(example.txnBytesBase64);
+  const transaction = algosdk.decodeUnsignedTransaction(bytes);
+  expect(transaction.txID()).toBe(example.txnId);
+  expect(algosdk.encodeUnsignedTransaction(transaction)).toEqual(bytes);
 });
 
 it("the key notes of the worked example are what the code computes", () => {

@@ -23,7 +23,7 @@ export type Case = {
   receipt?: ReceiptStatus;
 };
 
-type Verdict = {
+export type Verdict = {
   receipt?: ReceiptStatus;
   failed?: CheckName[];
   status?: KeyStatus;
