@@ -45,5 +45,5 @@ export function conclusion(
   }
   const unknown = conclusionOf(report) === "unknown";
   out.marked(unknown ? "unknown" : "fail", `saved ${file}, ${unknown ? "signer unknown" : "not verified"}`, 2);
-  for (const line of evidence(report, bundle, believed, out)) out.line(`    ${line}`);
+  for (const line of evidence({ report, bundle }, believed, out)) out.line(`    ${line}`);
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { JsonError } from "@attestd/proof";
-import { LARGEST_BUNDLE, LARGEST_FILE, readFileContents } from "@attestd/web/bundle-file";
+import { type BundleInFile, LARGEST_BUNDLE, LARGEST_FILE, readFileContents } from "@attestd/web/bundle-file";
 import type { Input } from "./environment.ts";
 import { fileTrouble } from "./failure.ts";
 
@@ -13,13 +13,13 @@ export class Unreadable extends Error {}
  *
  * @param name a path, or `-` for standard input
  * @param stdin asked for only then
- * @returns UTF-8 of JSON that has at least one part of a bundle
+ * @returns with UTF-8 of JSON that has at least one part of a bundle, and the whole file beside it
  * @throws Unreadable; JsonError for what is no JSON
  */
-export async function readBundle(name: string, stdin: () => Input): Promise<Uint8Array> {
-  const bytes = await readBytes(name === "-" ? stdin() : name);
-  const contents = await readFileContents(bytes);
-  if (contents.kind === "bundle") return contents.bytes;
+export async function readBundle(name: string, stdin: () => Input): Promise<BundleInFile & { file: Uint8Array }> {
+  const file = await readBytes(name === "-" ? stdin() : name);
+  const contents = await readFileContents(file);
+  if (contents.kind === "bundle") return { ...contents, file };
   if (contents.kind === "empty_certificate") throw new Unreadable("This certificate carries no bundle.");
   throw new Unreadable("Not an attestd bundle.");
 }

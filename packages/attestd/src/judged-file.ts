@@ -9,6 +9,9 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
+import type { CertificateJudgement } from "@attestd/web";
+import type { BundleInFile } from "@attestd/web/bundle-file";
+import { historyOf } from "@attestd/web/trust-basis";
 import { notJson, readBundle, Unreadable } from "./bundle-file.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -32,6 +35,8 @@ export type Result = { file: string } & (
       bundle: Bundle | undefined;
       /** UTF-8 of the bundle: of the file, or of what a certificate carries. */
       bytes: Uint8Array;
+      /** Of a certificate: whether its words are those of the bundle in it. */
+      certificate?: CertificateJudgement;
       /** Why the ledger could not be asked. */
       ledgerTrouble?: string;
     }
@@ -79,16 +84,25 @@ export async function judgeFile(
   environment: Environment,
 ): Promise<Result> {
   try {
-    const bytes = await readBundle(file, () => environment.stdin);
+    const contents = await readBundle(file, () => environment.stdin);
+    const { bytes } = contents;
     const report = verify(bytes, trustOptions(believed));
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-    if (service === undefined || !mayAskChain(report)) return { kind: "judged", file, report, bundle, bytes };
-    return { kind: "judged", file, bundle, bytes, ...(await online(service, bytes, report)) };
+    const found = { kind: "judged", file, bundle, bytes, ...(await certificateOf(contents, believed)) } as const;
+    if (service === undefined || !mayAskChain(report)) return { ...found, report };
+    return { ...found, ...(await online(service, bytes, report)) };
   } catch (error) {
     const unreadable = error instanceof JsonError ? notJson(error) : error;
     if (unreadable instanceof Unreadable) return { kind: "unreadable", file, why: unreadable.message };
     throw error;
   }
+}
+
+/** What makes certificates is loaded for them alone. */
+async function certificateOf(contents: BundleInFile & { file: Uint8Array }, believed: Believed | undefined) {
+  if (contents.from === "json") return {};
+  const { certificateIn } = await import("@attestd/web");
+  return certificateIn(contents.file, contents, historyOf(believed?.trust));
 }
 
 async function online(service: string, bytes: Uint8Array, report: VerifyReport) {

@@ -1,7 +1,6 @@
 import {
   type Bundle,
   type CheckName,
-  type Conclusion,
   conclusionOf,
   type Failure,
   mayAskChain,
@@ -9,9 +8,10 @@ import {
   sourceChain,
   type VerifyReport,
 } from "@attestd/proof";
+import { conclusionOfFile, type FileConclusion, type FileFindings, makersWord } from "@attestd/web/file-verdict";
 import { hostOf } from "@attestd/web/printable";
 import { basisSentence, dateOf, historyOf, type StatedBasis, statedBasis } from "@attestd/web/trust-basis";
-import { STATES, WARNINGS } from "@attestd/web/words";
+import { STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
 import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -22,12 +22,14 @@ const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
 const CHAIN_LABELS: Record<SourceChain, string> = { algorand: "Algorand", base: "Base" };
 
-const MARKS: Record<Conclusion, Mark> = {
+const MARKS: Record<FileConclusion, Mark> = {
   verified: "ok",
   warning: "warning",
   unknown: "unknown",
   revoked: "fail",
   failed: "fail",
+  altered: "fail",
+  uncompared: "unknown",
 };
 
 /** What a check means when it failed and has no values to show. */
@@ -47,22 +49,23 @@ const FAILED: Record<CheckName, string> = {
 /** Checks of more than one statement, where the name of the check does not tell which is wrong. */
 const NEEDS_PLACE: readonly CheckName[] = ["schema", "note", "chainAttest"];
 
-export function verdict(report: VerifyReport): Verdict {
-  const conclusion = conclusionOf(report);
-  return { mark: MARKS[conclusion], heading: STATES[conclusion].heading };
+export function verdict(judged: Reported): Verdict {
+  const state = conclusionOfFile(judged);
+  return { mark: MARKS[state], heading: STATES[state].heading };
 }
+
+/** What a verdict is made of. */
+export type Reported = FileFindings & { bundle: Bundle | undefined };
 
 /**
  * The lines below a verdict: what was attested, by whom, and what was checked; or, for a refused bundle, what failed and
  * nothing of what it claims.
  */
-export function evidence(
-  report: VerifyReport,
-  bundle: Bundle | undefined,
-  believed: Believed | undefined,
-  out: Terminal,
-): string[] {
+export function evidence(judged: Reported, believed: Believed | undefined, out: Terminal): string[] {
+  const { report, bundle } = judged;
   const trust = believed?.trust;
+  const state = conclusionOfFile(judged);
+  if (state === "altered" || state === "uncompared") return [...certificateLines(judged, out), basisLine(believed)];
   if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(believed)];
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
   const { recordedAt } = report;
@@ -75,8 +78,20 @@ export function evidence(
     `signed by ${by}`,
     basisLine(believed),
     `${count(report)}; ${ledger(report)}`,
+    ...certificateLines(judged, out),
     ...warnings(report, believed),
   ];
+}
+
+/** What there is to say of a certificate's own words. */
+function certificateLines({ certificate }: Reported, out: Terminal): string[] {
+  if (certificate === undefined) return [];
+  if (certificate.words === "pass") return [makersWord(certificate.making)];
+  if (certificate.words === "not_checked") return [WORDS_OF_CERTIFICATE.notCompared(certificate.why)];
+  const { stated, computed } = certificate;
+  const values =
+    stated && computed ? [`certificate  stated ${out.head(stated)}, of its bundle ${out.head(computed)}`] : [];
+  return [...values, WORDS_OF_CERTIFICATE.fail];
 }
 
 /** Whose keys a verdict rests on. */

@@ -75,7 +75,14 @@ describe("attestd certificate", () => {
     expect(text).toMatch(/Verified on \d{4}-\d\d-\d\d, offline/);
     expect(text).toContain(pointerUrl("https://attestd.example", original));
     expect(svg).toContain('width="612pt" height="792pt"');
-    expect((await run(`verify ${name}.svg --keys keys.json`)).code).toBe(0);
+    const verified = await run(`verify ${name}.svg --keys moved.json`);
+    expect([verified.code, verified.stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        "The certificate's words are those of its bundle. By its maker's word alone it was checked",
+      ),
+    ]);
+    expect(text).toMatch(/By a key list that its maker gave, written on \d{4}-\d\d-\d\d/);
   });
 
   test("says with whom it was compared, and when it was recorded, once the ledger was asked", async () => {
@@ -95,6 +102,41 @@ describe("attestd certificate", () => {
     answer = { status: 503, body: '{"detail":"The chain cannot be asked now."}' };
     expect(await make()).toMatchObject({ code: 4, stdout: expect.stringContaining("couldn't ask the ledger") });
     expect(await read("asked.svg")).toMatch(/Verified on [\d-]+, offline/);
+  });
+
+  test("is not verified once its words were changed, whatever its bundle is", async () => {
+    await run("certificate good.json --keys keys.json -o words.svg");
+    const svg = await read("words.svg");
+    await writeFile(join(folder.path, "raised.svg"), svg.replaceAll("1.00 ALGO", "9,999,999.00 ALGO"));
+    const { code, stdout } = await run("verify raised.svg --keys keys.json");
+    expect(stdout).toMatch(
+      /^✕ Not verified {2}raised\.svg\n {2}certificate {2}stated .*9,999,999\.00 ALGO, of its bundle .* 1\.00 ALGO\n {2}The certificate's words are not those of its bundle/,
+    );
+    expect(stdout).not.toMatch(/signed by|recorded/);
+    expect(code).toBe(1);
+    const [json, many, again] = await Promise.all([
+      run("verify raised.svg --keys keys.json --json"),
+      run("verify words.svg raised.svg --keys keys.json"),
+      run("certificate raised.svg --keys keys.json -o again.pdf"),
+    ]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, certificate: { words: "fail" } });
+    expect(many.stdout).toMatch(/✕ Not verified {2}raised\.svg {2}certificate\n.*\n1 verified, 1 not verified\n$/);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/^attestd: no certificate: not verified\n/) });
+  });
+
+  test("is not taken for good where its words cannot be compared", async () => {
+    await run("certificate good.json --keys keys.json -o compared.svg");
+    const svg = await read("compared.svg");
+    await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:1", "layout&quot;:999"));
+    const later = await run("verify later.svg --keys keys.json");
+    expect(later.stdout).toMatch(/^\? Words not compared {2}later\.svg\n.*: another version of attestd made it\./s);
+    const named = await run(`verify compared.svg --kid ${attestor.kid}`);
+    expect(named.stdout).toMatch(/^\? Words not compared .*only a key list that has its key tells/s);
+    expect([later.code, named.code]).toEqual([1, 1]);
+    expect(JSON.parse((await run("verify later.svg --keys keys.json --json")).stdout).verified).toBe(false);
+    expect((await run("verify later.svg --keys keys.json good.json")).stdout).toMatch(
+      /1 with words that were not compared\n$/,
+    );
   });
 
   test("marks what is of a sandbox across the sheet", async () => {

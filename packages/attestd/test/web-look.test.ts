@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import { testBundle } from "@attestd/proof/testing";
-import { certificateContents, layOut, pointerUrl, subjectOf } from "@attestd/web";
+import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
 import { PDFDocument } from "pdf-lib";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toPdf } from "../src/certificate-pdf.ts";
 import { choose, type Look, openPage, readCode, shown, signs, startBrowser, violations } from "./browser.ts";
 import { WALKS } from "./web-states.ts";
 import { bundle, current, endVisits, file, judge, startVisits, tampered, type Visits } from "./web-visits.ts";
@@ -104,9 +103,9 @@ describe.skipIf(!browser)("the page", () => {
       const report = verify(bought, { trust: keys });
       const list = { history: keys, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
       const judged = { report, bundle: bought, subject: subjectOf(bought), keys: list };
-      const contents = certificateContents(judged, new Date());
-      const pdf = await toPdf(layOut(contents, "a4"), Buffer.from(JSON.stringify(bought)), contents.title, new Date());
-      await judge(led, { name: "certificate.pdf", contents: pdf });
+      const making = makingOf(judged, new Date(), "a4");
+      const pdf = makeCertificate("pdf", Buffer.from(JSON.stringify(bought)), keys, making);
+      await judge(led, { name: "certificate.pdf", contents: pdf.bytes });
       expect(await led.locator("[data-state=warning]").count()).toBe(1);
     });
 

@@ -1,5 +1,6 @@
+import { fromUtf8, utf8, verify } from "@attestd/proof";
 import { testBaseBlock, testBlockBundle, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
-import { pointerUrl } from "@attestd/web";
+import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
 import type { BrowserContext, Page, Route } from "playwright-core";
 import type { Hex } from "viem";
 import { usdcTransfer } from "../../web/example.ts";
@@ -41,6 +42,10 @@ async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
     await judge(page, file(value));
     return at(state);
   };
+  const certified = async (state: string, from = "", to = "") => {
+    await judge(page, { name: "certificate.svg", contents: certificate().replaceAll(from, to) });
+    return at(state);
+  };
   const goTo = async (fragment: string) => {
     await page.goto(`${world.url}/${fragment}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -74,6 +79,9 @@ async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
   await drop(page, file(current));
   await page.getByRole("heading", { level: 1 }).waitFor();
   yield await judged(tampered, "failed");
+  yield await certified("verified, a certificate");
+  yield await certified("failed, a certificate with other words", "25.00 USDC", "95.00 USDC");
+  yield await certified("a certificate that can't be compared", "layout&quot;:1", "layout&quot;:2");
   yield await judged({ ...bundle, extra: 1 }, "failed, of another form");
   yield await judged({ ...current, keys: [] }, "a key list that can't be read");
   yield await judged({ hello: "world" }, "unreadable");
@@ -225,6 +233,14 @@ async function* purchase(visits: Visits): AsyncGenerator<Stop> {
 }
 
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
+
+/** The certificate of `bundle`, as the page saves it. */
+export function certificate(): string {
+  const report = verify(bundle, { trust: current });
+  const keys = { history: current, basis: { basis: "origin", name: "attestd.example", since: Date.now() } } as const;
+  const making = makingOf({ report, bundle, subject: subjectOf(bundle), keys }, new Date(), "a4");
+  return fromUtf8(makeCertificate("svg", utf8(JSON.stringify(bundle)), current, making).bytes);
+}
 
 /** A visitor with a browser wallet, whose key has USDC. */
 export async function walletOf({ visitor, world }: Visits) {

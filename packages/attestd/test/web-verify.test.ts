@@ -21,6 +21,7 @@ import {
 } from "./browser.ts";
 import { temporaryFolder } from "./command.ts";
 import { heldAt } from "./held-at.ts";
+import { certificate } from "./web-states.ts";
 import {
   attestor,
   bundle,
@@ -182,6 +183,33 @@ describe.skipIf(!browser)("the page checks", () => {
     await drop(page, file(bundle));
     await page.waitForSelector("[data-state=warning]");
     expect(await verdict(page)).toContain("Key list is from an unknown date; later withdrawals don't show.");
+  });
+
+  test("and compares a certificate's words with its bundle", async () => {
+    const svg = (from: string, to: string): GivenFile => ({
+      name: "c.svg",
+      contents: certificate().replaceAll(from, to),
+    });
+    const page = await judged(svg("", ""));
+    expect(await focused(page)).toBe("Verified");
+    expect(await verdict(page)).toContain(
+      "The certificate's words are those of its bundle. By its maker's word alone it was checked on ",
+    );
+
+    await judge(page, svg("25.00 USDC", "9,999,999.00 USDC"));
+    expect(await focused(page)).toBe("Not verified");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("failed");
+    expect(await verdict(page)).toContain("The certificate's words are not those of its bundle");
+    expect(await page.locator("main > ol .label").allInnerTexts()).toEqual(["Certificate"]);
+    expect((await page.locator("main > ol .values dd").allInnerTexts()).join(" ")).toContain("9,999,999.00 USDC");
+    expect(await links(page)).toEqual([]);
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+
+    await judge(page, svg("layout&quot;:1", "layout&quot;:2"));
+    expect(await focused(page)).toBe("Words not compared");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+    expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on them.");
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
   });
 
   test("and keeps what a replaced key signed, and says so", async () => {

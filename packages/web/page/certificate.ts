@@ -1,15 +1,17 @@
-import { certificateContents } from "../src/certificate/contents.ts";
-import { layOut, type Paper } from "../src/certificate/layout.ts";
-import { toSvg } from "../src/certificate/svg.ts";
+import { makeCertificate } from "../src/certificate/certificate.ts";
+import type { Paper } from "../src/certificate/layout.ts";
+import { makingOf } from "../src/certificate/making.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
 
 /** Where people print on Letter rather than A4. */
 const LETTER_REGIONS = new Set(["US", "CA", "MX", "PH", "CL", "CO", "CR", "GT", "PA", "SV", "VE", "DO", "PR"]);
 
+/** @param bytes of the bundle @throws NotVerified */
 export function certificateSvg(judged: Judged, bytes: Uint8Array): string {
-  const contents = certificateContents(judged, new Date());
-  return toSvg(layOut(contents, paper()), bytes, `Certificate of attestation: ${contents.title}`);
+  const making = makingOf(judged, new Date(), paper());
+  const { history } = judged.keys as NonNullable<Judged["keys"]>;
+  return new TextDecoder().decode(makeCertificate("svg", bytes, history, making).bytes);
 }
 
 /** Prints the certificate alone, on a sheet of its own. */

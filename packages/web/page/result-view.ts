@@ -1,5 +1,6 @@
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, noteFields } from "../src/facts.ts";
+import { isBelieved, isVerified } from "../src/file-verdict.ts";
 import { printable } from "../src/printable.ts";
 import { doubt, type Judged, verdictOf } from "../src/verdict.ts";
 import { CHECKS, SENTENCES } from "../src/words.ts";
@@ -41,18 +42,18 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
       result.ledgerTrouble !== undefined && h("p", {}, `${SENTENCES.ledgerTrouble} ${printable(result.ledgerTrouble)}`),
       actionRow(result, verdict.mayAskLedger, actions),
     ),
-    ...(judged.report.verified ? believed(judged, rows) : refused(judged, rows)),
+    ...(isBelieved(judged) ? believed(judged, rows) : refused(judged, rows)),
     ...(judged.bundle === undefined ? [] : [rawJson(result.bytes)]),
-    ...(judged.report.verified ? [withoutThisSite(judged)] : []),
+    ...(isBelieved(judged) ? [withoutThisSite(judged)] : []),
     limits(judged),
   ];
 }
 
 function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, actions: ResultActions): HTMLElement {
-  const { verified } = judged.report;
+  const verified = isBelieved(judged);
   const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
   // Of what may be a stranger's nothing is handed on that looks like a proof.
-  const certifies = verified && doubt(judged) === undefined;
+  const certifies = isVerified(judged) && doubt(judged) === undefined;
   const hint = h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`);
   const again = button("Check another", actions.startOver, { class: verified ? "quiet" : "" });
   if (!verified && !asks) return h("div", { class: "actions" }, again);

@@ -239,7 +239,7 @@ export function createVerifyPage(site: Site): VerifyPage {
 }
 
 function judged(
-  { report, bytes }: Extract<Judgement, { kind: "judged" }>,
+  { report, bytes, certificate }: Extract<Judgement, { kind: "judged" }>,
   keys: KeyList | undefined,
   pointer: Pointer | undefined,
 ): State {
@@ -250,7 +250,7 @@ function judged(
   const isNamed = pointer !== undefined;
   return {
     name: "judged",
-    result: { judged: { report, bundle, subject, keys }, bytes, isNamed, service: location.host },
+    result: { judged: { report, bundle, subject, keys, certificate }, bytes, isNamed, service: location.host },
   };
 }
 

@@ -1,12 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
-import { utf8, verify } from "@attestd/proof";
+import { type KeyEntry, utf8, verify } from "@attestd/proof";
 import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeXml, LARGEST_FILE, readFileContents } from "./bundle-file.ts";
 import { certificateContents } from "./certificate/contents.ts";
 import { layOut, PAPERS, type Paper } from "./certificate/layout.ts";
+import { type Making, makingOf } from "./certificate/making.ts";
 import { toSvg } from "./certificate/svg.ts";
 import { textWidth, wrap } from "./certificate/text-width.ts";
 import { subjectOf } from "./description.ts";
@@ -97,7 +98,7 @@ describe("a bundle is found", () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(..."<>&'\"]-; \u202eé𝄞\n\u0001") }), async (text) => {
         const original = utf8(JSON.stringify({ source: text }));
-        const svg = utf8(toSvg({ width: 1, height: 1, marks: [] }, original, text));
+        const svg = utf8(toSvg({ width: 1, height: 1, marks: [] }, { bundle: original, making: text, title: text }));
         const contents = await readFileContents(svg);
         expect(contents).toEqual({ kind: "bundle", bytes: original, from: "svg" });
       }),
@@ -124,15 +125,19 @@ describe("a certificate", () => {
   // The longest: a block and a transaction, both warnings, a stamp, a long name.
   const longest = testInclusionBundle({ block: testBaseBlock(3), ledger: sandbox, level: "included" });
   const history = testHistory(undefined, sandbox);
-  const judged = {
-    report: verify(longest, { trust: history, historyAge: 1e9 }),
-    bundle: longest,
-    subject: subjectOf(longest),
-    keys: { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } },
+  const making: Making = {
+    layout: 1,
+    paper: "a4",
+    checkedOn: "2026-11-22",
+    keys: { basis: "file", date: "2026-01-02" },
+    status: "retired",
+    site: "https://attestd.example",
+    ledger: { askedOf: "attestd.example", recordedAt: "2026-03-04T05:06:07.000Z" },
   };
+  const contents = certificateContents(longest, history.keys[0] as KeyEntry, making);
 
   test.each(Object.keys(PAPERS) as Paper[])("stays within the margins of %s", (paper) => {
-    const { width, height, marks } = layOut(certificateContents(judged, new Date(0)), paper);
+    const { width, height, marks } = layOut(contents, paper);
     const margin = (18 / 25.4) * 72 - 0.01;
     for (const mark of marks) {
       if (mark.kind === "stamp") continue;
@@ -152,8 +157,11 @@ describe("a certificate", () => {
   });
 
   test("is not made of what is not verified", () => {
+    const keys = { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
+    const judged = { report: verify(longest, { trust: history }), bundle: longest, subject: subjectOf(longest), keys };
+    expect(makingOf(judged, new Date(0), "a4").checkedOn).toBe("1970-01-01");
     const report = verify(longest, { trust: testHistory() });
-    expect(() => certificateContents({ ...judged, report }, new Date(0))).toThrow(/Only a verified bundle/);
+    expect(() => makingOf({ ...judged, report }, new Date(0), "a4")).toThrow(/Only a verified bundle/);
   });
 
   test("points to its bundle and to no other", () => {

@@ -1,11 +1,11 @@
 import type { CheckName, CheckResult, Failure } from "@attestd/proof";
 import { CHAIN_NAMES } from "./description.ts";
 import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
-import { CHECK_SENTENCES, CHECKS } from "./words.ts";
+import { CHECK_SENTENCES, CHECKS, WORDS_OF_CERTIFICATE } from "./words.ts";
 
 /** One check, for a reader. */
 export type CheckRow = {
-  check: CheckName;
+  check: CheckName | "certificate";
   label: string;
   result: CheckResult;
   sentence: string;
@@ -15,7 +15,7 @@ export type CheckRow = {
 
 /** The checks of a report in its order. */
 export function checkRows(judged: Judged): CheckRow[] {
-  return (Object.entries(judged.report.checks) as [CheckName, CheckResult][]).map(([check, result]) => {
+  const rows = (Object.entries(judged.report.checks) as [CheckName, CheckResult][]).map(([check, result]) => {
     const failures = judged.report.failures.filter((failure) => failure.check === check);
     return {
       check,
@@ -27,6 +27,20 @@ export function checkRows(judged: Judged): CheckRow[] {
       ),
     };
   });
+  return [...rows, ...certificateRow(judged)];
+}
+
+/** Of a certificate one row more. */
+function certificateRow({ certificate }: Judged): CheckRow[] {
+  if (certificate === undefined) return [];
+  const { words: result } = certificate;
+  const about = { check: "certificate", label: WORDS_OF_CERTIFICATE.label, result } as const;
+  if (certificate.words === "not_checked")
+    return [{ ...about, sentence: `Not compared: ${certificate.why}.`, differences: [] }];
+  if (certificate.words === "pass") return [{ ...about, sentence: WORDS_OF_CERTIFICATE.passed, differences: [] }];
+  const { stated, computed } = certificate;
+  const differences = stated !== undefined && computed !== undefined ? [{ stated, computed }] : [];
+  return [{ ...about, sentence: WORDS_OF_CERTIFICATE.failed, differences }];
 }
 
 function sentence(check: CheckName, result: CheckResult, judged: Judged, failures: Failure[]): string {

@@ -1,7 +1,8 @@
 import { parseNote } from "@attestd/proof";
 import { CHAIN_NAMES, type Field, subjectTitle } from "./description.ts";
+import { isBelieved, isVerified, recordedTime } from "./file-verdict.ts";
 import { estimatedMonth } from "./ledger-time.ts";
-import { doubt, type Judged, ledgerName, ledgerOf, recordedTime, signer, signerName } from "./verdict.ts";
+import { doubt, type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";
 
 /** One line of what a file says: text, or an id that is shown whole and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -17,7 +18,7 @@ export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
   const { transaction, block, chain, fingerprint } = subject;
-  const isReal = report.verified && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
+  const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
   const linked = (name: "source" | "block" | "record") => (isReal ? { link: explorerLink(name, judged) } : {});
   const level = levelOf(judged);
   return [
@@ -33,7 +34,7 @@ export function factsOf(judged: Judged): Fact[] {
     { label: "Fingerprint", id: fingerprint },
     { label: "Recorded", text: recorded(judged) },
     { label: "Record", id: bundle.attest.txnId, ...linked("record") },
-    ...(report.verified
+    ...(isBelieved(judged)
       ? [
           { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
           { label: "Key", id: signer(judged)?.kid ?? "" },

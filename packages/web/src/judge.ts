@@ -1,5 +1,6 @@
 import { JsonError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
-import { readFileContents } from "./bundle-file.ts";
+import { type BundleInFile, readFileContents } from "./bundle-file.ts";
+import { type CertificateJudgement, judgeCertificate } from "./certificate/certificate.ts";
 import { UNREADABLE } from "./words.ts";
 
 /** By which keys a file is to be judged. */
@@ -11,7 +12,8 @@ export type Premises = {
 
 /** What came of reading a file. */
 export type Judgement =
-  | { kind: "judged"; report: VerifyReport; bytes: Uint8Array }
+  /** `certificate` is there where the file is one: `bytes` are of the bundle in it. */
+  | { kind: "judged"; report: VerifyReport; bytes: Uint8Array; certificate?: CertificateJudgement }
   | { kind: "keys"; history: KeyHistory; text: string }
   | { kind: "unreadable"; why: string };
 
@@ -28,6 +30,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: Premises
           kind: "judged",
           report: verify(contents.bytes, { trust: history, historyAge }),
           bytes: contents.bytes,
+          ...certificateIn(bytes, contents, history),
         };
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value), text: new TextDecoder().decode(bytes) };
@@ -39,6 +42,15 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: Premises
   } catch (error) {
     return { kind: "unreadable", why: reason(error, bytes.length) };
   }
+}
+
+/** Whether the words of a certificate are its bundle's; nothing, where the file is a bundle alone. */
+export function certificateIn(
+  file: Uint8Array,
+  { bytes, from, making }: BundleInFile,
+  history: KeyHistory | undefined,
+): { certificate?: CertificateJudgement } {
+  return from === "json" ? {} : { certificate: judgeCertificate({ format: from, file, making }, bytes, history) };
 }
 
 function reason(error: unknown, size: number): string {

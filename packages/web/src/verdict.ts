@@ -1,16 +1,18 @@
 import {
   type Bundle,
   type CheckName,
-  conclusionOf,
   type KeyEntry,
   mayAskChain,
+  type Note,
   parseNote,
   type VerifyReport,
 } from "@attestd/proof";
+import type { CertificateJudgement } from "./certificate/certificate.ts";
 import { CHAIN_NAMES, type Subject } from "./description.ts";
+import { conclusionOfFile, makersWord, recordedTime } from "./file-verdict.ts";
 import { hostOf } from "./printable.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, type KeyList } from "./trust-basis.ts";
-import { SENTENCES, STATES, type StateName, type Tone, WARNINGS } from "./words.ts";
+import { SENTENCES, STATES, type StateName, type Tone, WARNINGS, WORDS_OF_CERTIFICATE } from "./words.ts";
 
 /** A file that could be judged. */
 export type Judged = {
@@ -19,6 +21,8 @@ export type Judged = {
   bundle: Bundle | undefined;
   subject: Subject | undefined;
   keys: KeyList | undefined;
+  /** Of a certificate: whether its words are those of the bundle in it. */
+  certificate?: CertificateJudgement | undefined;
   /** Host of the service that compared it with the chains; undefined before that. */
   comparedBy?: string;
 };
@@ -38,7 +42,7 @@ const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 /** What a report comes down to. The word follows the report; nothing is judged again here. */
 export function verdictOf(judged: Judged): Verdict {
   const { report, bundle } = judged;
-  const concluded = conclusionOf(report);
+  const concluded = conclusionOfFile(judged);
   const state = concluded === "verified" && doubt(judged) ? "warning" : concluded;
   return {
     state,
@@ -62,7 +66,15 @@ function conclusion(state: StateName, judged: Judged): string[] {
   switch (state) {
     case "verified":
     case "warning":
-      return [...warnings(judged), ...verified(judged)];
+      return [...warnings(judged), ...verified(judged), ...certified(judged)];
+    case "altered":
+      return [WORDS_OF_CERTIFICATE.fail];
+    case "uncompared":
+      return [
+        WORDS_OF_CERTIFICATE.notCompared(judged.certificate?.words === "not_checked" ? judged.certificate.why : ""),
+        ...warnings(judged),
+        ...verified(judged),
+      ];
     case "unknown":
       return [SENTENCES.unknown, keys ? SENTENCES.dropHistory : SENTENCES.noHistory];
     case "revoked": {
@@ -92,6 +104,11 @@ function verified(judged: Judged): string[] {
     isRecorded ? SENTENCES.recorded(what, ledger, round, recordedTime(report)) : statement,
     comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
   ];
+}
+
+/** What a certificate says that its bundle does not, said to be its maker's. */
+function certified({ certificate }: Judged): string[] {
+  return certificate?.words === "pass" ? [makersWord(certificate.making)] : [];
 }
 
 function signature(judged: Judged, round: number): string {
@@ -129,11 +146,6 @@ export function whatOf({ chain, transaction }: Subject): string {
   return `${CHAIN_NAMES[chain]} ${transaction ? "transaction" : "block"}`;
 }
 
-/** When the ledger recorded it, to the second and in UTC; undefined before the ledger check. */
-export function recordedTime({ recordedAt }: VerifyReport): string | undefined {
-  return recordedAt && `${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
-}
-
 /** A sandbox's ledger is not Algorand. */
 export function ledgerName({ warnings }: VerifyReport): string {
   return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
@@ -151,9 +163,14 @@ export function signerName(judged: Judged): string {
 }
 
 /** CAIP-2 of the ledger that the bundle's note names; undefined where the note cannot be read. */
-export function ledgerOf({ attest }: Bundle): string | undefined {
+export function ledgerOf(bundle: Bundle): string | undefined {
+  return noteOf(bundle)?.g;
+}
+
+/** What a bundle's note says; undefined where it cannot be read. */
+export function noteOf({ attest }: Bundle): Note | undefined {
   try {
-    return parseNote(attest.note).g;
+    return parseNote(attest.note);
   } catch {
     return undefined;
   }

@@ -3,7 +3,17 @@ import type { CheckName, CheckResult, VerifyReport } from "@attestd/proof";
 /** Every sentence of the page about a file. What decides between them is in `verdict.ts` and `checks.ts`. */
 
 export type Tone = "neutral" | "passed" | "caution" | "failed";
-export type StateName = "empty" | "reading" | "verified" | "warning" | "unknown" | "revoked" | "failed" | "unreadable";
+export type StateName =
+  | "empty"
+  | "reading"
+  | "verified"
+  | "warning"
+  | "uncompared"
+  | "unknown"
+  | "revoked"
+  | "failed"
+  | "altered"
+  | "unreadable";
 
 type State = { icon: string; heading: string; tone: Tone };
 
@@ -12,9 +22,11 @@ export const STATES: Readonly<Record<StateName, State>> = {
   reading: { icon: "", heading: "Reading…", tone: "neutral" },
   verified: { icon: "✓", heading: "Verified", tone: "passed" },
   warning: { icon: "⚠", heading: "Verified, with a warning", tone: "caution" },
+  uncompared: { icon: "–", heading: "Words not compared", tone: "caution" },
   unknown: { icon: "?", heading: "Signer unknown", tone: "caution" },
   revoked: { icon: "✕", heading: "Not verified", tone: "failed" },
   failed: { icon: "✕", heading: "Not verified", tone: "failed" },
+  altered: { icon: "✕", heading: "Not verified", tone: "failed" },
   unreadable: { icon: "", heading: "Can't read this file", tone: "neutral" },
 };
 
@@ -61,6 +73,21 @@ export const SENTENCES = {
   mayHaveFailed: "A transaction can be on the chain and have had no effect; an explorer shows its outcome.",
   claims: "What the file claims. Not proven.",
   example: "This is an example, signed with a key that was made for it. It is believed for this example alone.",
+} as const;
+
+/** Of a certificate's words, beside the bundle that it carries. */
+export const WORDS_OF_CERTIFICATE = {
+  label: "Certificate",
+  pass: (checkedOn: string, ledger?: { askedOf: string; time?: string | undefined }) =>
+    `The certificate's words are those of its bundle. By its maker's word alone it was checked on ${checkedOn}, ${ledger ? `and compared with the ledger by ${ledger.askedOf}${ledger.time ? `, which recorded it at ${ledger.time}` : ""}` : "offline"}.`,
+  fail: "The certificate's words are not those of its bundle: it was changed, or saved again by another program. Don't rely on it.",
+  notCompared: (why: string) =>
+    `The bundle in this certificate is unchanged; the certificate's own words could not be compared with it: ${why}. Don't rely on them.`,
+  passed: "Its words are those of its bundle.",
+  failed: "Its words are not those of its bundle.",
+  otherLayout: "another version of attestd made it",
+  noName: "they name the attestor, whom only a key list that has its key tells",
+  otherSite: (host: string) => `they lead to ${host}, which the key list does not name`,
 } as const;
 
 /** Whose keys a verdict rests on. */

@@ -1,6 +1,14 @@
 import { basename, extname, resolve } from "node:path";
-import { certificateContents, historyOf, layOut, NotVerified, type Paper, subjectOf, toSvg } from "@attestd/web";
-import { toPdf } from "../certificate-pdf.ts";
+import {
+  type Certificate,
+  type CertificateFormat,
+  historyOf,
+  makeCertificate,
+  makingOf,
+  type Paper,
+  subjectOf,
+} from "@attestd/web";
+import { isVerified } from "@attestd/web/file-verdict";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
 import { writeWhole } from "../files.ts";
@@ -36,20 +44,12 @@ export async function certificate(
   const result = await judgeFile(file, believed, service, environment);
   asking.say(undefined);
   if (result.kind === "unreadable") throw new Failure(EXIT.unreadable, `can't read ${file}`, [result.why]);
-  if (!result.report.verified) {
-    const { heading } = verdict(result.report);
-    throw new Failure(
-      EXIT.notVerified,
-      `no certificate: ${heading.toLowerCase()}`,
-      evidence(result.report, result.bundle, believed, err),
-    );
+  if (!isVerified(result)) {
+    const { heading } = verdict(result);
+    throw new Failure(EXIT.notVerified, `no certificate: ${heading.toLowerCase()}`, evidence(result, believed, err));
   }
-  const now = new Date();
-  const contents = contentsOf(result, believed, service, now);
-  const sheet = layOut(contents, options.paper);
-  const title = `Certificate of attestation: ${contents.title}`;
-  const made = format === ".pdf" ? await toPdf(sheet, result.bytes, title, now) : toSvg(sheet, result.bytes, title);
-  await writeWhole(out, made, 0o644).catch((error: unknown) => {
+  const made = make(result, believed, service, format === ".pdf" ? "pdf" : "svg", options.paper);
+  await writeWhole(out, made.bytes, 0o644).catch((error: unknown) => {
     throw new Failure(
       EXIT.usage,
       `can't write ${out}`,
@@ -59,8 +59,8 @@ export async function certificate(
   });
 
   say.marked("ok", `Saved ${out}`);
-  say.line(`  ${contents.title}`);
-  if (contents.stamp !== undefined) say.line("  Marked as not real: it is of a sandbox.");
+  say.line(`  ${made.title}`);
+  if (made.isStamped) say.line("  Marked as not real: it is of a sandbox.");
   if (result.ledgerTrouble === undefined) return EXIT.good;
   say.line(`  couldn't ask the ledger, so it says "offline": ${result.ledgerTrouble}`);
   return EXIT.unreachable;
@@ -69,26 +69,23 @@ export async function certificate(
 type Judged = Extract<Result, { kind: "judged" }>;
 
 /** @throws Failure `usage` where the attestor's name is not known */
-function contentsOf(result: Judged, believed: Believed | undefined, service: string | undefined, now: Date) {
-  const { report, bundle, ledgerTrouble } = result;
+function make(
+  { report, bundle, bytes, ledgerTrouble }: Judged,
+  believed: Believed | undefined,
+  service: string | undefined,
+  format: CertificateFormat,
+  paper: Paper,
+): Certificate {
   const history = historyOf(believed?.trust);
-  const keys = history && believed && { history, basis: believed.basis };
-  const isCompared = service !== undefined && ledgerTrouble === undefined;
-  try {
-    return certificateContents(
-      {
-        report,
-        bundle,
-        subject: bundle && subjectOf(bundle),
-        keys,
-        ...(isCompared && { comparedBy: new URL(service).host }),
-      },
-      now,
-    );
-  } catch (error) {
-    if (!(error instanceof NotVerified)) throw error;
-    throw new Failure(EXIT.usage, "a certificate names the attestor, which only its key history tells", [
-      "Give it: --keys FILE.",
-    ]);
-  }
+  if (bundle === undefined || believed === undefined || history === undefined) throw unnamed();
+  const comparedBy = service === undefined || ledgerTrouble !== undefined ? undefined : new URL(service).host;
+  const keys = { history, basis: believed.basis };
+  const judged = { report, bundle, subject: subjectOf(bundle), keys, ...(comparedBy && { comparedBy }) };
+  return makeCertificate(format, bytes, history, makingOf(judged, new Date(), paper));
+}
+
+function unnamed(): Failure {
+  return new Failure(EXIT.usage, "a certificate names the attestor, which only its key history tells", [
+    "Give it: --keys FILE.",
+  ]);
 }

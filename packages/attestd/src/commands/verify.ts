@@ -1,4 +1,5 @@
-import { type Conclusion, conclusionOf } from "@attestd/proof";
+import { conclusionOf } from "@attestd/proof";
+import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/file-verdict";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
@@ -47,8 +48,16 @@ function printJson(result: Result, believed: Believed | undefined, { out, err }:
   const trouble = judged ? result.ledgerTrouble : result.why;
   if (trouble !== undefined)
     err.line(`attestd: ${judged ? "couldn't ask the ledger about" : "can't read"} ${file}: ${trouble}`);
-  if (judged) out.json({ file, ...result.report, trust: stated(believed) });
-  else out.json({ file, verified: false, unreadable: result.why });
+  if (judged) {
+    const { report, certificate } = result;
+    out.json({
+      file,
+      ...report,
+      verified: isVerified(result),
+      ...(certificate && { certificate }),
+      trust: stated(believed),
+    });
+  } else out.json({ file, verified: false, unreadable: result.why });
 }
 
 function printWhole(result: Result, believed: Believed | undefined, out: Terminal): void {
@@ -59,9 +68,9 @@ function printWhole(result: Result, believed: Believed | undefined, out: Termina
 
 function below(result: Result, believed: Believed | undefined, out: Terminal): string[] {
   if (result.kind === "unreadable") return [result.why];
-  const { report, bundle, ledgerTrouble } = result;
+  const { ledgerTrouble } = result;
   const trouble = ledgerTrouble === undefined ? [] : [`couldn't ask the ledger, the result stands: ${ledgerTrouble}`];
-  return [...evidence(report, bundle, believed, out), ...trouble];
+  return [...evidence(result, believed, out), ...trouble];
 }
 
 function printLine(result: Result, believed: Believed | undefined, out: Terminal): void {
@@ -71,23 +80,25 @@ function printLine(result: Result, believed: Believed | undefined, out: Terminal
 
 function remark(result: Result, believed: Believed | undefined): string[] {
   if (result.kind === "unreadable") return [result.why];
-  const { report, ledgerTrouble } = result;
-  const failed = conclusionOf(report) === "unknown" ? [] : [...new Set(report.failures.map(({ check }) => check))];
+  const { report, certificate, ledgerTrouble } = result;
+  const checks = conclusionOf(report) === "unknown" ? [] : report.failures.map(({ check }) => check);
+  const failed = [...new Set<string>(certificate?.words === "fail" ? [...checks, "certificate"] : checks)];
   const warned = report.verified ? warnings(report, believed).join(" ") : "";
   return [failed.join(", "), warned, ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
 }
 
 function headline(result: Result) {
-  return result.kind === "judged" ? verdict(result.report) : { mark: "fail" as const, heading: "Can't read" };
+  return result.kind === "judged" ? verdict(result) : { mark: "fail" as const, heading: "Can't read" };
 }
 
 function summary(results: Result[]): string {
   const count = (of: (result: Result) => boolean) => results.filter(of).length;
-  const concluded = (...any: Conclusion[]) => count((r) => r.kind === "judged" && any.includes(conclusionOf(r.report)));
+  const being = (...any: FileConclusion[]) => count((r) => r.kind === "judged" && any.includes(conclusionOfFile(r)));
   const counts: [number, string][] = [
-    [concluded("verified", "warning"), "verified"],
-    [concluded("failed", "revoked"), "not verified"],
-    [concluded("unknown"), "signer unknown"],
+    [being("verified", "warning"), "verified"],
+    [being("failed", "revoked", "altered"), "not verified"],
+    [being("unknown"), "signer unknown"],
+    [being("uncompared"), "with words that were not compared"],
     [count((r) => r.kind === "unreadable"), "unreadable"],
     [count((r) => r.kind === "judged" && r.ledgerTrouble !== undefined), "not compared with the ledger"],
   ];
@@ -98,7 +109,7 @@ function summary(results: Result[]): string {
 }
 
 function exitCode(results: Result[]): ExitCode {
-  if (results.some((r) => r.kind === "judged" && !r.report.verified)) return EXIT.notVerified;
+  if (results.some((r) => r.kind === "judged" && !isVerified(r))) return EXIT.notVerified;
   if (results.some((r) => r.kind === "unreadable")) return EXIT.unreadable;
   if (results.some((r) => r.kind === "judged" && r.ledgerTrouble !== undefined)) return EXIT.unreachable;
   return EXIT.good;

@@ -1,11 +1,12 @@
-import type { Bundle } from "@attestd/proof";
-import { CHAIN_NAMES, type Subject, subjectTitle } from "../description.ts";
+import { ALGORAND_MAINNET, type Bundle, type KeyEntry } from "@attestd/proof";
+import { CHAIN_NAMES, type Subject, subjectOf, subjectTitle } from "../description.ts";
+import { recordedTime } from "../file-verdict.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
 import { halves, hostOf, printable } from "../printable.ts";
-import { dateOf } from "../trust-basis.ts";
-import { doubt, type Judged, ledgerName, ledgerOf, recordedTime, signer } from "../verdict.ts";
+import { ledgerOf, noteOf } from "../verdict.ts";
 import { WARNINGS } from "../words.ts";
+import { hadOldKeys, type Making } from "./making.ts";
 
 /** What a certificate says: ASCII, so that the fonts which every PDF reader has can show it. */
 export type CertificateContents = {
@@ -27,41 +28,31 @@ const CLOSING = [
   "It says that these bytes were seen on the chain; not that the payment was wanted, lawful or irreversible.",
 ];
 
-/** A certificate is made of verified bundles only. */
-export class NotVerified extends Error {
-  override readonly name = "NotVerified";
-}
-
 /**
- * What stands on the certificate of a bundle.
- * @param checkedAt when it was verified
- * @throws NotVerified for a bundle that is not, or by a key of which no origin is known
+ * What stands on the certificate of a bundle. Pure: the same bundle, entry and making give the same words, so that a
+ * certificate can be made again of what it carries, and compared.
+ * @param entry of the key that signed it, in a history that is believed
  */
-export function certificateContents(judged: Judged, checkedAt: Date): CertificateContents {
-  const { report, bundle, subject, keys } = judged;
-  const entry = signer(judged);
-  if (!report.verified || bundle === undefined || subject === undefined || keys === undefined || entry === undefined)
-    throw new NotVerified("Only a verified bundle, by a key of a key history, has a certificate.");
-  if (doubt(judged)) throw new NotVerified("The key list is contradicted by the one of the same host.");
-  const present = keys.history.keys.at(-1) ?? entry;
+export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Making): CertificateContents {
+  const subject = subjectOf(bundle);
   return {
     title: ascii(subjectTitle(subject)),
     sections: [
       { heading: "What", rows: whatRows(subject) },
-      { heading: "Recorded", rows: recordedRows(judged, bundle) },
+      { heading: "Recorded", rows: recordedRows(bundle, making) },
       {
         heading: "By",
         rows: [
-          text("Attestor", `${hostOf(entry.origin)} (${report.attestor.status} key)`),
+          text("Attestor", `${hostOf(entry.origin)} (${making.status} key)`),
           id("Key", entry.kid),
           id("Key in the note", entry.keySha256),
           id("Account", entry.algorandAddress),
         ],
       },
-      { heading: "Checked", rows: checkedRows(judged, checkedAt) },
+      { heading: "Checked", rows: checkedRows(bundle, making) },
     ],
-    url: pointerUrl(present.origin, bundle),
-    ...(report.warnings.includes("sandbox") && { stamp: "SANDBOX - NOT REAL" }),
+    url: pointerUrl(making.site, bundle),
+    ...(isOfSandbox(bundle) && { stamp: "SANDBOX - NOT REAL" }),
     closing: CLOSING,
   };
 }
@@ -75,28 +66,46 @@ function whatRows({ chain, transaction, block, fingerprint }: Subject): Certific
   ];
 }
 
-function recordedRows({ report }: Judged, bundle: Bundle): CertificateRow[] {
+function recordedRows(bundle: Bundle, { ledger }: Making): CertificateRow[] {
   const { attest } = bundle;
-  const where = ledgerName(report);
   const month = estimatedMonth(attest.round, ledgerOf(bundle) ?? "");
-  const time = recordedTime(report) ?? (month && `${month}, estimated from the round`);
-  const stated = report.checks.chainAttest === "pass" ? "" : ", as the bundle states";
+  const time = ledger?.recordedAt
+    ? recordedTime({ recordedAt: ledger.recordedAt })
+    : month && `${month}, estimated from the round`;
+  const where = isOfSandbox(bundle) ? "the sandbox's ledger" : "Algorand MainNet";
   return [
-    text("Ledger", `${where === "Algorand" ? "Algorand MainNet" : where}, round ${attest.round}${stated}`),
+    text("Ledger", `${where}, round ${attest.round}${ledger ? "" : ", as the bundle states"}`),
     ...(time === undefined ? [] : [text("Time", time)]),
     id("Transaction", attest.txnId),
   ];
 }
 
-function checkedRows({ report, comparedBy, keys }: Judged, checkedAt: Date): CertificateRow[] {
-  const day = checkedAt.toISOString().slice(0, 10);
-  const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
-  const how = isCompared ? `compared with the ledger by ${comparedBy}` : "offline";
-  const historyDay = keys ? dateOf(keys.basis) : "";
-  return [
-    text("Result", `Verified on ${day}, ${how}`),
-    ...report.warnings.map((warning) => text("Warning", WARNINGS[warning](historyDay))),
+const KEYS = {
+  origin: (date: string) => `By the key list that was served on ${date}`,
+  file: (date: string) => `By a key list that its maker gave, written on ${date}`,
+  sandbox: (date: string) => `By the sandbox's own key list, written on ${date}`,
+  example: () => "By the key list of an example",
+} as const;
+
+function checkedRows(bundle: Bundle, making: Making): CertificateRow[] {
+  const { checkedOn, keys, ledger } = making;
+  const how = ledger ? `compared with the ledger by ${ledger.askedOf}` : "offline";
+  const date = keys.date ?? "an unknown date";
+  const note = noteOf(bundle);
+  const warnings = [
+    ...(isOfSandbox(bundle) ? [WARNINGS.sandbox()] : []),
+    ...(note && "l" in note && note.l === "included" ? [WARNINGS.included_only()] : []),
+    ...(hadOldKeys(making) ? [WARNINGS.history_old(date)] : []),
   ];
+  return [
+    text("Result", `Verified on ${checkedOn}, ${how}`),
+    text("Keys", KEYS[keys.basis](date)),
+    ...warnings.map((warning) => text("Warning", warning)),
+  ];
+}
+
+function isOfSandbox(bundle: Bundle): boolean {
+  return ledgerOf(bundle) !== ALGORAND_MAINNET;
 }
 
 function text(label: string, line: string): CertificateRow {

@@ -1,4 +1,4 @@
-import { escapeXml, SVG_METADATA_ID } from "../bundle-file.ts";
+import { escapeXml, SVG_BUNDLE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
 import type { Mark, Sheet } from "./layout.ts";
 import { textWidth } from "./text-width.ts";
 
@@ -8,17 +8,24 @@ const FAMILIES = {
 } as const;
 const STAMP = "#d8d8d8";
 
-/**
- * A sheet as SVG that carries its bundle.
- * @param bundle UTF-8 of the bundle's JSON
- * @param title what a reader's program calls it
- */
-export function toSvg({ width, height, marks }: Sheet, bundle: Uint8Array, title: string): string {
+/** What a certificate carries beside what is seen. */
+export type Carried = {
+  /** UTF-8 of the bundle's JSON. */
+  bundle: Uint8Array;
+  /** As `writeMaking` gives it. */
+  making: string;
+  /** What a reader's program calls it. */
+  title: string;
+};
+
+/** A sheet as SVG that carries its bundle. */
+export function toSvg({ width, height, marks }: Sheet, { bundle, making, title }: Carried): string {
   const json = escapeXml(new TextDecoder().decode(bundle));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}pt" height="${height}pt" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
-    `<metadata id="${SVG_METADATA_ID}">${json}</metadata>`,
+    `<metadata id="${SVG_BUNDLE_ID}">${json}</metadata>`,
+    `<metadata id="${SVG_MAKING_ID}">${escapeXml(making)}</metadata>`,
     `<rect width="100%" height="100%" fill="#fff"/>`,
     ...marks.map(element),
     "</svg>\n",
@@ -48,15 +55,23 @@ function element(mark: Mark): string {
  * The dark modules of a code as a path that begins at the code's upper left corner: a rectangle for each run of them,
  * so that no seam shows between two.
  */
-export function codePath({ module, dark }: Extract<Mark, { kind: "code" }>): string {
-  return dark
-    .flatMap((row, line) =>
-      runs(row).map(({ from, length }) => {
-        const [x, y, width, height] = [from * module, line * module, length * module, module].map(round);
-        return `M${x} ${y}h${width}v${height}h-${width}z`;
-      }),
-    )
+function codePath(mark: Extract<Mark, { kind: "code" }>): string {
+  return codeRectangles(mark)
+    .map((box) => box.map(round))
+    .map(([x, y, width, height]) => `M${x} ${y}h${width}v${height}h-${width}z`)
     .join("");
+}
+
+/** The same rectangles: x, y, width, height. */
+export function codeRectangles({ module, dark }: Extract<Mark, { kind: "code" }>): [number, number, number, number][] {
+  return dark.flatMap((row, line) =>
+    runs(row).map(({ from, length }): [number, number, number, number] => [
+      from * module,
+      line * module,
+      length * module,
+      module,
+    ]),
+  );
 }
 
 function runs(row: readonly boolean[]): { from: number; length: number }[] {
@@ -70,6 +85,7 @@ function runs(row: readonly boolean[]): { from: number; length: number }[] {
   return found;
 }
 
-function round(value: number): number {
+/** To a thousandth of a point. */
+export function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -1,0 +1,173 @@
+import { readFile } from "node:fs/promises";
+import { fromUtf8, utf8 } from "@attestd/proof";
+import { testAttestor, testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
+import fc from "fast-check";
+import { PDFDocument } from "pdf-lib";
+import { describe, expect, test } from "vitest";
+import { judge } from "../judge.ts";
+import { type CertificateFormat, makeCertificate } from "./certificate.ts";
+import { type Making, readMaking, writeMaking } from "./making.ts";
+
+const fixture = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url));
+const history = testHistory();
+const making: Making = {
+  layout: 1,
+  paper: "letter",
+  checkedOn: "2026-11-22",
+  keys: { basis: "origin", date: "2026-11-22" },
+  status: "current",
+  site: "https://attestd.example",
+};
+const bundle = testBundle({ round: 46_581_204 });
+const bytes = utf8(JSON.stringify(bundle));
+const FORMATS: CertificateFormat[] = ["svg", "pdf"];
+
+const make = (format: CertificateFormat, over: Partial<Making> = {}) =>
+  makeCertificate(format, bytes, history, { ...making, ...over }).bytes;
+
+async function judged(file: Uint8Array, trust = history) {
+  const judgement = await judge(file, { history: trust, historyAge: 0 });
+  return judgement.kind === "judged" ? judgement : undefined;
+}
+
+const words = async (file: Uint8Array, trust = history) => (await judged(file, trust))?.certificate?.words;
+
+/** Changes bytes as an editor would that knows nothing of PDF: the file stays as long as it is. */
+function edit(file: Uint8Array, from: string, to: string): Uint8Array {
+  const text = new TextDecoder("latin1").decode(file);
+  expect(text).toContain(from);
+  expect(to.length).toBe(from.length);
+  return Uint8Array.from(text.replace(from, to), (character) => character.charCodeAt(0));
+}
+
+describe.each(FORMATS)("a certificate as %s", (format) => {
+  test("of layout 1 is the same for ever", async () => {
+    expect(await words(await fixture(`layout-1.${format}`))).toBe("pass");
+  });
+
+  test("is of its bundle when it was made of it, of whatever kind that is", async () => {
+    for (const one of [bundle, testInclusionBundle({ block: testBaseBlock(3), level: "included" })]) {
+      const ownBytes = utf8(JSON.stringify(one, null, 1));
+      const made = makeCertificate(format, ownBytes, history, making).bytes;
+      expect(await words(made)).toBe("pass");
+      expect(fromUtf8((await judged(made))?.bytes ?? new Uint8Array())).toBe(fromUtf8(ownBytes));
+    }
+  });
+
+  test.each([
+    ["the amount, raised", "1.00 ALGO", "9.99 ALGO"],
+    ["the day", "Verified on 2026-11-22", "Verified on 2020-11-22"],
+    ["the attestor", "attestd.example ", "bank-of.example "],
+    ["the round", "round 46581204", "round 46581205"],
+    ["the word offline", "offline", "by bank"],
+    ["a date that is only data", '"checkedOn"', '"checkedNo"'],
+  ])("is not when it was edited: %s", async (_, from, to) => {
+    const quoted = format === "svg" ? [from, to].map((one) => one.replaceAll('"', "&quot;")) : [from, to];
+    const edited = edit(make(format), quoted[0] as string, quoted[1] as string);
+    const judgement = await judged(edited);
+    expect(judgement?.report.verified).toBe(true);
+    expect(judgement?.certificate?.words).toBe("fail");
+  });
+
+  test("says what the edited words are, and what they were", async () => {
+    const end = format === "svg" ? "<" : ")";
+    const edited = edit(make(format), `1.00 ALGO${end}`, `9.99 ALGO${end}`);
+    expect((await judged(edited))?.certificate).toMatchObject({
+      stated: expect.stringContaining("9.99 ALGO"),
+      computed: expect.stringContaining("1.00 ALGO"),
+    });
+  });
+
+  test("is not when any one byte of it is another", async () => {
+    const made = make(format);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(made.length - 1), fc.integer({ min: 1, max: 255 }), async (place, change) => {
+        const changed = Uint8Array.from(made);
+        changed[place] = (changed[place] ?? 0) ^ change;
+        const judgement = await judge(changed, { history, historyAge: 0 });
+        if (judgement.kind !== "judged") return;
+        expect(judgement.report.verified && judgement.certificate?.words === "pass").toBe(false);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("is not when something was appended, or it lost what it says of its making", async () => {
+    expect(await words(Uint8Array.of(...make(format), 10))).toBe("fail");
+    const name = format === "svg" ? "attestd-certificate" : '"layout"';
+    expect(await words(edit(make(format), name, name.toUpperCase()))).toBe("fail");
+  });
+
+  test("is not compared when another version made it, and never taken for good", async () => {
+    const quote = format === "svg" ? "&quot;" : '"';
+    const other = edit(make(format), `${quote}layout${quote}:1`, `${quote}layout${quote}:2`);
+    expect((await judged(other))?.certificate).toEqual({
+      words: "not_checked",
+      why: "another version of attestd made it",
+    });
+  });
+
+  test("is not compared when its code leads to a site that the key list does not name", async () => {
+    const phishing = make(format, { site: "https://attestd.evil.example" });
+    expect((await judged(phishing))?.certificate).toEqual({
+      words: "not_checked",
+      why: "they lead to attestd.evil.example, which the key list does not name",
+    });
+  });
+
+  test("is not compared by whoever does not know its signer", async () => {
+    const strangers = testHistory([{ attestor: testAttestor("stranger"), fromRound: 1 }]);
+    expect(await words(make(format), strangers)).toBe("not_checked");
+    expect((await judge(make(format), { historyAge: 0 })) as object).toMatchObject({
+      certificate: { words: "not_checked" },
+      report: { verified: false },
+    });
+  });
+});
+
+test.each<[string, unknown]>([
+  ["words in the place of a day", { ...making, checkedOn: "today, by the bank" }],
+  ["words in the place of a host", { ...making, ledger: { askedOf: "the bank, which paid 9,999,999" } }],
+  ["words in the place of a time", { ...making, ledger: { askedOf: "a.example", recordedAt: "2026-03-04, paid" } }],
+  ["words in the place of the list's date", { ...making, keys: { basis: "file", date: "2026-01-01, by the bank" } }],
+  ["a basis of its own", { ...making, keys: { basis: "notary" } }],
+  ["a status of its own", { ...making, status: "certified" }],
+  ["a paper of its own", { ...making, paper: "__proto__" }],
+  ["a site without end", { ...making, site: `https://${"a".repeat(300)}` }],
+  ["no keys", { ...making, keys: undefined }],
+  ["nothing", null],
+  ["a list", [making]],
+])("a making with %s is none", (_, value) => {
+  expect(readMaking(utf8(JSON.stringify(value)))).toEqual({ isOtherLayout: false });
+});
+
+test("a making with a member of its own is not the one that is written", () => {
+  const read = readMaking(utf8(JSON.stringify({ ...making, ledger: { askedOf: "a.example", by: "the bank" } })));
+  expect(writeMaking(read as Making)).not.toContain("the bank");
+});
+
+describe("a certificate as PDF, to other programs", () => {
+  test("has the words of the sheet: MuPDF 2.0 reads them as the SVG has them", async () => {
+    const [svg, read] = await Promise.all(["layout-1.svg", "layout-1.mupdf.txt"].map((name) => fixture(name)));
+    const drawn = [...fromUtf8(svg as Uint8Array).matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, line]) => line);
+    expect(drawn.length).toBeGreaterThan(30);
+    expect(
+      fromUtf8(read as Uint8Array)
+        .trim()
+        .split("\n"),
+    ).toEqual(drawn);
+  });
+
+  test("has one page, a title, and the bundle attached", async () => {
+    const document = await PDFDocument.load(make("pdf"), { throwOnInvalidObject: true });
+    expect(document.getPages().map((page) => page.getSize())).toEqual([{ width: 612, height: 792 }]);
+    expect(document.getTitle()).toBe("Certificate of attestation: ALGO payment on Algorand, 1.00 ALGO");
+  });
+
+  test("keeps its bundle when they write it anew, and is then no longer the one that was made", async () => {
+    const document = await PDFDocument.load(make("pdf"));
+    const judgement = await judged(await document.save());
+    expect(judgement?.report.verified).toBe(true);
+    expect(judgement?.certificate?.words).toBe("fail");
+  });
+});

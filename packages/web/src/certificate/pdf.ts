@@ -1,0 +1,105 @@
+import { utf8 } from "@attestd/proof";
+import type { Mark, Sheet } from "./layout.ts";
+import { type Carried, codeRectangles, round } from "./svg.ts";
+
+const FONTS = { sans: "F1", mono: "F2" } as const;
+const STAMP_GREY = 0.85;
+const RULE_HEIGHT = 0.6;
+
+/**
+ * A sheet as PDF 1.7 with its bundle attached as `bundle.json`. The same sheet and the same date give the same bytes.
+ * @param madeOn `YYYY-MM-DD` of UTC
+ */
+export function toPdf(sheet: Sheet, { bundle, making, title }: Carried, madeOn: string): Uint8Array {
+  const date = text(`D:${madeOn.replaceAll("-", "")}000000Z`);
+  const attached = (name: string, description: string, stream: number) =>
+    `<< /Type /Filespec /F ${text(name)} /UF ${text(name)} /Desc ${text(description)} /AFRelationship /Source /EF << /F ${stream} 0 R /UF ${stream} 0 R >> >>`;
+  const embedded = (size: number) =>
+    `/Type /EmbeddedFile /Subtype /application#2Fjson /Params << /Size ${size} /CreationDate ${date} /ModDate ${date} >>`;
+  const data = utf8(making);
+  const content = utf8(sheet.marks.map((mark) => operators(mark, sheet.height)).join(""));
+  return file([
+    "<< /Type /Catalog /Pages 2 0 R /Lang (en) /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(bundle.json) 8 0 R (certificate.json) 10 0 R] >> >> /AF [8 0 R 10 0 R] >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> /Contents 6 0 R >>`,
+    // Fonts that every reader has, so that none is embedded.
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>",
+    stream("", content),
+    `<< /Title ${text(title)} /Creator (attestd) /Producer (attestd) /CreationDate ${date} /ModDate ${date} >>`,
+    attached("bundle.json", "The bundle: what this certificate is a copy of", 9),
+    stream(embedded(bundle.length), bundle),
+    attached("certificate.json", "What this certificate says beyond its bundle, by its maker's word", 11),
+    stream(embedded(data.length), data),
+  ]);
+}
+
+type PdfObject = string | { dictionary: string; bytes: Uint8Array };
+
+function stream(entries: string, bytes: Uint8Array): PdfObject {
+  return { dictionary: `<< ${entries} /Length ${bytes.length} >>`, bytes };
+}
+
+/** Objects numbered from 1, the first the catalog, the seventh the document's information. */
+function file(objects: readonly PdfObject[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const put = (part: string | Uint8Array) => {
+    const bytes = typeof part === "string" ? utf8(part) : part;
+    parts.push(bytes);
+    size += bytes.length;
+  };
+  put("%PDF-1.7\n%");
+  // Four bytes by which programs know that a file is not text (ISO 32000-1, 7.5.2).
+  put(Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a));
+  const offsets = objects.map((object, index) => {
+    const offset = size;
+    put(`${index + 1} 0 obj\n`);
+    if (typeof object === "string") put(object);
+    else {
+      put(`${object.dictionary}\nstream\n`);
+      put(object.bytes);
+      put("\nendstream");
+    }
+    put("\nendobj\n");
+    return offset;
+  });
+  const table = size;
+  put(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`);
+  for (const offset of offsets) put(`${String(offset).padStart(10, "0")} 00000 n \n`);
+  put(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 7 0 R >>\nstartxref\n${table}\n%%EOF\n`);
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** PDF counts from the lower left corner, a sheet from the upper left. */
+function operators(mark: Mark, height: number): string {
+  const at = (x: number, y: number) => `${round(x)} ${round(height - y)}`;
+  switch (mark.kind) {
+    case "text":
+      return `BT /${FONTS[mark.font]} ${mark.size} Tf ${at(mark.x, mark.y)} Td ${text(mark.text)} Tj ET\n`;
+    case "rule":
+      return `${at(mark.x, mark.y + RULE_HEIGHT)} ${round(mark.width)} ${RULE_HEIGHT} re f\n`;
+    case "code": {
+      const boxes = codeRectangles(mark).map(
+        ([x, y, wide, high]) => `${at(mark.x + x, mark.y + y + high)} ${round(wide)} ${round(high)} re`,
+      );
+      return `${boxes.join("\n")} f\n`;
+    }
+    case "stamp": {
+      const turn = (mark.angle * Math.PI) / 180;
+      const [cos, sin] = [round(Math.cos(turn)), round(Math.sin(turn))];
+      return `${STAMP_GREY} g BT /${FONTS.sans} ${mark.size} Tf ${cos} ${sin} ${-sin} ${cos} ${at(mark.x, mark.y)} Tm ${text(mark.text)} Tj ET 0 g\n`;
+    }
+  }
+}
+
+/** ASCII as a literal string. */
+function text(ascii: string): string {
+  return `(${ascii.replace(/[\\()]/g, "\\$&")})`;
+}
