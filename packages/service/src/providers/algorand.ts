@@ -204,7 +204,7 @@ export class Algod {
     );
     const headers = { "content-type": "application/msgpack" };
     const path = "/v2/transactions/simulate";
-    const answer = await this.#http.request({ method: "POST", path, headers, body }, signal);
+    const answer = await this.#http.request({ method: "POST", path, headers, body, isForeign: true }, signal);
     if (answer.status === 400) return this.#http.read(answer, Message).message;
     if (answer.status !== 200) throw this.#http.unexpected(answer);
     return this.#http.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];

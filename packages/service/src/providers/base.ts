@@ -106,22 +106,23 @@ export class BaseRpc {
 
   /**
    * Calls any method.
+   * @param isForeign whether it runs a contract that a stranger has chosen
    * @returns the result, integers beyond 2^53 - 1 as bigint
    * @throws RpcRefusal when the node answers with an error; ProviderError when it gives no usable answer
    */
-  async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+  async call(method: string, params: readonly unknown[], signal: AbortSignal, isForeign = false): Promise<unknown> {
     if (!this.#onChain) {
       const chainId = this.#parse(rpcInteger, await this.#call("eth_chainId", [], signal));
       if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
       this.#onChain = true;
     }
-    return this.#call(method, params, signal);
+    return this.#call(method, params, signal, isForeign);
   }
 
-  async #call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
+  async #call(method: string, params: readonly unknown[], signal: AbortSignal, isForeign = false): Promise<unknown> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
-    const request = { method: "POST", path: "", headers, body, maxBytes: MAX_ANSWER_BYTES } as const;
+    const request = { method: "POST", path: "", headers, body, maxBytes: MAX_ANSWER_BYTES, isForeign } as const;
     const answer = await this.#http.request(request, signal);
     // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
     const { error, result } = this.#http.read(answer, RpcResponse);

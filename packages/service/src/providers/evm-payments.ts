@@ -104,7 +104,7 @@ export async function askWallet(
   const input = encodeFunctionData({ abi: WALLET, functionName: "isValidSignature", args: [digest, signature] });
   try {
     const call = { to: wallet, data: input, gas: numberToHex(maxGas) };
-    const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
+    const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal, true);
     return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED ? "accepted" : "refused";
   } catch (error) {
     if (error instanceof ProviderError && hasFailedInContract(error.cause)) return "refused";
@@ -129,8 +129,9 @@ export async function ask<S extends z.ZodType>(
   method: string,
   params: readonly unknown[],
   signal: AbortSignal,
+  isForeign = false,
 ): Promise<z.infer<S>> {
-  const answer = await rpc.call(method, params, signal).catch((error: unknown) => {
+  const answer = await rpc.call(method, params, signal, isForeign).catch((error: unknown) => {
     throw error instanceof RpcRefusal ? unavailable(error.message, error) : error;
   });
   return decoded(rpc, () => schema.parse(answer));

@@ -122,6 +122,17 @@ describe("HttpProvider", () => {
     await expect(provider.request({ path: "/wait", longPollMs: 1000 }, never)).rejects.toThrow("HTTP 503");
   });
 
+  it("answers our own requests while what strangers have it run fails, and fails those fast among themselves", async () => {
+    const upstream = await start(({ url = "" }, response) =>
+      url === "/foreign" ? response.writeHead(500).end() : json(response, {}),
+    );
+    const provider = new HttpProvider({ url: upstream.url });
+    const foreign = () => provider.request({ path: "/foreign", isForeign: true }, never);
+    for (let i = 0; i < 5; i++) await expect(foreign()).rejects.toThrow("HTTP 500");
+    await expect(foreign()).rejects.toEqual(fails(/left alone/));
+    await expect(provider.request({ path: "/own" }, never)).resolves.toMatchObject({ status: 200 });
+  });
+
   it("does not count callers who leave as failures of the upstream", async () => {
     const upstream = await start(silent);
     const provider = new HttpProvider({ url: upstream.url });

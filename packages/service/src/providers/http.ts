@@ -33,6 +33,11 @@ export type HttpRequest = {
    * circuit breaker: a breaker waits for what a try comes to, and must not wait for an event.
    */
   longPollMs?: number;
+  /**
+   * Whether the upstream runs something that a stranger has chosen, a program or a contract. Such requests have a breaker
+   * among themselves: what they come to keeps none of the others from leaving.
+   */
+  isForeign?: boolean;
   /** Whether 429 and 5xx are answers too, because of what may be in their bodies. The breaker hears of them as failures. */
   anyStatus?: boolean;
 };
@@ -65,6 +70,7 @@ export class HttpProvider {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #breaker: Breaker | undefined;
+  readonly #foreign: Breaker | undefined;
 
   constructor(options: HttpProviderOptions) {
     const { url, headers = {}, timeoutMs = TIMEOUT_MS } = options;
@@ -77,6 +83,7 @@ export class HttpProvider {
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
     this.#timeoutMs = timeoutMs;
     this.#breaker = "breaker" in options ? options.breaker : new Breaker();
+    this.#foreign = this.#breaker && new Breaker();
   }
 
   /**
@@ -89,8 +96,8 @@ export class HttpProvider {
     try {
       return await within(limit, signal, (ends) => {
         const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, { ends, caller: signal, vote });
-        const isGuarded = this.#breaker && request.longPollMs === undefined;
-        return isGuarded ? this.#breaker.run(attempt) : attempt(() => undefined);
+        const breaker = request.isForeign ? this.#foreign : this.#breaker;
+        return breaker && request.longPollMs === undefined ? breaker.run(attempt) : attempt(() => undefined);
       });
     } catch (error) {
       signal.throwIfAborted();
