@@ -235,6 +235,7 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
     options: offers.termsFor(undefined),
     sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
+    paymentLifeSeconds: config.limits.lifeSeconds,
     today: new Date(),
   };
 }

@@ -27,6 +27,8 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     "The same payment sent again brings the same bytes and costs nothing. Only a 402 means that it is safe to sign a new payment: after 503 with `retry.sameHeader`, wait for Retry-After and send the same PAYMENT-SIGNATURE again. A 400, 404, 409 or 503 before payment is not charged.",
     "",
+    `A payment may stay valid for up to ${site.paymentLifeSeconds} s. One that is refused is told why: longer, dearer for its fee payer, or of another shape than scheme exact has.`,
+    "",
     "Ways to pay:",
     "",
     ...site.options.map(way),

@@ -15,6 +15,8 @@ export type Site = {
   options: readonly InterfaceOption[];
   /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
   sources: readonly { chain: string; options: readonly InterfaceOption[] }[];
+  /** How long a payment may stay valid. */
+  paymentLifeSeconds: number;
   /** The day on which the documents are made. */
   today: Date;
 };
