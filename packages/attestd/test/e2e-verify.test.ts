@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { ProofBundle } from "@attestd/proof/bundle";
+import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
 import { encodeNote, parseNote } from "@attestd/proof/note";
 import { signBundle, testAttestor, testBundle } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -171,6 +171,24 @@ describe("/verify", () => {
     expect(await buy(world.sandbox.sampleTransactions.algorand)).toHaveProperty("signature");
     flood.abort();
     expect([...new Set(statuses)].toSorted()).toEqual(statuses.includes(404) ? [404, 503] : [503]);
+  });
+
+  test("while the journal's disk is low nothing is sold, /ready says disk_low, and what was delivered is given", async () => {
+    await world.restart({ DISK_RESERVE_MIB: "1000000000" });
+    const ready = await fetch(`${world.url}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { reasons: [expect.stringMatching(/^disk_low: /)] },
+    ]);
+    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const payment = await sign(`${world.url}/attest`, body, algorandClient(world.sandbox));
+    const sale = await pay(`${world.url}/attest`, body, payment);
+    expect(sale).toMatchObject({ status: 503, json: { code: "disk_low" } });
+    const given = await fetch(`${world.url}/bundles/${bundleId(bundle)}`);
+    expect([given.status, await given.json()]).toEqual([200, bundle]);
+    await world.restart({ DISK_RESERVE_MIB: undefined });
+    expect((await fetch(`${world.url}/ready`)).status).toBe(200);
+    expect(await pay(`${world.url}/attest`, body, payment)).toMatchObject({ status: 200 });
   });
 
   test.each([

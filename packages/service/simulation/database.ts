@@ -123,6 +123,7 @@ export class Database {
         link("append key", "", () => {
           if (!this.#keys.some(({ kid }) => kid === entry.kid)) this.#keys.push(entry);
         }),
+      freeBytes: async () => undefined,
       close: async () => {
         for (const entry of own) this.#listening.delete(entry);
       },

@@ -68,6 +68,8 @@ export type Config = {
   /** What a payment may be: longer or dearer ones are refused with the limit. */
   limits: PaymentLimits;
   providerQuorum?: number;
+  /** Bytes that must be free for the journal. */
+  diskReserve: bigint;
   workers: number;
   /** Requests a minute per client. */
   rateLimit?: number;
@@ -145,6 +147,7 @@ const Settings = z.object({
   BASE_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("safe"),
   BASE_BLOCK_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("finalized"),
   PROVIDER_QUORUM: whole(1, 100).optional(),
+  DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
   WORKERS: whole(1, 256).optional(),
   RATE_LIMIT: whole(1, 1_000_000).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
@@ -163,7 +166,7 @@ const FROM_FILE = [
 
 /** A variable with one of these prefixes that is not a setting is a slip of the pen, and is refused. */
 const PREFIXES =
-  /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT)_/;
+  /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT|DISK)_/;
 
 /**
  * Reads every setting, once.
@@ -247,6 +250,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
       solanaComputeUnitPrice: s.SOLANA_MAX_COMPUTE_UNIT_PRICE,
     },
     ...(s.PROVIDER_QUORUM !== undefined && { providerQuorum: s.PROVIDER_QUORUM }),
+    diskReserve: BigInt(s.DISK_RESERVE_MIB) * 2n ** 20n,
     workers: s.WORKERS ?? availableParallelism(),
     ...(s.RATE_LIMIT !== undefined && !sandbox && { rateLimit: s.RATE_LIMIT }),
     logLevel: s.LOG_LEVEL,

@@ -113,6 +113,7 @@ export const PROBLEMS = {
     "The attestor's key may not sign any more",
     "It was replaced or revoked; the operator has been told. Nothing was charged.",
   ],
+  disk_low: [503, "The journal has little room left", "The operator has been told. Nothing was charged."],
   stopping: [503, "The service is stopping", "Repeat after `Retry-After`. Nothing was charged."],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 

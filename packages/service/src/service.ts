@@ -7,6 +7,7 @@ import { KeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
+import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects, type Perform } from "./calls/effects.ts";
 import { createRecall, type Recall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
@@ -64,6 +65,8 @@ const LONGEST_WAIT_MS = 60_000;
 const FEE = 1_000n;
 const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
+/** In which no more can be written than what must be free (operations.md). */
+const DISK_REFRESH_MS = 2_000;
 /**
  * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
  * They are free, so that what they take of an upstream's patience must leave most of it to paid calls.
@@ -163,6 +166,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(
     journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
   );
+  const disk = createDiskWatch({ store, least: config.diskReserve, log });
+  await disk.refresh();
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,
@@ -171,6 +176,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     reserve: RESERVE,
     fee: FEE,
     keyObstacle: () => keys.obstacle,
+    diskObstacle: disk.obstacle,
   });
   await capacity.refresh(start);
   await runner.resume();
@@ -179,7 +185,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(() => refreshing.abort());
   // What its refresh throws is told already, once.
   const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
-  void keepFresh([capacity, payable, relisted, keys], refreshing.signal, log);
+  void keepFresh([capacity, payable, relisted, keys], REFRESH_MS, refreshing.signal, log);
+  void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
     store,
@@ -284,11 +291,12 @@ function unlessNotSettled(error: unknown): void {
 /** Reads again what may have changed; a failure leaves what was read before. */
 async function keepFresh(
   parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
+  everyMs: number,
   stop: AbortSignal,
   log: Logger,
 ): Promise<void> {
   try {
-    for await (const _ of setInterval(REFRESH_MS, undefined, { signal: stop, ref: false })) {
+    for await (const _ of setInterval(everyMs, undefined, { signal: stop, ref: false })) {
       const deadline = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
       for (const part of parts)
         await part.refresh(deadline).catch((err: unknown) => log.warn({ err }, "refresh failed"));

@@ -15,6 +15,8 @@ export type CapacityOptions = {
   fee: bigint;
   /** Why the attestor's key may not sign, as a sentence. */
   keyObstacle?: () => string | undefined;
+  /** Why the journal may take no further call, as a sentence. */
+  diskObstacle?: () => string | undefined;
 };
 
 /** Decides whether another call may begin. Only calls that have not been paid for are ever turned away. */
@@ -35,7 +37,7 @@ export interface Capacity {
 }
 
 export function createCapacity(options: CapacityOptions): Capacity {
-  const { ledger, carried, mostInFlight, queue, reserve, fee, keyObstacle } = options;
+  const { ledger, carried, mostInFlight, queue, reserve, fee, keyObstacle, diskObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -44,6 +46,8 @@ export function createCapacity(options: CapacityOptions): Capacity {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
     const obstacle = keyObstacle?.();
     if (obstacle) return new Problem("attestor_key_unusable", obstacle, { retryAfter: 60 });
+    const full = diskObstacle?.();
+    if (full) return new Problem("disk_low", full, { retryAfter: 60 });
     const inFlight = admitting + carried();
     if (inFlight >= mostInFlight)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });

@@ -120,6 +120,12 @@ export interface Store {
    */
   appendKey(entry: KeyEntry): Promise<void>;
 
+  /**
+   * Bytes that are free for the journal; undefined where that cannot be known. A database on another host tells it only
+   * by refusing: for a minute after it has refused a commit for want of room, there are none.
+   */
+  freeBytes(): Promise<bigint | undefined>;
+
   /** Ends after everything handed in is committed. Nothing may be handed in afterwards. */
   close(): Promise<void>;
 }

@@ -32,6 +32,7 @@ const PROBLEMS = [
   "facilitator_unavailable",
   "over_capacity",
   "attestor_unfunded",
+  "disk_low",
   "attestor_key_unusable",
   "stopping",
 ] as const satisfies readonly ProblemCode[];

@@ -26,12 +26,17 @@ const MOST_RACES = 5;
  */
 export class Writer {
   readonly #pool: Pool;
+  readonly #onFailure: (error: DatabaseError) => void;
   #waiting: Item[] = [];
   #running: Promise<void> | undefined;
 
-  /** @param pool of one pipelining connection that only this writer uses */
-  constructor(pool: Pool) {
+  /**
+   * @param pool of one pipelining connection that only this writer uses
+   * @param onFailure told of whatever the database refuses
+   */
+  constructor(pool: Pool, onFailure: (error: DatabaseError) => void = () => undefined) {
     this.#pool = pool;
+    this.#onFailure = onFailure;
   }
 
   /**
@@ -62,7 +67,7 @@ export class Writer {
       let client: PoolClient | undefined;
       try {
         client = await this.#pool.connect();
-        await commit(client, batch);
+        await commit(client, batch, this.#onFailure);
         client.release();
       } catch (error) {
         client?.release(true);
@@ -79,7 +84,12 @@ function compare(a: string, b: string): number {
 }
 
 /** Answers every item of the batch. @throws Error when the connection broke, with what was not answered undecided */
-async function commit(client: PoolClient, batch: readonly Item[], races = MOST_RACES): Promise<void> {
+async function commit(
+  client: PoolClient,
+  batch: readonly Item[],
+  onFailure: (error: DatabaseError) => void,
+  races = MOST_RACES,
+): Promise<void> {
   // A COMMIT after a statement that failed is a ROLLBACK.
   const queries = ["BEGIN", ...batch.map(({ query }) => query), "COMMIT"];
   const settled = await Promise.allSettled(queries.map((query) => client.query(query)));
@@ -91,14 +101,15 @@ async function commit(client: PoolClient, batch: readonly Item[], races = MOST_R
   }
   const broken = failures.find((reason) => !(reason instanceof DatabaseError));
   if (broken) throw broken;
+  for (const failure of failures as DatabaseError[]) onFailure(failure);
   const [first, ...more] = batch;
   if (first && more.length === 0) {
     const [error] = failures as DatabaseError[];
-    if (races > 0 && LOST_RACES.has(error?.code)) await commit(client, batch, races - 1);
+    if (races > 0 && LOST_RACES.has(error?.code)) await commit(client, batch, onFailure, races - 1);
     else first.reject(error);
     return;
   }
   const half = Math.ceil(batch.length / 2);
-  await commit(client, batch.slice(0, half));
-  await commit(client, batch.slice(half));
+  await commit(client, batch.slice(0, half), onFailure);
+  await commit(client, batch.slice(half), onFailure);
 }

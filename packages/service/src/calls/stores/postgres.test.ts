@@ -71,6 +71,21 @@ describe("PostgreSQL store", () => {
     );
   });
 
+  test("has no room for a while once the server has refused a commit for want of it", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    expect(await store.freeBytes()).toBeUndefined();
+    await sql(
+      url,
+      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN RAISE EXCEPTION ''could not extend file'' USING ERRCODE = ''disk_full''; END';
+       CREATE TRIGGER full_disk BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION full_disk()`,
+    );
+    await expect(store.insert(aCall())).rejects.toThrow("could not extend file");
+    expect(await store.freeBytes()).toBe(0n);
+    expect(await store.find(aCall().key)).toBeUndefined();
+  });
+
   test("counts the other replicas that are alive", async () => {
     const url = await postgres.database();
     const [one, two] = [await openPostgresStore(url), await openPostgresStore(url)];

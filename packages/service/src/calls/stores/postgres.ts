@@ -58,7 +58,8 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
   opened.defer(() => pool.end());
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
   opened.defer(() => committing.end());
-  const writer = new Writer(committing);
+  const room = new Room();
+  const writer = new Writer(committing, (error) => room.notice(error));
   const hearing = await listenOn(() => newClient(config), {
     ended: (key) => tell((listener) => listener.ended?.(key)),
     freed: () => tell((listener) => listener.freed?.()),
@@ -225,6 +226,7 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
     async conclude(txid, outcome) {
       await ask("conclude", txid, outcome === "noted");
     },
+    freeBytes: async () => room.left(),
     async others() {
       const [row] = await ask<{ others: number }>("others", me);
       return row?.others ?? 0;
@@ -234,6 +236,22 @@ async function open(config: ClientConfig): Promise<Store & KeyJournal> {
       await closing.disposeAsync();
     },
   };
+}
+
+/** How long a refusal for want of room counts, in ms. */
+const FULL_FOR_MS = 60_000;
+
+/** What the database lets know of the room that it has: that there is none, when it says so (disk_full, 53100). */
+class Room {
+  #fullUntil = Number.NEGATIVE_INFINITY;
+
+  notice(error: DatabaseError): void {
+    if (error.code === "53100") this.#fullUntil = performance.now() + FULL_FOR_MS;
+  }
+
+  left(): bigint | undefined {
+    return performance.now() < this.#fullUntil ? 0n : undefined;
+  }
 }
 
 /** A unique violation (23505) of the table of names. */

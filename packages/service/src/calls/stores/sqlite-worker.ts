@@ -235,6 +235,31 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
   return replies;
 }
 
+/** Commands that write nothing, and so can be answered where nothing can be written. */
+const READS: ReadonlySet<string> = new Set<keyof SqliteCommands>([
+  "ready",
+  "find",
+  "open",
+  "openBut",
+  "exposure",
+  "bundle",
+  "payees",
+  "keys",
+  "revocations",
+  "announced",
+]);
+
+/** What becomes of a request when the commit that it was in has failed, as on a full disk: what is there can be read. */
+function aloneAfter({ message }: Error, run: SqliteCommands, request: Request): Reply {
+  const { id } = request;
+  if (!READS.has(request.command)) return { id, error: { message } };
+  try {
+    return { id, value: runOne(run, request) };
+  } catch (error) {
+    return { id, error: { message: (error as Error).message } };
+  }
+}
+
 function serve(port: MessagePort, path: string): void {
   const db = open(path);
   const run = commands(db);
@@ -250,8 +275,7 @@ function serve(port: MessagePort, path: string): void {
     } catch (error) {
       // The commit itself failed: nothing in the batch happened.
       if (db.isTransaction) db.exec("ROLLBACK");
-      const failed = { message: (error as Error).message };
-      port.postMessage(work.map(({ id }) => ({ id, error: failed })) satisfies Replies);
+      port.postMessage(work.map((request) => aloneAfter(error as Error, run, request)) satisfies Replies);
     }
     if (work.length < batch.length) {
       db.close();

@@ -1,3 +1,5 @@
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
@@ -21,9 +23,8 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
 export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">): Promise<Store & KeyJournal> {
-  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
-    workerData: { path: privateFile(path, log) },
-  });
+  const file = privateFile(path, log);
+  const worker = new Worker(new URL("./sqlite-worker.ts", import.meta.url), { workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
   const held = new Set<string>();
   const listeners = new Set<Listener>();
@@ -107,6 +108,10 @@ export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">):
     announce: (announcement) => ask("announce", announcement),
     conclude: (txid, outcome) => ask("conclude", txid, outcome),
     others: () => Promise.resolve(0),
+    async freeBytes() {
+      const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
+      return bavail * bsize;
+    },
     async close() {
       if (failure) return;
       const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
