@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
 import { algorandClient, pay, sign } from "../packages/attestd/test/world.ts";
@@ -38,8 +37,6 @@ export async function paidRequests(attestd: Server, networks: Networks, count: n
     const { request, payment } = await signed(attestd, networks, client);
     const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
     requests.push({ method: "POST", path: "/attest", body: JSON.stringify(request), headers });
-    // Two that were signed in one millisecond would be one payment.
-    await setTimeout(1);
   }
   return requests;
 }

@@ -1,8 +1,8 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
-import { x402Client } from "@x402/core/client";
+import type { x402Client } from "@x402/core/client";
 import algosdk from "algosdk";
-import { patient } from "./world.ts";
+import { algorandClientOf, patient } from "./world.ts";
 
 const USDC = 31566704n;
 
@@ -82,5 +82,5 @@ export function multisigClient(sandbox: Sandbox, multisig: Multisig): x402Client
         indexes.includes(i) ? signAll(multisig, algosdk.decodeUnsignedTransaction(bytes)) : null,
       ),
   };
-  return new x402Client().register("algorand:*", new ExactAvmScheme(signer, patient(sandbox.algodUrl)));
+  return algorandClientOf(new ExactAvmScheme(signer, patient(sandbox.algodUrl)));
 }

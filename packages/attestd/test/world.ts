@@ -10,6 +10,7 @@ import { x402Client } from "@x402/core/client";
 import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import algosdk from "algosdk";
+import { oneAMillisecond } from "../../client/src/one-a-millisecond.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
 import { newServiceSettings } from "../src/sandbox-settings.ts";
 import { type Answering, heldToContract } from "./contract.ts";
@@ -83,7 +84,17 @@ const VALIDITY_WINDOW = 60;
 export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
   const account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
   const signer = toClientAvmSigner(Buffer.from(account.sk).toString("base64"));
-  return new x402Client().register("algorand:*", new ExactAvmScheme(signer, patient(algodUrl)));
+  return algorandClientOf(new ExactAvmScheme(signer, patient(algodUrl)));
+}
+
+/** All that tells one stock payment of an account from the next is the millisecond in its note. */
+const inTurn = oneAMillisecond();
+
+/** A stock client whose payments are as many as are signed, however fast. */
+export function algorandClientOf(scheme: ExactAvmScheme): x402Client {
+  const sign = scheme.createPaymentPayload.bind(scheme);
+  scheme.createPaymentPayload = (...given) => inTurn(() => sign(...given));
+  return new x402Client().register("algorand:*", scheme);
 }
 
 /** The stock scheme's own settings, for payments that live longer. */

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from "@attestd/proof";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { oneAMillisecond } from "./one-a-millisecond.ts";
 import { type Rail, railOf } from "./rails.ts";
 
 /** Signs payments. It never sends them. */
@@ -41,7 +42,6 @@ export type WalletNodes = {
  * @throws at the first signature when a key does not give its address
  */
 export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
-  const inTurn = oneAMillisecond();
   return {
     payer(network) {
       const rail = railOf(network)?.rail;
@@ -62,6 +62,9 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
     },
   };
 }
+
+/** Of all wallets: two may have one key. */
+const inTurn = oneAMillisecond();
 
 const SCHEMES = {
   async algorand({ algorand }: WalletKeys, { algodUrl, algodToken }: WalletNodes) {
@@ -104,22 +107,4 @@ function present<K>(key: K | undefined, label: string): K {
 
 function matching(address: string, stated: string): void {
   if (address !== stated) throw new Error(`The wallet's key is that of ${address}, not of ${stated}.`);
-}
-
-/**
- * Runs actions one after another, each in milliseconds of its own: all that tells one stock Algorand payment from the
- * next is a time stamp in its note, and two signed in the same millisecond would be one payment for two calls.
- */
-function oneAMillisecond(): <T>(action: () => Promise<T>) => Promise<T> {
-  let turn: Promise<unknown> = Promise.resolve();
-  return (action) => {
-    const result = turn.then(action);
-    turn = result.catch(() => undefined).then(nextMillisecond);
-    return result;
-  };
-}
-
-async function nextMillisecond(): Promise<void> {
-  const now = Date.now();
-  while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1));
 }
