@@ -26,9 +26,8 @@ export function parse(bytes) {
         Number.isSafeInteger(Number(token)) && token === String(Number(token)),
         "no integer, or spelled otherwise",
       );
-    if (!colon && !/[}\],]/.test(token[0])) values++;
+    if (!colon && !/[}\],]/.test(token[0])) assert(++values <= 4097, "more than 4,096 members"); // and the whole
   }
-  assert(values <= 4097, "more than 4,096 members"); // and the whole
   return value;
 }
 
