@@ -11,7 +11,7 @@ import {
 import { conclusionOfFile, type FileConclusion, type FileFindings, makersWord } from "@attestd/web/file-verdict";
 import { hostOf } from "@attestd/web/printable";
 import { basisSentence, dateOf, historyOf, type StatedBasis, statedBasis } from "@attestd/web/trust-basis";
-import { STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
+import { OUTCOMES, STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
 import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -75,6 +75,7 @@ export function evidence(judged: Reported, believed: Believed | undefined, out: 
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
     `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time}`,
+    ...(report.receipt ? [`outcome: ${OUTCOMES[report.receipt.status]}`] : []),
     `signed by ${by}`,
     basisLine(believed),
     `${count(report)}; ${ledger(report)}`,

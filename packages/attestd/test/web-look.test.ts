@@ -161,7 +161,7 @@ describe.skipIf(!browser)("the page", () => {
     };
     // As it looks at an address of its own: no address of this machine is in a picture.
     const hideAddress = (page: Page) =>
-      page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint"))
+      page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint, .verdict p"))
         hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
     for (const [name, given, width, scheme] of [
       ["verified", bundle, 800, "light"],

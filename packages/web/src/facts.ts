@@ -3,6 +3,7 @@ import { CHAIN_NAMES, type Field, subjectTitle } from "./description.ts";
 import { isBelieved, isVerified, recordedTime } from "./file-verdict.ts";
 import { estimatedMonth } from "./ledger-time.ts";
 import { doubt, type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";
+import { OUTCOMES } from "./words.ts";
 
 /** One line of what a file says: text, or an id that is shown whole and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
@@ -24,6 +25,7 @@ export function factsOf(judged: Judged): Fact[] {
   return [
     { label: "What", text: subjectTitle(subject) },
     ...(transaction ? [{ label: "Transaction", id: transaction.id, ...linked("source") }] : []),
+    ...(report.receipt ? [{ label: "Outcome", text: OUTCOMES[report.receipt.status] }] : []),
     ...(block
       ? [
           { label: "Block", text: `${block.height} of ${CHAIN_NAMES[chain]}` },

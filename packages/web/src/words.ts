@@ -1,4 +1,4 @@
-import type { CheckName, CheckResult, VerifyReport } from "@attestd/proof";
+import type { CheckName, CheckResult, ReceiptStatus, VerifyReport } from "@attestd/proof";
 
 /** Every sentence of the page about a file. What decides between them is in `verdict.ts` and `checks.ts`. */
 
@@ -99,6 +99,13 @@ export const RESTS_ON = {
   example: () => "Rests on the key list of the example.",
   none: "Rests on no key list: none was given.",
 } as const;
+
+/** What became of a transaction, where its receipt is in the bundle. */
+export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
+  succeeded: "succeeded, as its receipt says",
+  failed: "failed, as its receipt says",
+  unknown: "not known: its receipt is of a type that is not read here",
+};
 
 export const WARNINGS = {
   sandbox: () => "Sandbox, not real.",

@@ -1,11 +1,19 @@
-import { ALGORAND_MAINNET, type Bundle, type KeyEntry } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET,
+  type Bundle,
+  DecodeError,
+  fromBase64,
+  type KeyEntry,
+  type ReceiptStatus,
+  readReceiptStatus,
+} from "@attestd/proof";
 import { CHAIN_NAMES, type Subject, subjectOf, subjectTitle } from "../description.ts";
 import { recordedTime } from "../file-verdict.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
 import { halves, hostOf, printable } from "../printable.ts";
 import { ledgerOf, noteOf } from "../verdict.ts";
-import { WARNINGS } from "../words.ts";
+import { OUTCOMES, WARNINGS } from "../words.ts";
 import { hadOldKeys, type Making } from "./making.ts";
 
 /** What a certificate says: ASCII, so that the fonts which every PDF reader has can show it. */
@@ -38,7 +46,7 @@ export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Mak
   return {
     title: ascii(subjectTitle(subject)),
     sections: [
-      { heading: "What", rows: whatRows(subject) },
+      { heading: "What", rows: [...whatRows(subject), ...outcomeRows(bundle)] },
       { heading: "Recorded", rows: recordedRows(bundle, making) },
       {
         heading: "By",
@@ -64,6 +72,23 @@ function whatRows({ chain, transaction, block, fingerprint }: Subject): Certific
     ...(block ? [text("Block", String(block.height)), id("Block hash", block.hash)] : []),
     id("Fingerprint", fingerprint),
   ];
+}
+
+function outcomeRows(bundle: Bundle): CertificateRow[] {
+  const outcome = outcomeOf(bundle);
+  return outcome === undefined ? [] : [text("Outcome", OUTCOMES[outcome])];
+}
+
+/** Undefined where no receipt is in the bundle, or none that fits the transaction, which `inclusion` refuses. */
+function outcomeOf(bundle: Bundle): ReceiptStatus | undefined {
+  if (!("inclusion" in bundle) || !("receipt" in bundle.inclusion) || !bundle.inclusion.receipt) return undefined;
+  const [receipt, transaction] = [bundle.inclusion.receipt.bytesBase64, bundle.source.txnBytesBase64];
+  try {
+    return readReceiptStatus(fromBase64(receipt), fromBase64(transaction));
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return undefined;
+  }
 }
 
 function recordedRows(bundle: Bundle, { ledger }: Making): CertificateRow[] {
@@ -95,6 +120,7 @@ function checkedRows(bundle: Bundle, making: Making): CertificateRow[] {
   const warnings = [
     ...(isOfSandbox(bundle) ? [WARNINGS.sandbox()] : []),
     ...(note && "l" in note && note.l === "included" ? [WARNINGS.included_only()] : []),
+    ...(outcomeOf(bundle) === "failed" ? [WARNINGS.transaction_failed()] : []),
     ...(hadOldKeys(making) ? [WARNINGS.history_old(date)] : []),
   ];
   return [

@@ -1,0 +1,34 @@
+import { fromUtf8, parseBundle, parseJson, utf8, verify } from "@attestd/proof";
+import { expect, test } from "vitest";
+import { CASES, HISTORIES } from "../../../../docs/verify/bundles.ts";
+import { subjectOf } from "../description.ts";
+import { factsOf } from "../facts.ts";
+import { type Judged, verdictOf } from "../verdict.ts";
+import { OUTCOMES, WARNINGS } from "../words.ts";
+import { makeCertificate } from "./certificate.ts";
+import { makingOf } from "./making.ts";
+
+const history = HISTORIES.keys;
+
+test.each(["succeeded", "failed", "unknown"] as const)(
+  "page and certificate say of a transaction whose receipt says so: %s",
+  (outcome) => {
+    const cases = CASES.filter(({ receipt, keys, failed }) => receipt === outcome && keys === "keys" && !failed.length);
+    expect(cases.length).toBeGreaterThan(0);
+    for (const { text } of cases) {
+      const bundle = parseBundle(parseJson(text));
+      const keys = {
+        history,
+        basis: { basis: "origin", name: "attestd.example", since: Date.UTC(2026, 10, 22) },
+      } as const;
+      const judged: Judged = { report: verify(text, { trust: history }), bundle, subject: subjectOf(bundle), keys };
+      expect(factsOf(judged)).toContainEqual({ label: "Outcome", text: OUTCOMES[outcome] });
+      const making = makingOf(judged, new Date(Date.UTC(2026, 10, 22)), "a4");
+      const svg = fromUtf8(makeCertificate("svg", utf8(text), history, making).bytes);
+      expect(svg).toContain(`>${OUTCOMES[outcome]}<`);
+      expect(svg.includes(WARNINGS.transaction_failed())).toBe(outcome === "failed");
+      expect(verdictOf(judged).sentences.includes(WARNINGS.transaction_failed())).toBe(outcome === "failed");
+      expect(verdictOf(judged).tone === "passed").toBe(outcome !== "failed");
+    }
+  },
+);
