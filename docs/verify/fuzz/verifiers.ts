@@ -53,8 +53,6 @@ function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): st
   ].join("\n");
 }
 
-/** What a program ends with, before it says anything of any bundle, where it does not take the keys. */
-const REFUSES_KEYS = /^keys: |readTrust|read_trust/m;
 /** No bundle takes longer, on a busy machine neither. */
 const TIMEOUT = 120_000;
 
@@ -66,6 +64,8 @@ export function program({ command, args }: Exclude<Program, { missing: string }>
     mkdirSync(home, { recursive: true });
     const files = bundles.map((_, index) => join(home, `${index}.json`));
     for (const [index, file] of files.entries()) writeFileSync(file, bundles[index] as Uint8Array);
+    const blank = join(home, "blank.json");
+    writeFileSync(blank, "{}");
     const trust = typeof keys.trust === "string" ? keys.trust : join(home, "keys.json");
     if (typeof keys.trust !== "string") writeFileSync(trust, keys.trust);
     const outputs: string[] = [];
@@ -75,7 +75,9 @@ export function program({ command, args }: Exclude<Program, { missing: string }>
       const found = outputsOf(stdout, rest);
       outputs.push(...found.map((output) => (isExit(code, found, rest) ? output : `${output}\nexit code ${code}`)));
       if (found.length === rest.length) continue;
-      if (outputs.length === 0 && REFUSES_KEYS.test(stderr)) return files.map(() => NOTHING);
+      // A program that does not take the keys says nothing of any bundle, of one that is none neither.
+      const areRefused = outputs.length === 0 && (await run(command, [...args, blank, trust])).stdout === "";
+      if (areRefused) return files.map(() => NOTHING);
       const reason = stderr.trim().split("\n").at(-1);
       outputs.push(`crashed: exit code ${code}: ${reason}`);
     }
