@@ -167,7 +167,7 @@ describe("RoundWatcher", () => {
       snd: new Uint8Array(32).fill(3),
       fv: 1,
       lv: 9,
-      wat: structMap({ a: [null, -1] }),
+      wat: structMap({ a: [null, 1] }),
     });
     const falcon = structMap({ sch: "f1", slt: 1, pk: new Uint8Array(1_793), sig: new Uint8Array(1_232) });
     chain.addRound([], blockOf(2, [strange, transaction], { pqsig: falcon, dx: structMap({ a: null }) }));
