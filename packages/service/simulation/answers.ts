@@ -4,8 +4,8 @@ import type { Call } from "../src/calls/call.ts";
 import type { Delivered, Outcome } from "../src/calls/outcome.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
-import type { Sent, SimulatedScheme } from "./payload.ts";
-import { PAY_TO } from "./payments.ts";
+import { isPayers, type Sent, type SimulatedScheme } from "./payload.ts";
+import { type Authorization, PAY_TO, PRICE } from "./payments.ts";
 import type { Witness } from "./witness.ts";
 
 /** What a client is told. */
@@ -65,7 +65,16 @@ export class Answers {
     if (!this.#came.has(payload)) this.#came.set(payload, this.#options.step());
     const { call, spentAt, authorization } = this.#options.witness.course(key);
     if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
-    else this.#seen.set(payload, spentAt !== undefined && authorization.payTo === PAY_TO ? "paid" : "unknown");
+    else this.#seen.set(payload, spentAt !== undefined && isPurchase(authorization) ? "paid" : "unknown");
+  }
+
+  /** A facilitator is asked about a payment, or a chain about its payer's money or what was made of it. */
+  vouched({ payload }: PaymentPayload): void {
+    const { authorization: key, signature } = payload as SimulatedScheme;
+    const { witness } = this.#options;
+    if (!isPayers(signature)) witness.object("unasked", `${key} is asked about, and its payer has not signed`);
+    if (!isPurchase(witness.course(key).authorization))
+      witness.object("unasked", `${key} is asked about, and is no purchase`);
   }
 
   /** An answer leaves the service. */
@@ -73,7 +82,7 @@ export class Answers {
     const { witness, storeFails, count } = this.#options;
     count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
     if (answer.kind === "broken" && !storeFails()) witness.object("answers", textOf(answer.error));
-    else if (request.sent.signature === "bad") this.#toStranger(request, answer);
+    else if (!isPayers(request.sent.signature)) this.#toStranger(request, answer);
     else if (answer.kind === "delivered") this.#bundle(request, answer);
     else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error);
     else if (answer.kind === "problem") this.#problem(request, answer.code);
@@ -135,6 +144,11 @@ export class Answers {
     }
     return calls;
   }
+}
+
+/** Whether the payment is one that we could ever have taken. */
+function isPurchase({ payTo, amount }: Authorization): boolean {
+  return payTo === PAY_TO && amount === PRICE;
 }
 
 export function textOf(error: unknown): string {

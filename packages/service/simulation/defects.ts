@@ -55,6 +55,42 @@ export const DEFECTS = {
     breaks: "attestedOnce",
   },
 
+  /** What nobody has signed is left to the chain, which is asked as if that were a signature. */
+  "an empty signature counts as one": {
+    defect: {
+      rail: (rail) => ({
+        ...rail,
+        signature: async (payment) => (payment.signature === "none" ? "on_chain" : rail.signature(payment)),
+        onChain: async (payment, signal) => payment.signature === "none" || rail.onChain(payment, signal),
+      }),
+    },
+    breaks: "strangers",
+  },
+
+  /** The same, where nothing of it is told. */
+  "an empty signature asks": {
+    defect: {
+      rail: (rail) => ({
+        ...rail,
+        signature: async (payment) => (payment.signature === "none" ? "valid" : rail.signature(payment)),
+      }),
+    },
+    breaks: "unasked",
+  },
+
+  /** A signature is good only as long as the payment can still be made: one that was made has none any more. */
+  "a signature that nobody can simulate is none": {
+    defect: {
+      rail: (rail, chain) => ({
+        ...rail,
+        onChain: async (payment, signal) =>
+          (await rail.onChain(payment, signal)) &&
+          (payment.by !== "program" || chain.isSpendable(payment.authorization)),
+      }),
+    },
+    breaks: "no402",
+  },
+
   /** The end of a call counts as committed as soon as it has been handed in. */
   "reply before commit": {
     defect: {

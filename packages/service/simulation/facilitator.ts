@@ -7,7 +7,7 @@ import {
 } from "../src/payment/facilitator.ts";
 import type { Faults } from "./faults.ts";
 import type { Ask } from "./network.ts";
-import type { SimulatedScheme } from "./payload.ts";
+import { isPayers, type SimulatedScheme } from "./payload.ts";
 import type { Authorization, PaymentChain } from "./payments.ts";
 import type { Life } from "./scheduler.ts";
 
@@ -18,6 +18,8 @@ export type FacilitatorOptions = {
   authorizations: ReadonlyMap<string, Authorization>;
   /** The request that carries the payload has just learnt something from outside. */
   looked(payload: PaymentPayload): void;
+  /** Somebody is asked about the payment whom nobody but its payer may have asked. */
+  vouched(payload: PaymentPayload): void;
   /** The service has asked for a settlement. */
   asked(authorization: Authorization): void;
 };
@@ -37,7 +39,7 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
     const { authorization: id, signature } = payload as SimulatedScheme;
     const authorization = authorizations.get(id);
     if (!authorization) throw new Error(`nobody signed ${id}`);
-    return { authorization, good: signature !== "bad" && chain.isSpendable(authorization) };
+    return { authorization, good: isPayers(signature) && chain.isSpendable(authorization) };
   };
 
   function settle(payload: PaymentPayload, answer: (value: SettleAnswer) => void): void {
@@ -65,6 +67,7 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
         signal,
         serve: (answer) => {
           options.looked(payload);
+          options.vouched(payload);
           const valid = read(payload).good ? !faults.lies("false refusal") : faults.lies("false approval");
           answer(valid ? { valid } : { valid, reason: "invalid_payload" });
         },

@@ -15,6 +15,7 @@ export const INVARIANTS = {
   carriedOnce: "while everything works, nobody takes a call from a replica that is there",
   settledAgain: "a payment that is not made, or has vanished, is asked for again while it lives",
   strangers: "who cannot sign learns nothing",
+  unasked: "nobody is asked about a payment that its payer has not signed, or that we could never have taken",
   answers: "every request is answered, and truly",
   heard: "no rejection goes unheard",
   served: "who pays while everything works gets a bundle within 60 s",

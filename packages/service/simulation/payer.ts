@@ -4,7 +4,7 @@ import type { Call } from "../src/calls/call.ts";
 import type { ProblemCode } from "../src/problems.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import type { Answer } from "./answers.ts";
-import { type Sent, toPayload } from "./payload.ts";
+import { type Sent, type Signer, toPayload } from "./payload.ts";
 import { type Account, type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import type { Replica } from "./replica.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -21,6 +21,8 @@ export type PayerOptions = {
   healed(): boolean;
   /** Whether blocks may be left behind: then this one signs for long enough that its payments can be made again. */
   forks: boolean;
+  /** Whether this one signs for an hour. */
+  patient: boolean;
 };
 
 /** Problems after which the same request never succeeds. */
@@ -36,6 +38,9 @@ const ENDS = new Set<ProblemCode>([
 type Terms = { amount: bigint; payTo: string; ms: number; identifier?: string; name?: string; network?: string };
 const HONEST: Terms = { amount: PRICE, payTo: PAY_TO, ms: 60_000 };
 const LONG_MS = 120_000;
+/** As long as any payment is taken for. */
+const HOUR_MS = 3_600_000;
+const SIGNERS: readonly Signer[] = [...Array<Signer>(7).fill("key"), "wallet", "program"];
 
 /** A client with a purse. It tries everything that an honest, a hasty or a hostile one would try with one payment. */
 export class Payer {
@@ -52,14 +57,16 @@ export class Payer {
 
   /** Makes one payment and sends it, in several ways at once, until it knows how that ended. */
   async purchase(): Promise<void> {
-    const { scheduler, account } = this.#options;
+    const { scheduler, account, patient, forks } = this.#options;
     const { random } = scheduler;
+    // Who has an hour does not ask every few seconds.
+    const pauses = patient ? 20 : 1;
     await scheduler.pause(random.below(15_000), `${account.name} comes`);
     const subject = random.pick(random.chance(0.06) ? UNSOLD : SUBJECTS);
     const sent = await this.#pay(subject, {
       amount: random.chance(0.03) ? PRICE - 1n : PRICE,
       payTo: random.chance(0.03) ? "ANOTHER" : PAY_TO,
-      ms: random.between(12_000, 60_000) + (this.#options.forks ? LONG_MS : 0),
+      ms: (patient ? HOUR_MS : random.between(12_000, 60_000)) + (forks ? LONG_MS : 0),
       ...(random.chance(0.15) && { identifier: `purchase-of-${account.name}` }),
       ...(random.chance(0.15) && { name: `task/${account.name}/${this.#tasks++}` }),
     });
@@ -71,15 +78,19 @@ export class Payer {
     };
     also(0.5, () => this.#send(sent, subject));
     also(0.3, () => this.#send(sent, subject));
-    also(0.15, () => this.#insist(sent, random.pick(SUBJECTS)));
+    also(0.15, () => this.#insist(sent, random.pick(SUBJECTS), pauses));
     also(0.2, () => this.#send({ ...sent, signature: "bad" }, subject));
-    also(0.1, () => this.#send({ ...sent, signature: "other" }, subject));
+    also(0.1, () => this.#send({ ...sent, signature: "none" }, subject));
+    // A program signs in one way alone.
+    if (sent.by !== "program") also(0.1, () => this.#send({ ...sent, signature: "other" }, subject));
+    also(0.1, () => this.#forge(sent, subject));
     also(0.1, () => this.#mischief(authorization));
-    also(0.85, () => this.#insist(sent, subject));
+    also(0.85, () => this.#insist(sent, subject, pauses));
     // What was paid anew under the same name must not be charged a second time.
     if (identifier !== undefined)
-      also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, identifier }), subject));
-    if (name !== undefined) also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, name }), subject));
+      also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, identifier }), subject, pauses));
+    if (name !== undefined)
+      also(0.5, async () => this.#insist(await this.#pay(subject, { ...HONEST, name }), subject, pauses));
     await Promise.all(trials);
   }
 
@@ -112,7 +123,7 @@ export class Payer {
     return {
       authorization,
       signature: "good",
-      wallet: random.chance(0.15),
+      by: random.pick(SIGNERS),
       accepted,
       ...(identifier !== undefined && { identifier }),
       ...(name !== undefined && { name }),
@@ -137,14 +148,27 @@ export class Payer {
   }
 
   /** Sends it again and again, until the answer is an end. */
-  async #insist(sent: Sent, subject: Subject): Promise<Answer> {
+  async #insist(sent: Sent, subject: Subject, pauses = 1): Promise<Answer> {
     for (;;) {
       const answer = await this.#send(sent, subject);
       if (answer.kind === "delivered" || answer.kind === "payment_required") return answer;
       if (answer.kind === "problem" && ENDS.has(answer.code)) return answer;
       if (answer.kind === "problem" && answer.code === "payment_unaccounted" && this.#options.healed()) return answer;
-      await this.#wait();
+      await this.#wait(pauses);
     }
+  }
+
+  /** A stranger makes up a payment of this one's, under the name of its purchase, and cannot sign it. */
+  async #forge({ accepted, identifier, by }: Sent, subject: Subject): Promise<Answer> {
+    const { scheduler, account, chains, signed } = this.#options;
+    const chain = chains.find(({ network }) => network === accepted.network) as PaymentChain;
+    const authorization = chain.authorize(account, PAY_TO, PRICE, HONEST.ms);
+    signed(authorization);
+    const signature = scheduler.random.pick(["bad", "none"] as const);
+    return this.#send(
+      { authorization, signature, by, accepted, ...(identifier !== undefined && { identifier }) },
+      subject,
+    );
   }
 
   /** Takes away what the payment rests on, or makes it without us. */
@@ -165,8 +189,8 @@ export class Payer {
     return random.chance(0.5) ? Promise.resolve() : scheduler.pause(random.below(20_000), "acts");
   }
 
-  #wait(): Promise<void> {
+  #wait(times = 1): Promise<void> {
     const { scheduler } = this.#options;
-    return scheduler.pause(scheduler.random.between(500, 8_000), "waits");
+    return scheduler.pause(scheduler.random.between(500, 8_000) * times, "waits");
   }
 }

@@ -4,11 +4,11 @@ import type { Rounds } from "../src/ledger/ledger.ts";
 import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "../src/payment/rails/rail.ts";
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
-import type { SimulatedScheme } from "./payload.ts";
+import { isPayers, type Sent, type Signer, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, FINALITY_MS, type PaymentChain } from "./payments.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 
-export type SimulatedPayment = Payment & { authorization: Authorization; signature: string; wallet: boolean };
+export type SimulatedPayment = Payment & { authorization: Authorization; signature: Sent["signature"]; by: Signer };
 
 export type RailOptions = {
   life: Life;
@@ -17,6 +17,8 @@ export type RailOptions = {
   ask: Ask;
   /** Every authorization that was ever signed, by id. */
   authorizations: ReadonlyMap<string, Authorization>;
+  /** Somebody is asked about the payment whom nobody but its payer may have asked. */
+  vouched(payload: PaymentPayload): void;
   /** The request that carries the payload has just learnt something from outside. */
   looked(payload: PaymentPayload): void;
 };
@@ -29,7 +31,7 @@ const POLL_MS = 1_000;
 
 /** What every rail does alike: it reads and checks the payload, and asks nodes. */
 function railOn(chain: PaymentChain, options: RailOptions) {
-  const { life, ask, authorizations, looked } = options;
+  const { life, ask, authorizations, looked, vouched } = options;
 
   function question<T>(
     what: string,
@@ -65,33 +67,41 @@ function railOn(chain: PaymentChain, options: RailOptions) {
         wire: payload.payload,
         authorization,
         signature: scheme.signature,
-        wallet: scheme.wallet,
+        by: scheme.by,
       };
     },
 
     payeeFault: async () => undefined,
 
-    async signature({ signature, wallet }: SimulatedPayment) {
-      if (wallet) return "on_chain";
-      return signature === "bad" ? "invalid" : "valid";
+    async signature({ signature, by }: SimulatedPayment) {
+      if (signature === "none") return "invalid";
+      if (by !== "key") return "on_chain";
+      return isPayers(signature) ? "valid" : "invalid";
     },
 
     onChain(payment: SimulatedPayment, signal: AbortSignal): Promise<boolean> {
       return question("wallet", payment, signal, () => {
         looked(payment.payload);
-        return payment.signature !== "bad";
+        const { authorization, signature, by } = payment;
+        // What can be told no more is known from the payment that was made with it.
+        const canBeTold = by !== "program" || chain.isSpendable(authorization);
+        return isPayers(signature) && (canBeTold || chain.spending(authorization) !== undefined);
       });
     },
 
     async checkLayout() {},
 
     balance(payment: SimulatedPayment, signal: AbortSignal): Promise<bigint> {
-      return question("balance", payment, signal, () => payment.authorization.account.balance);
+      return question("balance", payment, signal, () => {
+        vouched(payment.payload);
+        return payment.authorization.account.balance;
+      });
     },
 
     spent(payment: SimulatedPayment, signal: AbortSignal): Promise<boolean> {
       return question("spent", payment, signal, () => {
         looked(payment.payload);
+        vouched(payment.payload);
         return chain.spending(payment.authorization) !== undefined;
       });
     },

@@ -24,9 +24,11 @@ export type Report = {
 /** How long faults go on at most, in ms; now and then long enough for the longest pauses between retries. */
 const ILLNESS_MS = 60_000;
 const LONG_ILLNESS_MS = 240_000;
-/** Simulated time after the healing in which everything must come to rest, in ms. */
-const REST_MS = 300_000;
-const MOST_STEPS = 20_000;
+/** Simulated time after the healing in which everything must come to rest, in ms, and the steps that it may take. */
+type Rest = { ms: number; steps: number };
+const REST: Rest = { ms: 300_000, steps: 20_000 };
+/** Where payments are valid for an hour: what cannot be made is open for as long. */
+const PATIENT_REST: Rest = { ms: 4_200_000, steps: 200_000 };
 
 /**
  * Runs one schedule: some payers and replicas, until everything has healed and come to rest, and its judgement.
@@ -41,7 +43,10 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const waitMs = random.pick([3_000, 20_000, 90_000]);
   const mostInFlight = random.pick([1, 3, 2_000, 2_000]);
   const fleet = new Fleet(world, { waitMs, mostInFlight, defect }, random.pick([1, 1, 2, 2, 3]));
-  const clients = new Clients(world, fleet);
+  const patient = random.chance(0.01);
+  if (patient) count("payments valid for an hour");
+  const clients = new Clients(world, fleet, patient);
+  const rest = patient ? PATIENT_REST : REST;
   for (let i = random.between(1, 3); i > 0; i--) clients.come(random.pick([1, 2, 10]), random.between(1, 2));
   if (random.chance(0.1)) drainAttestor(world);
   const illness = random.below(random.chance(0.03) ? LONG_ILLNESS_MS : ILLNESS_MS);
@@ -52,11 +57,11 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
     fleet.heal();
   });
 
-  await untilRest(world, fleet, clients, random.pick([0, 0.005, 0.02]));
+  await untilRest(world, fleet, clients, rest, random.pick([0, 0.005, 0.02]));
   if (random.chance(0.3)) {
     clients.comeHonestly();
     clients.comeAgain();
-    await untilRest(world, fleet, clients, 0);
+    await untilRest(world, fleet, clients, rest, 0);
   }
   if (!witness.violation) judge(witness, database, faults.healedAt);
   if (!witness.violation) await replayAll(world, fleet);
@@ -67,13 +72,19 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
 }
 
 /** Lets things happen until nothing more is to come, or something must never have come. @param rate of disturbances */
-async function untilRest({ scheduler, faults, witness }: World, fleet: Fleet, clients: Clients, rate: number) {
+async function untilRest(
+  { scheduler, faults, witness }: World,
+  fleet: Fleet,
+  clients: Clients,
+  rest: Rest,
+  rate: number,
+) {
   const begun = scheduler.now;
   await scheduler.run(() => {
     if (witness.violation) return true;
     const quiet = clients.busy === 0 && witness.open === 0 && scheduler.inFlight === 0;
     if (faults.healed && quiet && fleet.whole) return true;
-    if (scheduler.now > Math.max(begun, faults.healedAt) + REST_MS || scheduler.steps > MOST_STEPS)
+    if (scheduler.now > Math.max(begun, faults.healedAt) + rest.ms || scheduler.steps > rest.steps)
       witness.object("rest", `${witness.open} calls are open, ${clients.busy} purchases are under way`);
     // Between any two steps, and so between any two awaits.
     if (!faults.healed && scheduler.random.chance(rate)) fleet.disturb();
@@ -88,15 +99,18 @@ class Clients {
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #payers: Payer[] = [];
+  /** Whether they sign for an hour. */
+  readonly #patient: boolean;
 
-  constructor(world: World, fleet: Fleet) {
+  constructor(world: World, fleet: Fleet, patient: boolean) {
     this.#world = world;
     this.#fleet = fleet;
+    this.#patient = patient;
   }
 
   /** Somebody comes with the money for so many purchases, and makes some. */
   come(affordable: number, purchases: number): void {
-    const payer = this.#payer(affordable);
+    const payer = this.#payer(affordable, this.#patient);
     for (let i = 0; i < purchases; i++) this.#let(payer.purchase());
   }
 
@@ -129,7 +143,7 @@ class Clients {
     this.#let(serve());
   }
 
-  #payer(affordable: number): Payer {
+  #payer(affordable: number, patient = false): Payer {
     const { scheduler, chains, faults, authorizations, witness } = this.#world;
     const payer = new Payer({
       scheduler,
@@ -142,6 +156,7 @@ class Clients {
       },
       healed: () => faults.healed,
       forks: faults.forks,
+      patient,
     });
     this.#payers.push(payer);
     return payer;
@@ -181,7 +196,7 @@ async function replayAll({ scheduler, database, authorizations, witness }: World
   const replays = [...authorizations.values()].map(async (authorization) => {
     const call = database.find(authorization.key);
     if (call?.state !== "done" && call?.state !== "loss") return;
-    const sent = { authorization, signature: "good", wallet: false, accepted: call.requirement } as const;
+    const sent = { authorization, signature: "good", by: "key", accepted: call.requirement } as const;
     const answer = await fleet.pick()?.request({ sent, subject: call.subject, payload: toPayload(sent), wait: true });
     if (answer?.kind !== "delivered") witness.object("delivered", `${call.key} is not given again`);
   });

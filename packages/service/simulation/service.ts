@@ -13,12 +13,13 @@ import type { ChainName } from "../src/chains/chain.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { Offers, type Tender } from "../src/payment/offers.ts";
+import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
 import { simulatedFacilitator } from "./facilitator.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
-import { ledgerRail, tokenRail } from "./rail.ts";
+import { ledgerRail, type SimulatedPayment, tokenRail } from "./rail.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 import { simulatedSource } from "./sources.ts";
 import type { World } from "./world.ts";
@@ -28,6 +29,7 @@ export type Defect = {
   admit?(admit: Admit, store: Store): Admit;
   perform?(perform: Perform, options: EffectsOptions): Perform;
   ledger?(ledger: Ledger): Ledger;
+  rail?(rail: Rail<SimulatedPayment>, chain: PaymentChain): Rail<SimulatedPayment>;
   store?(store: Store): Store;
   products?(products: Products): Products;
   /** The name of the key that a process signs with. */
@@ -70,7 +72,10 @@ export async function openService(
   const store = defect.store?.(opened) ?? opened;
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
-  const tenders = chains.map((chain) => tenderOn(chain, life, clock, ledger, world));
+  const tenders = chains.map((chain) => {
+    const tender = tenderOn(chain, life, clock, ledger, world);
+    return { ...tender, rail: defect.rail?.(tender.rail, chain) ?? tender.rail };
+  });
   const rails = tenders.map(({ rail }) => rail);
   const offers = new Offers({ tenders, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
@@ -158,11 +163,18 @@ function openStore(life: Life, { database, ask, scheduler, faults }: World): Sto
   });
 }
 
-function tenderOn(chain: PaymentChain, life: Life, clock: Clock, { rounds }: Ledger, world: World): Tender {
+function tenderOn(
+  chain: PaymentChain,
+  life: Life,
+  clock: Clock,
+  { rounds }: Ledger,
+  world: World,
+): Tender & { rail: Rail<SimulatedPayment> } {
   const { witness, answers } = world;
   const looked = (payload: PaymentPayload) => answers.looked(payload);
+  const vouched = (payload: PaymentPayload) => answers.vouched(payload);
   const asked = witness.settlementAsked.bind(witness);
-  const options = { ...world, life, clock, looked, asked };
+  const options = { ...world, life, clock, looked, vouched, asked };
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,

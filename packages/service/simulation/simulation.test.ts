@@ -20,6 +20,7 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     expect(counts.get("call done")).toBeGreaterThan(10_000);
     const sold = ["transaction", "block", "inclusion"].map((kind) => `bought: ${kind}`);
     expect(sold.filter((kind) => (counts.get(kind) ?? 0) < 3_000)).toEqual([]);
+    expect(counts.get("payments valid for an hour")).toBeGreaterThan(50);
     const rare = ["call void", "call owed", "call settled again", "call attested again", "fault: process crash"];
     expect(rare.filter((kind) => (counts.get(kind) ?? 0) < 100)).toEqual([]);
   });
