@@ -7,6 +7,14 @@ import type { Request } from "./subjects.ts";
 /** What the buyer was told each time: a status with the problem's code where there is one, or that nothing came. */
 export type Told = string;
 
+/** Ask to send the same payment again, and are right on a machine so slow that an upstream's answer comes too late. */
+export const LATE: readonly Told[] = [
+  "503 facilitator_unavailable",
+  "503 providers_unavailable",
+  "503 settlement_pending",
+  "503 attestation_pending",
+];
+
 export type Purchase = {
   told: Told[];
   /** Of the last answer. */
@@ -15,12 +23,17 @@ export type Purchase = {
 };
 
 /** Until the same payment is sent again, in ms. */
-const PAUSE_MS = 100;
+export const PAUSE_MS = 100;
 
-/** Asks what a request costs. */
+/** Asks what a request costs, until something is offered: a service that has just started may not have heard of its facilitator. */
 export async function priceOf(url: string, request: Request, signal: AbortSignal): Promise<PaymentRequired> {
-  const response = await post(url, request, {}, signal);
-  return decodePaymentRequiredHeader(response.headers.get("payment-required") as string);
+  for (;;) {
+    const response = await post(url, request, {}, signal);
+    const required = response.headers.get("payment-required");
+    if (required !== null) return decodePaymentRequiredHeader(required);
+    if (response.status !== 503) throw new Error(`no price, but HTTP ${response.status}: ${await response.text()}`);
+    await sleep(PAUSE_MS, undefined, { signal });
+  }
 }
 
 /**

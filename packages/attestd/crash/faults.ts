@@ -1,6 +1,6 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { startService } from "@attestd/service";
-import { buy, priceOf, type Told } from "./buyer.ts";
+import { buy, LATE, priceOf, type Told } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { type Deployment, newDeployment } from "./deployment.ts";
 import type { Fault, Match } from "./fault-proxy.ts";
@@ -181,11 +181,8 @@ function ruleOf({ question, fault }: FaultCell): Staged {
   return { match, to: 1, fault: FAULTS[fault] };
 }
 
-/** Ask to send the same payment again, and are right on a machine so slow that an upstream's answer comes too late. */
-const LATE = ["facilitator_unavailable", "providers_unavailable", "settlement_pending", "attestation_pending"];
-
 /** What the buyer was told before the end and must not have been. */
 function unexpected(told: readonly Told[], { refusals }: Question): string[] {
-  const allowed = new Set<Told>([...refusals, ...LATE].map((code) => `503 ${code}`));
+  const allowed = new Set<Told>([...refusals.map((code) => `503 ${code}`), ...LATE]);
   return told.filter((one) => !allowed.has(one)).map((one) => `the buyer was told ${one}`);
 }

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
-import { buy, priceOf, send } from "./buyer.ts";
+import { buy, LATE, PAUSE_MS, priceOf, send } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { newDeployment } from "./deployment.ts";
 import { type Ended, judge, rounds } from "./judge.ts";
@@ -70,7 +71,7 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const [flooded, bought] = await Promise.all([
     inParallel([...Array(flood.payments).keys()], flood.atOnce, async () => {
       const payment = await answered(() => payOnAlgorand(sandbox, offer, "long", account), signal);
-      return { payment, ...(await answered(() => send(service.url, request, payment, signal), signal)) };
+      return { payment, ...(await judged(() => send(service.url, request, payment, signal), signal)) };
     }),
     inParallel([...Array(flood.honest).keys()], 1, async (n) => {
       const began = performance.now();
@@ -102,6 +103,15 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
     seconds,
     wrong,
   };
+}
+
+/** Sends until the payment itself is answered: a machine so slow that upstreams are late says nothing about its balance. */
+async function judged(sending: () => ReturnType<typeof send>, signal: AbortSignal): ReturnType<typeof send> {
+  for (;;) {
+    const answer = await answered(sending, signal);
+    if (!LATE.includes(answer.told)) return answer;
+    await sleep(PAUSE_MS, undefined, { signal });
+  }
 }
 
 /** Asks until something comes back: what was taken up must not go unheard. */

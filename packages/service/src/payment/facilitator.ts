@@ -57,7 +57,7 @@ const SupportedResponse = z.object({ kinds: z.array(z.unknown()) });
 const VERIFY_MS = 60_000;
 /** Facilitators wait for the payment's chain: some answer after 100 s. */
 export const SETTLE_MS = 120_000;
-const SUPPORTED_MS = 5_000;
+const SUPPORTED_MS = 15_000;
 /** An answer is a few hundred bytes; a list of kinds some ten thousand. */
 const MOST_BYTES = 1024 * 1024;
 /** Of words of theirs that are passed on. */

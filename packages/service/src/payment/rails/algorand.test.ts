@@ -118,6 +118,13 @@ describe("an Algorand payment", () => {
     });
   });
 
+  test("made at a node that is a few rounds ahead of ours is accepted", async () => {
+    const ahead = params({ firstValid: 104 });
+    expect(await checked(group(transfer({ suggestedParams: ahead }), fee({ suggestedParams: ahead })))).toMatchObject({
+      window: { firstValid: 104 },
+    });
+  });
+
   test("signed by another key is invalid; by an account that is said to be rekeyed to it, the chain can tell", async () => {
     const payment = transfer();
     const signature = payment.rawSignTxn(stranger.sk);

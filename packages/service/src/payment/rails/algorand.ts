@@ -19,6 +19,9 @@ export const ALGORAND_USDC = "31566704";
 /** MainNet's mean round, for a life given in seconds. */
 const SECONDS_A_ROUND = 2.8;
 
+/** Rounds by which a payer's node may be ahead of ours: its payment is first valid in the newest round that it knows. */
+const AHEAD_ROUNDS = 4;
+
 /** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
 const MARGIN_ROUNDS = 3;
 
@@ -236,7 +239,8 @@ function checkFeePayer({ transaction }: GroupMember, feePayer: unknown, maxFee: 
 }
 
 function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
-  if (firstValid > latest + 1) throw new PaymentRefused(`the payment is not valid before round ${firstValid}`);
+  if (firstValid > latest + AHEAD_ROUNDS)
+    throw new PaymentRefused(`the payment is not valid before round ${firstValid}`);
   if (lastValid < latest + MARGIN_ROUNDS)
     throw new PaymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
   if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
