@@ -23,22 +23,7 @@ export const PASSWORD = "s3cr3t p@ss/word";
 /** Starts a real server from npm, with data of its own on a free port. */
 export async function startPostgres(): Promise<TestPostgres> {
   const databaseDir = await mkdtemp(join(tmpdir(), "attestd-postgres-"));
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: "attestd",
-    password: PASSWORD,
-    authMethod: "scram-sha-256",
-    createPostgresUser: true,
-    initdbFlags: ["--no-sync", "--locale=C", "--encoding=UTF8"],
-    // What survives the loss of power is the server's to show, not ours.
-    postgresFlags: ["-c", "fsync=off"],
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
-  await server.initialise();
-  await server.start();
+  const { server, port } = await started(databaseDir);
   return {
     async database() {
       const name = `test_${randomUUID().replaceAll("-", "")}`;
@@ -52,6 +37,34 @@ export async function startPostgres(): Promise<TestPostgres> {
       await rm(databaseDir, { recursive: true });
     },
   };
+}
+
+/** Another process may take a port between its being found free and its being listened on: then another is tried. */
+async function started(databaseDir: string): Promise<{ server: EmbeddedPostgres; port: number }> {
+  const TRIES = 5;
+  for (let tries = 1; ; tries++) {
+    const port = await freePort();
+    const server = new EmbeddedPostgres({
+      databaseDir,
+      port,
+      user: "attestd",
+      password: PASSWORD,
+      authMethod: "scram-sha-256",
+      createPostgresUser: true,
+      initdbFlags: ["--no-sync", "--locale=C", "--encoding=UTF8"],
+      // What survives the loss of power is the server's to show, not ours.
+      postgresFlags: ["-c", "fsync=off"],
+      onLog: () => undefined,
+      onError: () => undefined,
+    });
+    if (tries === 1) await server.initialise();
+    try {
+      await server.start();
+      return { server, port };
+    } catch (error) {
+      if (tries === TRIES) throw error;
+    }
+  }
 }
 
 /** Runs statements on a connection of their own. */
