@@ -26,6 +26,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   browser: () => import("./browser.ts"),
   growth: () => import("./growth.ts"),
   overload: () => import("./overload.ts"),
+  stall: () => import("./stall.ts"),
 };
 
 const { positionals: names, values } = parseArgs({

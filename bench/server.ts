@@ -12,6 +12,9 @@ import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandb
 export interface Server extends AsyncDisposable {
   url: string;
   pid: number;
+  /** Asks it something over IPC, where it answers that. */
+  // biome-ignore lint/suspicious/noExplicitAny: what it answers is between the benchmark and its server.
+  ask(): Promise<any>;
 }
 
 const ATTESTD = fileURLToPath(new URL("../packages/attestd/src/main.ts", import.meta.url));
@@ -79,7 +82,16 @@ async function start(file: string, args: readonly string[], over: Record<string,
   const ended = once(child, "exit");
   const [message] = await Promise.race([once(child, "message"), ended]);
   if (child.exitCode !== null || typeof message !== "object") throw new Error(`${file} did not start`);
-  return { url: message.ready, pid: child.pid as number, [Symbol.asyncDispose]: () => end(child, ended) };
+  return {
+    url: message.ready,
+    pid: child.pid as number,
+    async ask() {
+      const answer = once(child, "message");
+      child.send({});
+      return (await answer)[0];
+    },
+    [Symbol.asyncDispose]: () => end(child, ended),
+  };
 }
 
 async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {

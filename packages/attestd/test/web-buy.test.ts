@@ -4,6 +4,7 @@ import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
 import { BASE_USDC, USDC_ABI } from "./rails.ts";
+import { startShop } from "./shop.ts";
 import { onPayment, walletOf } from "./web-states.ts";
 import { endVisits, startVisits, type Visits } from "./web-visits.ts";
 import { post } from "./world.ts";
@@ -251,5 +252,27 @@ describe.skipIf(!browser)("buying on the page", () => {
     await press(page, "See the price");
     await page.getByText("a payment could be lost. Buying is off here. Nothing was paid.").waitFor();
     expect(wallet.asked).toEqual([]);
+  });
+
+  test("a page of another origin buys with stock @x402/fetch, and reads the bundle and the receipt", async () => {
+    await using shop = await startShop();
+    const context = await visits.visitor();
+    const page = await context.newPage();
+    await page.goto(shop.url);
+    // Tracing, and a gateway's own credentials, go with it.
+    const headers = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`, tracestate: "a=1", authorization: "A" };
+    const purchase = [url("attest"), { txid: txid() }, visits.world.sandbox.payers.base?.privateKey, headers];
+    const bought = await page.evaluate<{ status: number; receipt: string; text: string }>(
+      `buy(...${JSON.stringify(purchase)})`,
+    );
+    expect(bought.status).toBe(200);
+    const verified = await post(url("verify"), bought.text);
+    expect(verified).toMatchObject({ status: 200, json: { verified: true } });
+    expect(JSON.parse(Buffer.from(bought.receipt, "base64").toString())).toMatchObject({ success: true });
+
+    // What Node refuses unread can be read, too.
+    const refused = [url("attest"), { "payment-signature": "A".repeat(20_000) }];
+    const told = await page.evaluate(`ask(...${JSON.stringify(refused)})`);
+    expect(told).toEqual({ status: 431, code: "headers_too_large" });
   });
 });

@@ -17,6 +17,11 @@ answerJobs(
   (history) => {
     trust = history as KeyHistory;
   },
+  // A message's bundle, which was made here.
+  (value) => {
+    const { bundle } = value as { bundle?: Uint8Array<ArrayBuffer> };
+    return bundle ? [bundle.buffer] : [];
+  },
 );
 
 function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asksChain: boolean }): Examined {

@@ -52,13 +52,14 @@ export function createExaminer(most: number, history: () => KeyHistory): Examine
   async function run(name: ExaminerJob, body: Uint8Array, how: unknown): Promise<unknown> {
     if (waiting + body.length > MOST_WAITING)
       throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
-    // A copy: of a buffer that others share, a message would carry the whole.
+    // A copy, to hand over: of a buffer that others share, a message would carry the whole.
     const bytes = new Uint8Array(body);
-    waiting += bytes.length;
+    const size = bytes.length;
+    waiting += size;
     try {
-      return await threads.run(name, [bytes, how]);
+      return await threads.run(name, [bytes, how], [bytes.buffer]);
     } finally {
-      waiting -= bytes.length;
+      waiting -= size;
     }
   }
 

@@ -97,7 +97,8 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
     bundle[name] = value;
     delete args[name];
   }
-  return Buffer.from(JSON.stringify(bundle));
+  // Of a buffer of its own: a thread hands that over.
+  return new TextEncoder().encode(JSON.stringify(bundle));
 }
 
 /** What is too large about a message without its bundle; undefined where nothing is. */

@@ -1,21 +1,28 @@
 import { parentPort } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
-import type { Job, Outcome, Telling } from "./threads.ts";
+import type { Handed, Job, Outcome, Telling } from "./threads.ts";
 
 /**
  * Makes this thread one of `createThreads`.
  * @param run runs a function by its name
  * @param rely takes what the functions go by from now on
+ * @param handOver what of a value is handed over: nothing on this thread may use it any more
  */
 export function answerJobs(
   run: (name: string, args: readonly unknown[]) => unknown,
   rely: (premises: unknown) => void = () => undefined,
+  handOver: (value: unknown) => Handed = () => [],
 ): void {
   const port = parentPort;
   if (!port) throw new Error("answerJobs is called on a thread");
   port.on("message", (telling: Telling) => {
     if ("premises" in telling) return rely(telling.premises);
-    void Promise.all(telling.jobs.map(answer)).then((outcomes) => port.postMessage(outcomes));
+    void Promise.all(telling.jobs.map(answer)).then((outcomes) => {
+      port.postMessage(
+        outcomes,
+        outcomes.flatMap((outcome) => ("value" in outcome ? handOver(outcome.value) : [])),
+      );
+    });
   });
 
   async function answer({ id, name, args }: Job): Promise<Outcome> {

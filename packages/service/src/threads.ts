@@ -3,6 +3,8 @@ import { DecodeError } from "@attestd/proof/encoding";
 
 /** One function to be run on a thread. */
 export type Job = { id: number; name: string; args: readonly unknown[] };
+/** What is handed over with a job or an outcome, and not copied. */
+export type Handed = readonly ArrayBuffer[];
 /** What it gave, or why it did not. */
 export type Outcome = { id: number } & ({ value: unknown } | { error: string; malformed: boolean });
 /** What a thread is told: work, and what all work on it goes by from now on. */
@@ -21,17 +23,18 @@ export type ThreadsOptions = {
 /** Threads that run functions of plain data. */
 export interface Threads {
   /**
+   * @param handed of the arguments, what is handed over: nobody may use it here any more
    * @returns what the function gives
    * @throws DecodeError what the function threw as such; Error anything else, and when the threads are closed
    */
-  run(name: string, args: readonly unknown[]): Promise<unknown>;
+  run(name: string, args: readonly unknown[], handed?: Handed): Promise<unknown>;
   /** Tells every thread, now and later, what its functions go by; jobs that are given afterwards see it. */
   share(premises: unknown): void;
   /** Ends the threads; what they have under way is rejected. */
   close(): Promise<void>;
 }
 
-type Pending = Job & { resolve: (value: unknown) => void; reject: (error: Error) => void };
+type Pending = Job & { handed: Handed; resolve: (value: unknown) => void; reject: (error: Error) => void };
 type Thread = { worker: Worker; pending: Map<number, Pending> };
 
 /**
@@ -84,27 +87,28 @@ export function createThreads(file: URL, { most, each = 1 }: ThreadsOptions): Th
 
   function handOut(): void {
     isDue = false;
-    const given = new Map<Thread, Job[]>();
+    const given = new Map<Thread, { jobs: Job[]; handed: ArrayBuffer[] }>();
     let taken = 0;
     for (const pending of waiting) {
       const thread = next();
       if (!thread) break;
       taken++;
       thread.pending.set(pending.id, pending);
-      const { id, name, args } = pending;
-      const jobs = given.get(thread);
-      if (jobs) jobs.push({ id, name, args });
-      else given.set(thread, [{ id, name, args }]);
+      const { id, name, args, handed } = pending;
+      const parcel = given.get(thread) ?? { jobs: [], handed: [] };
+      parcel.jobs.push({ id, name, args });
+      parcel.handed.push(...handed);
+      given.set(thread, parcel);
     }
     waiting = waiting.slice(taken);
-    for (const [{ worker }, jobs] of given) worker.postMessage({ jobs } satisfies Telling);
+    for (const [{ worker }, { jobs, handed }] of given) worker.postMessage({ jobs } satisfies Telling, handed);
   }
 
   return {
-    run(name, args) {
+    run(name, args, handed = []) {
       if (closed) return Promise.reject(new Error("the threads were ended"));
       return new Promise((resolve, reject) => {
-        waiting.push({ id: ++lastId, name, args, resolve, reject });
+        waiting.push({ id: ++lastId, name, args, handed, resolve, reject });
         if (!isDue) setImmediate(handOut);
         isDue = true;
       });
