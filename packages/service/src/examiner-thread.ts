@@ -19,8 +19,8 @@ answerJobs(
   },
   // A message's bundle, which was made here.
   (value) => {
-    const { bundle } = value as { bundle?: Uint8Array<ArrayBuffer> };
-    return bundle ? [bundle.buffer] : [];
+    const { bundle } = value as { bundle?: unknown };
+    return bundle instanceof Uint8Array ? [bundle.buffer as ArrayBuffer] : [];
   },
 );
 

@@ -2,7 +2,7 @@ import type { Bundle, BundleBlock, BundleSource, BundleType } from "@attestd/pro
 import type { VerifyReport } from "@attestd/proof/report";
 import type { KeyHistory } from "@attestd/proof/trust";
 import type { ChainName } from "./chains/chain.ts";
-import { type MessageRead, REQUEST_BYTES, type ReadMessage, readMessage } from "./messages.ts";
+import { type MessageRead, type ReadMessage, readSmallMessage } from "./messages.ts";
 import { Problem } from "./problems.ts";
 import { createThreads } from "./threads.ts";
 
@@ -71,8 +71,7 @@ export function createExaminer(most: number, history: () => KeyHistory): Examine
       return (await run("examine", body, { type, asksChain })) as Examined;
     },
     async readMessage(body, form) {
-      if (body.length <= REQUEST_BYTES) return readMessage(body, form);
-      return (await run("readMessage", body, form)) as MessageRead;
+      return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
     close: () => threads.close(),
   };

@@ -2,7 +2,7 @@ import type { JsonValue } from "@attestd/proof/json";
 import { testAttestor, testBundle, testHistory } from "@attestd/proof/testing";
 import { afterAll, describe, expect, test } from "vitest";
 import { createExaminer } from "./examiner.ts";
-import { type MessageForm, readMessage } from "./messages.ts";
+import { type MessageForm, readMessage, readSmallMessage } from "./messages.ts";
 
 const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], beside: ["chain"] };
 const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["skill", "chain"] };
@@ -89,6 +89,15 @@ describe("a message", () => {
     expect(await read(`[${"0,".repeat(2 ** 20)}0]`, MCP)).toMatchObject({
       notJson: expect.stringContaining("members"),
     });
+  });
+
+  test("of few bytes and many members is read too, beside the event loop", async () => {
+    const many = JSON.stringify({ nodes: Array.from({ length: 4000 }, (_, i) => i) });
+    for (const sent of [tool("verify", JSON.parse(many)), skill(text("verify", JSON.parse(many)))]) {
+      const form = sent.includes("tools/call") ? MCP : A2A;
+      expect(readSmallMessage(Buffer.from(sent), form)).toBeUndefined();
+      expect(await read(sent, form)).toMatchObject({ bundle: many });
+    }
   });
 
   test("is read the same on a thread as where it is called", async () => {

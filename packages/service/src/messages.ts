@@ -1,4 +1,4 @@
-import { JsonError, type JsonObject, type JsonValue, parseJson } from "@attestd/proof/json";
+import { JsonError, type JsonLimits, type JsonObject, type JsonValue, parseJson } from "@attestd/proof/json";
 import { REQUEST_LIMITS } from "./input.ts";
 
 /** How the messages of a protocol carry a bundle that is to be verified. */
@@ -34,16 +34,39 @@ const LIMITS = { maxSize: MESSAGE_BYTES, maxDepth: 16 + 6, maxMembers: 4096 + RE
 /** Reads a message where it is called. @param body UTF-8 */
 export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
   try {
-    const message = parseJson(body, LIMITS);
-    const { args, about } = FIND_CALL[form.protocol](message, form);
-    const bundle = args && takeBundle(args, form);
-    const tooLarge = excess(message, about, bundle === undefined);
-    if (tooLarge !== undefined) return { tooLarge };
-    return { message, ...(bundle && { bundle }) };
+    return take(parseJson(body, LIMITS), form, (text) => readText(text));
   } catch (error) {
-    if (error instanceof JsonError) return { notJson: error.message, pointer: error.pointer };
-    throw error;
+    return refusal(error);
   }
+}
+
+/** Reads a message that has no more bytes and members than a request has. @returns undefined for one that has */
+export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRead | undefined {
+  if (body.length > REQUEST_BYTES) return undefined;
+  const limits = { ...LIMITS, ...REQUEST_LIMITS };
+  try {
+    return take(parseJson(body, limits), form, (text) => readText(text, limits));
+  } catch (error) {
+    return isTooMany(error) ? undefined : refusal(error);
+  }
+}
+
+function take(message: JsonValue, form: MessageForm, read: ReadText): MessageRead {
+  const { args, about } = FIND_CALL[form.protocol](message, form, read);
+  const bundle = args && takeBundle(args, form);
+  const tooLarge = excess(message, about, bundle === undefined);
+  if (tooLarge !== undefined) return { tooLarge };
+  return { message, ...(bundle && { bundle }) };
+}
+
+/** @throws whatever is not about the JSON */
+function refusal(error: unknown): MessageRead {
+  if (error instanceof JsonError) return { notJson: error.message, pointer: error.pointer };
+  throw error;
+}
+
+function isTooMany(error: unknown): boolean {
+  return error instanceof JsonError && error.code === "too_many";
 }
 
 /** A call in a message: the arguments of one that verifies, and whatever else the protocol lets be said with it. */
@@ -59,17 +82,17 @@ const FIND_CALL = {
   },
 
   /** JSON-RPC, `message/send`: a part of the message, data or a text that is the JSON of it, names the skill. */
-  a2a(message: JsonValue, { verifying }: MessageForm): FoundCall {
+  a2a(message: JsonValue, { verifying }: MessageForm, read: ReadText): FoundCall {
     const { message: said, metadata } = membersOf(membersOf(message).params);
     const { parts, metadata: ofMessage } = membersOf(said);
-    const calls = (Array.isArray(parts) ? parts : []).map(membersOf).map(withData);
+    const calls = (Array.isArray(parts) ? parts : []).map((part) => withData(membersOf(part), read));
     const args = calls.find(({ skill }) => typeof skill === "string" && verifying.includes(skill));
     return { args, about: [metadata, ofMessage] };
   },
 };
 
 /** The data of a part. A text that is the JSON of an object becomes data. */
-function withData(part: JsonObject): JsonObject {
+function withData(part: JsonObject, readText: ReadText): JsonObject {
   const { kind, text, data } = part;
   if (kind === "data") return membersOf(data);
   if (kind !== "text" || typeof text !== "string" || !text.trimStart().startsWith("{")) return {};
@@ -80,11 +103,18 @@ function withData(part: JsonObject): JsonObject {
   return membersOf(read);
 }
 
-/** Undefined where the text is no strict JSON: it stays what it is, for the door to refuse. */
-function readText(text: string): JsonValue | undefined {
+/** The JSON of a text. */
+type ReadText = (text: string) => JsonValue | undefined;
+
+/**
+ * @returns undefined where the text is no strict JSON: it stays what it is, for the door to refuse
+ * @throws JsonError where its members are more than the limits that are given
+ */
+function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
   try {
-    return parseJson(text, LIMITS);
-  } catch {
+    return parseJson(text, limits ?? LIMITS);
+  } catch (error) {
+    if (limits && isTooMany(error)) throw error;
     return undefined;
   }
 }

@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, createServer as createSocketServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+/* The example configurations, each under the program of its name, between a client and a server of paid answers' size. */
+
+/** How a proxy's configuration is run, with its own addresses replaced. */
+const PROXIES = [
+  {
+    name: "nginx",
+    file: "nginx.conf",
+    command: (conf: string, dir: string) => ["-c", conf, "-p", dir, "-g", "daemon off;"],
+  },
+  {
+    name: "caddy",
+    file: "Caddyfile",
+    command: (conf: string) => ["run", "--config", conf, "--adapter", "caddyfile"],
+  },
+];
+
+/** What the service writes for a paid call, at its largest, and what came to it. */
+const RECEIPT = "A".repeat(9_000);
+const seen: { headers: Record<string, unknown>; length: number }[] = [];
+const service: Server = createServer(async (request, response) => {
+  const body = await text(request);
+  seen.push({ headers: request.headers, length: body.length });
+  if (request.headers["payment-signature"] === "slow") return;
+  response.writeHead(200, { "payment-response": RECEIPT, "payment-required": "B".repeat(4_000) }).end("bundle");
+});
+beforeAll(() => new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve)));
+afterAll(() => {
+  service.closeAllConnections();
+  service.close();
+});
+
+describe.each(PROXIES)("behind $name", ({ name, file, command }) => {
+  const isThere = spawnSync(name, [name === "nginx" ? "-v" : "version"]).status === 0;
+  if (!isThere) console.log(`${name} is not installed (apt-get install ${name}): docs/proxies/${file} is not tried`);
+  let dir: string;
+  let url: string;
+  let proxy: ChildProcess | undefined;
+
+  beforeAll(async () => {
+    if (!isThere) return;
+    dir = await mkdtemp(join(tmpdir(), "attestd-proxy-"));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    const conf = await readFile(join(import.meta.dirname, file), "utf8");
+    const here = conf
+      .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
+      .replaceAll("127.0.0.1:4020", `127.0.0.1:${(service.address() as AddressInfo).port}`);
+    expect(here).not.toBe(conf);
+    await writeFile(join(dir, file), here);
+    proxy = spawn(name, command(join(dir, file), dir), {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...process.env, HOME: dir },
+    });
+    await answers(url, proxy);
+  });
+  afterAll(async () => {
+    if (!proxy) return;
+    const ended = once(proxy, "exit");
+    proxy.kill("SIGTERM");
+    await ended;
+    await rm(dir, { recursive: true });
+  });
+
+  test.skipIf(!isThere)("a purchase goes through: its payment, and the receipt of it", async () => {
+    const headers = {
+      "content-type": "application/json",
+      "payment-signature": "C".repeat(12_000),
+      "x-forwarded-for": "6.6.6.6",
+    };
+    const answer = await fetch(`${url}/attest`, { method: "POST", headers, body: "{}" });
+    expect([answer.status, answer.headers.get("payment-response"), await answer.text()]).toEqual([
+      200,
+      RECEIPT,
+      "bundle",
+    ]);
+    const { headers: passed = {} } = seen.at(-1) ?? {};
+    expect(passed).toMatchObject({ host: new URL(url).host, "payment-signature": "C".repeat(12_000) });
+    // The last address is the one that the proxy saw, which TRUST_PROXY goes by.
+    expect(String(passed["x-forwarded-for"]).split(",").at(-1)?.trim()).toBe("127.0.0.1");
+  });
+
+  test.skipIf(!isThere)("a bundle of 2 MiB can be verified", async () => {
+    const body = "x".repeat(2 ** 21);
+    expect((await fetch(`${url}/verify`, { method: "POST", body })).status).toBe(200);
+    expect(seen.at(-1)?.length).toBe(2 ** 21);
+  });
+});
+
+test("both wait for a paid answer longer than the service does", async () => {
+  const [nginx, caddy] = await Promise.all(
+    PROXIES.map(({ file }) => readFile(join(import.meta.dirname, file), "utf8")),
+  );
+  expect(nginx).toMatch(/proxy_buffer_size 16k;\s+proxy_buffers 8 16k;/);
+  expect(nginx).toContain("proxy_read_timeout 180s;");
+  expect(caddy).toContain("response_header_timeout 180s");
+});
+
+async function freePort(): Promise<number> {
+  const server = createSocketServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Waits until a proxy answers. @throws Error with what it said, when it has ended instead */
+async function answers(url: string, proxy: ChildProcess): Promise<void> {
+  const said = proxy.stderr ? text(proxy.stderr) : Promise.resolve("");
+  for (;;) {
+    if (proxy.exitCode !== null) throw new Error(`the proxy has ended: ${await said}`);
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    );
+    if (isUp) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
