@@ -57,6 +57,8 @@ function aDoor({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) 
   const admit = vi.fn<Admit>(async () => thrown(now));
   const recall: Recall = async () => later && thrown(later);
   const offers = new Offers({ tenders: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
+  // Something has to be for sale, whatever it is.
+  vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";
   const options = { admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log };
   const door = a2aDoor({ ...options, readMessage: async (body, form) => readMessage(body, form) });
