@@ -1,4 +1,5 @@
 // Buys an attestation over A2A with the official client and stock x402: nothing in here is ours.
+// The client is @a2a-js/sdk 0.3.14, the last that speaks A2A 0.3.0: npm install @a2a-js/sdk@0.3.14
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ClientFactory } from "@a2a-js/sdk/client";
