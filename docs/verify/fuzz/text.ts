@@ -154,7 +154,7 @@ export function spoil(random: Random, text: string): Uint8Array {
   return random.weigh<() => Uint8Array>([
     [3, () => insert(odd)],
     [2, () => insert(Buffer.from(random.pick(INSERTS)))],
-    [2, () => Buffer.from(bytes).fill(random.below(256), at, at + 1)],
+    [2, () => Buffer.from(bytes).fill(random.below(256), at, Math.min(at + 1, bytes.length))],
     [1, () => bytes.subarray(0, at)],
     [1, () => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])],
     [1, () => Buffer.concat([odd, bytes])],
