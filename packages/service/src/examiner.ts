@@ -45,7 +45,11 @@ const MOST_WAITING = 2 ** 26;
  * @param history the keys that are trusted, as far as they are known now; the same object until it changes
  */
 export function createExaminer(most: number, history: () => KeyHistory): Examiner {
-  const threads = createThreads(new URL("./examiner-thread.ts", import.meta.url), { most, each: JOBS_A_THREAD });
+  const threads = createThreads(new URL("./examiner-thread.ts", import.meta.url), {
+    most,
+    each: JOBS_A_THREAD,
+    background: true,
+  });
   let shared: KeyHistory | undefined;
   let waiting = 0;
 

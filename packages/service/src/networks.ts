@@ -49,7 +49,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
 
   const { ledger, rounds } = followLedger(config, nodes, log, clock);
   const { genesisHash } = ledger;
-  const blockWorkers = createBlockWorkers(config.workers);
+  const blockWorkers = createBlockWorkers({ most: config.workers });
   const seen = (txnId: string) => rounds.seen(txnId);
   const chains = sourceChains(config, { nodes, baseNodes, seen, work: blockWorkers.work });
   const { limits } = config;
@@ -82,7 +82,7 @@ export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
 export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
   const rules = quorumRules(config, log);
   const nodes = algorandNodes(config, rules);
-  const blockWorkers = createBlockWorkers(1);
+  const blockWorkers = createBlockWorkers({ most: 1, background: true });
   const { work } = blockWorkers;
   return {
     chains: sourceChains(config, { nodes, baseNodes: baseNodesOf(config, rules), work }),

@@ -1,6 +1,7 @@
-import { parentPort } from "node:worker_threads";
+import { constants, platform, setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
-import type { Handed, Job, Outcome, Telling } from "./threads.ts";
+import type { Handed, Job, Outcome, Telling, ThreadData } from "./threads.ts";
 
 /**
  * Makes this thread one of `createThreads`.
@@ -15,6 +16,9 @@ export function answerJobs(
 ): void {
   const port = parentPort;
   if (!port) throw new Error("answerJobs is called on a thread");
+  // On Linux alone a thread has a priority of its own; elsewhere this would be the whole process' (setpriority(2), "Bugs").
+  if ((workerData as ThreadData).background && platform() === "linux")
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   port.on("message", (telling: Telling) => {
     if ("premises" in telling) return rely(telling.premises);
     void Promise.all(telling.jobs.map(answer)).then((outcomes) => {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority, platform } from "node:os";
 import { DecodeError } from "@attestd/proof/encoding";
 import { testAlgorandBlock, testBaseBlock } from "@attestd/proof/testing";
 import { afterEach, expect, it } from "vitest";
@@ -27,6 +29,26 @@ it.each([
   const proofs = await Promise.all(transactions.map((_, index) => work.proveItem(transactions, index)));
   for (const [index, proof] of proofs.entries()) expect(proof).toEqual(await here.proveItem(transactions, index));
 });
+
+it.skipIf(platform() !== "linux")(
+  "leaves the processor to others in the background, and them their priority",
+  async () => {
+    const before = nices();
+    const threads = createThreads(new URL("./chains/block-thread.ts", import.meta.url), { most: 1, background: true });
+    open.push(threads);
+    await blockWork(threads.run).proveItem(transactions, 0);
+    const raised = nices().filter((nice) => nice === getPriority() + 10).length;
+    expect(raised).toBe(before.filter((nice) => nice === getPriority() + 10).length + 1);
+  },
+);
+
+/** The priority of each thread of this process: the 19th field (proc(5)), the 17th behind the name in parentheses. */
+function nices(): number[] {
+  return readdirSync("/proc/self/task").map((id) => {
+    const fields = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ").at(-1)?.split(" ");
+    return Number(fields?.[16]);
+  });
+}
 
 it("tells data that are malformed from defects, and goes on after both", async () => {
   const { work } = start(1, 3);

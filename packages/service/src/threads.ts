@@ -18,7 +18,12 @@ export type ThreadsOptions = {
    * that are shorter than the way.
    */
   each?: number;
+  /** Whether the work waits for others: they get what processor time the process leaves, where the system can do that. */
+  background?: boolean;
 };
+
+/** What a thread is started with. */
+export type ThreadData = { background: boolean };
 
 /** Threads that run functions of plain data. */
 export interface Threads {
@@ -43,7 +48,7 @@ type Thread = { worker: Worker; pending: Map<number, Pending> };
  *
  * @param file the module that `answerJobs` is called in
  */
-export function createThreads(file: URL, { most, each = 1 }: ThreadsOptions): Threads {
+export function createThreads(file: URL, { most, each = 1, background = false }: ThreadsOptions): Threads {
   const threads = new Set<Thread>();
   let waiting: Pending[] = [];
   let shared: unknown;
@@ -52,7 +57,7 @@ export function createThreads(file: URL, { most, each = 1 }: ThreadsOptions): Th
   let lastId = 0;
 
   function start(): Thread {
-    const worker = new Worker(file);
+    const worker = new Worker(file, { workerData: { background } satisfies ThreadData });
     worker.unref();
     const thread: Thread = { worker, pending: new Map() };
     threads.add(thread);

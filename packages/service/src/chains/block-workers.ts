@@ -1,4 +1,4 @@
-import { createThreads } from "../threads.ts";
+import { createThreads, type ThreadsOptions } from "../threads.ts";
 import { type BlockWork, blockWork } from "./block-work.ts";
 
 /** Threads on which blocks are worked through. */
@@ -8,8 +8,7 @@ export interface BlockWorkers {
   close(): Promise<void>;
 }
 
-/** @param most threads */
-export function createBlockWorkers(most: number): BlockWorkers {
-  const threads = createThreads(new URL("./block-thread.ts", import.meta.url), { most });
+export function createBlockWorkers(options: Pick<ThreadsOptions, "most" | "background">): BlockWorkers {
+  const threads = createThreads(new URL("./block-thread.ts", import.meta.url), options);
   return { work: blockWork(threads.run), close: threads.close };
 }
