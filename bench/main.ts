@@ -27,6 +27,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Benchmark>>> = {
   growth: () => import("./growth.ts"),
   overload: () => import("./overload.ts"),
   stall: () => import("./stall.ts"),
+  "verify-flood": () => import("./verify-flood.ts"),
 };
 
 const { positionals: names, values } = parseArgs({

@@ -223,7 +223,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(await verdicts({ chain: true })).toEqual(["verified revoked", "verified current"]);
     const { stdout: refusal } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });
     expect(refusal).toMatch(
-      /Not verified.*\n {2}keyTrust {2}key withdrawn in round \d+; its signature alone can't be believed \(--chain\)\n$/,
+      /Not verified.*\n {2}keyTrust {2}key withdrawn in round \d+; its signature alone can't be believed \(--chain\)\n {2}rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\n$/,
     );
   });
 
