@@ -15,17 +15,27 @@ export type Probe = () => Promise<unknown>;
 
 type Payments = Record<RailName, PaymentPayload>;
 
+/** Bundles of each kind, of every chain. */
+export type Bundles = Record<"transaction" | "block" | "inclusion", readonly object[]>;
+
+/** Where each kind of bundle is verified. */
+const VERIFY: Record<keyof Bundles, string> = {
+  transaction: "/verify",
+  block: "/verify-block",
+  inclusion: "/verify-tx-inclusion",
+};
+
 export type ProbesOptions = {
   world: World;
   /** Payments that were taken, and what for. */
   bought: Payments;
-  bundle: object;
+  bundles: Bundles;
   /** Has every payer's account list as many transactions as can be, none of them a payment. */
   fillAccounts(): Promise<() => void>;
 };
 
 /** Requests of every kind in docs/upstream-cost.md, by the words there. */
-export async function probesOf({ world, bought, bundle, fillAccounts }: ProbesOptions) {
+export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesOptions) {
   const { sandbox, url } = world;
   const doors = await doorsOf(url);
   const rich = await accountsOf(sandbox);
@@ -52,6 +62,11 @@ export async function probesOf({ world, bought, bundle, fillAccounts }: ProbesOp
   const expired = (name: RailName, accounts: Accounts) =>
     atEveryDoor(async () => accounts.envelopes[name].own.expired(await made(accounts, name)));
   const everyRail: RailName[] = ["algorand", "base", "solana"];
+  const verified = (kind: keyof Bundles, query: string) =>
+    bundles[kind].map((bundle) => async () => {
+      const { status, text } = await post(`${url}${VERIFY[kind]}${query}`, bundle);
+      if (status !== 200) throw new Error(`a bundle is not verified: ${text.slice(0, 500)}`);
+    });
   const get = (path: string) => async () => void (await (await fetch(`${url}${path}`)).text());
 
   const probes: Record<string, Probe[]> = {
@@ -116,6 +131,10 @@ export async function probesOf({ world, bought, bundle, fillAccounts }: ProbesOp
       () => made(rich, "base"),
       () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`,
     ),
+    "A bundle to be verified": (["transaction", "block", "inclusion"] as const).flatMap((kind) => verified(kind, "")),
+    "The bundle of a transaction, with `?chain=1`": verified("transaction", "?chain=1"),
+    "The bundle of a block, with `?chain=1`": verified("block", "?chain=1"),
+    "The bundle of an inclusion, with `?chain=1`": verified("inclusion", "?chain=1"),
     "A known payment on Algorand, with the signature of a stranger": known(
       "algorand",
       "signed by a stranger as its signer",
@@ -125,8 +144,6 @@ export async function probesOf({ world, bought, bundle, fillAccounts }: ProbesOp
     "A known payment, as its payer sent it": everyRail.flatMap((name) =>
       (["HTTP", "MCP", "A2A"] satisfies DoorName[]).map((door) => () => doors[door](txid, bought[name])),
     ),
-    "A bundle to be verified": [() => post(`${url}/verify`, bundle)],
-    "A bundle to be verified with `?chain=1`": [() => post(`${url}/verify?chain=1`, bundle)],
   };
   return { probes, [Symbol.asyncDispose]: () => doors[Symbol.asyncDispose]() };
 }
