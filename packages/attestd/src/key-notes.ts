@@ -1,4 +1,5 @@
 import { algorandCaip2, fromBase64, type KeyHistory, keyNotePrefix, type RecordedNote } from "@attestd/proof";
+import { withoutTrailing } from "@attestd/proof/trailing";
 
 /** An indexer, and the token that it asks for, where it does. */
 export type Indexer = { url: string; token?: string | undefined };
@@ -42,7 +43,7 @@ export async function recordedKeyNotes(indexer: Indexer, { ledger, keys }: KeyHi
 }
 
 async function* listed({ url, token }: Indexer, query: URLSearchParams): AsyncGenerator<Listed> {
-  const transactions = `${url.replace(/\/+$/, "")}/v2/transactions`;
+  const transactions = `${withoutTrailing(url, "/")}/v2/transactions`;
   // Its own name for it, and algod's, under which hosted nodes take it.
   const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
   for (let count = 0; count < MOST_PAGES; count += 1) {

@@ -1,4 +1,5 @@
 import type { BlockBundle, Bundle, InclusionBundle, ProofBundle, Trust, VerifyReport } from "@attestd/proof";
+import { withoutTrailing } from "@attestd/proof/trailing";
 import type { SettleResponse } from "@x402/core/types";
 import { type Clock, systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";
@@ -160,7 +161,7 @@ function serviceUrl(text: string): string {
   if (!url || !["http:", "https:"].includes(url.protocol) || url.search || url.hash || url.username) {
     throw new AttestError("invalid_option", `${JSON.stringify(text)} is not the http(s) URL of a service.`);
   }
-  return url.href.replace(/\/+$/, "");
+  return withoutTrailing(url.href, "/");
 }
 
 function readPrice(text: string): bigint {

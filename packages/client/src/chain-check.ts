@@ -1,4 +1,5 @@
 import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
+import { withoutTrailing } from "@attestd/proof/trailing";
 
 /** The ledger could not be asked; what was found offline stands. */
 export class LedgerNotAsked extends Error {}
@@ -21,7 +22,7 @@ const TIMEOUT_MS = 60_000;
  * @throws LedgerNotAsked with a sentence for people
  */
 export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
-  const { status, body } = await post(`${service.replace(/\/+$/, "")}/${ROUTES[report.type]}?chain=1`, bundle);
+  const { status, body } = await post(`${withoutTrailing(service, "/")}/${ROUTES[report.type]}?chain=1`, bundle);
   const missing = ONLINE.find((check) => status === 404 && body.check === check);
   if (missing) return withChain(report, { [missing]: [{ message: "not found" }] });
   const found = findings(status === 200 ? body : body.report);

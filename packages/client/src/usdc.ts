@@ -1,3 +1,5 @@
+import { withoutTrailing } from "@attestd/proof/trailing";
+
 const DECIMALS = 6;
 const MICRO = 10n ** BigInt(DECIMALS);
 
@@ -16,7 +18,7 @@ export function parseUsdc(text: string): bigint {
 
 /** Writes micro-USDC as USDC, without trailing zeros: 1000 is `0.001`. */
 export function formatUsdc(micro: bigint): string {
-  const fraction = (micro % MICRO).toString().padStart(DECIMALS, "0").replace(/0+$/, "");
+  const fraction = withoutTrailing((micro % MICRO).toString().padStart(DECIMALS, "0"), "0");
   const whole = (micro / MICRO).toString();
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }

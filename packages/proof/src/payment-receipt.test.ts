@@ -78,6 +78,11 @@ describe("a signed receipt", () => {
     ["no type", signed({ ...receipt, type: undefined }), "/payload/type"],
     ["another type", signed({ ...receipt, type: "x402-offer" }), "/payload/type"],
     ["a member that is not known", signed({ ...receipt, amount: "1" }), "/payload/amount"],
+    [
+      "a URL longer than everybody has to read",
+      signed({ ...receipt, resourceUrl: `https://a/${"a".repeat(8000)}` }),
+      "/payload/resourceUrl",
+    ],
     ["no JSON", `${toBase64Url(utf8("{"))}.${jws.split(".").slice(1).join(".")}`, "/header"],
     ["base64 with padding", `${jws}==`, "/signature"],
     ["four parts", `${jws}.`, ""],

@@ -78,11 +78,16 @@ function readReceipt(value: unknown): PaymentReceipt {
     type: readConstant(members.type, "/payload/type", "x402-receipt"),
     version: readConstant(members.version, "/payload/version", 1),
     network: readString(members.network, "/payload/network", "CAIP-2", CAIP2),
-    resourceUrl: readString(members.resourceUrl, "/payload/resourceUrl", "a URL", (text) => URL.canParse(text)),
+    resourceUrl: readString(members.resourceUrl, "/payload/resourceUrl", "a URL", isUrl),
     payer: readString(members.payer, "/payload/payer", "an address", /./),
     transaction: readString(members.transaction, "/payload/transaction", "a transaction id", /./),
     issuedAt: readInteger(members.issuedAt, "/payload/issuedAt", 0),
   };
+}
+
+/** Of no more characters than everybody has to take (RFC 9110 section 4.1): of hosts in marks some read 1 MB for minutes. */
+function isUrl(text: string): boolean {
+  return text.length <= 8000 && URL.canParse(text);
 }
 
 function encode(text: string): string {

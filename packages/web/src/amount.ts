@@ -1,3 +1,5 @@
+import { withoutTrailing } from "@attestd/proof/trailing";
+
 /**
  * An integer of a token's smallest units as people write it.
  * @param decimals places of the token
@@ -6,7 +8,7 @@
 export function formatUnits(units: bigint, decimals: number, least = 0): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const fraction = withoutTrailing(digits.slice(digits.length - decimals), "0");
   return fraction.length > 0 || least > 0 ? `${whole}.${fraction.padEnd(least, "0")}` : whole;
 }
 

@@ -1,4 +1,5 @@
 import { type Bundle, bundleId } from "@attestd/proof";
+import { withoutTrailing } from "@attestd/proof/trailing";
 
 /**
  * What a certificate's QR code says of its bundle: where it may be fetched, and which one it is. `S`, the bundle's own
@@ -13,7 +14,7 @@ const FORM = /^#?c1\.([A-Za-z0-9_-]{43})\.([A-Z2-7]{52})$/;
  * it opens then asks its own origin for `/bundles/{S}`, so that whoever serves the page learns which one is looked at.
  */
 export function pointerUrl(origin: string, bundle: Bundle): string {
-  return `${origin.replace(/\/+$/, "")}/#c1.${bundleId(bundle)}.${bundle.attest.txnId}`;
+  return `${withoutTrailing(origin, "/")}/#c1.${bundleId(bundle)}.${bundle.attest.txnId}`;
 }
 
 /** @param fragment of a URL, with or without `#`. @returns undefined where it is no pointer */

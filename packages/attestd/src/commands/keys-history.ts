@@ -9,6 +9,7 @@ import {
   parseKeyHistory,
   requireContinuation,
 } from "@attestd/proof";
+import { withoutTrailing } from "@attestd/proof/trailing";
 import { hostOf } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
@@ -81,7 +82,7 @@ async function inJournal(options: KeysHistoryOptions, environment: Environment):
 const TIMEOUT_MS = 30_000;
 
 async function served(service: string): Promise<Found> {
-  const url = `${service.replace(/\/+$/, "")}/.well-known/attestor-keys.json`;
+  const url = `${withoutTrailing(service, "/")}/.well-known/attestor-keys.json`;
   const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error) => {
     throw new Failure(EXIT.unreachable, `no answer from ${service}`, ["Try again later."], error);
   });

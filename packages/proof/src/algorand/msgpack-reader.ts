@@ -1,4 +1,5 @@
 import { DecodeError, fromUtf8, toHex } from "../encoding.ts";
+import { excerpt } from "../excerpt.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 
 /** Deeper than any block: eight levels of inner transactions take four containers each. */
@@ -102,7 +103,7 @@ class Reader {
         rawKeys ??= new Set();
         const seen = rawKeys.size;
         if (rawKeys.add(toHex(key.bytes)).size === seen) throw new DecodeError("msgpack: duplicate key");
-      } else if (map.has(key)) throw new DecodeError(`msgpack: duplicate key ${JSON.stringify(String(key))}`);
+      } else if (map.has(key)) throw new DecodeError(`msgpack: duplicate key ${JSON.stringify(excerpt(String(key)))}`);
       map.set(key, this.value(depth + 1));
     }
     return map;

@@ -107,6 +107,7 @@ function parseBlock(recording: Record<string, unknown>): RecordedBlock {
 }
 
 function hex(value: unknown, name: string): Hex {
-  if (typeof value !== "string" || !/^0x([0-9a-f]{2})+$/.test(value)) throw new Error(`${name} is not lower-case hex`);
+  if (typeof value !== "string" || value.length % 2 !== 0 || !/^0x[0-9a-f]+$/.test(value))
+    throw new Error(`${name} is not lower-case hex`);
   return value as Hex;
 }

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@attestd/proof/trailing";
 import {
   type Address,
   address,
@@ -115,7 +116,7 @@ export function decodeMint(
 export function uiTokenAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const fraction = withoutTrailing(digits.slice(digits.length - decimals), "0");
   const uiAmountString = fraction === "" ? whole : `${whole}.${fraction}`;
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }

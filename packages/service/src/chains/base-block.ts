@@ -4,6 +4,7 @@ import { baseTxHash } from "@attestd/proof/base/transaction";
 import { z } from "zod";
 import { wasmKeccak256 } from "../crypto.ts";
 import type { RpcTransaction } from "../providers/base.ts";
+import { hexBytes } from "../providers/hex-bytes.ts";
 import { serializeTransaction } from "./base-bytes.ts";
 
 /**
@@ -32,10 +33,7 @@ export async function proveItem(items: readonly Uint8Array[], index: number): Pr
   return proveIndex(items, index, await wasmKeccak256());
 }
 
-const data = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
-  .transform((text) => fromHex(text.slice(2).toLowerCase()));
+const data = hexBytes.transform((text) => fromHex(text.slice(2).toLowerCase()));
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,64}$/)

@@ -1,11 +1,12 @@
 import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase64 } from "@attestd/proof";
 import { z } from "zod";
 import type { BaseNodes, BaseRpc } from "../providers/base.ts";
+import { hexBytes } from "../providers/hex-bytes.ts";
 import { RpcRefusal } from "../providers/json-rpc.ts";
 import { ProviderError } from "../providers/provider.ts";
 import type { BlockWork } from "./block-work.ts";
 
-const RawReceipts = z.array(z.string().regex(/^0x([0-9a-fA-F]{2})+$/));
+const RawReceipts = z.array(hexBytes.min("0x00".length));
 
 /** A way to the consensus bytes of a block's receipts; undefined where the node does not lead there. */
 type Way = (rpc: BaseRpc, number: string, signal: AbortSignal) => Promise<Uint8Array[] | undefined>;

@@ -1,3 +1,4 @@
+import { withoutTrailing } from "@attestd/proof/trailing";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { ChainName } from "../chains/chain.ts";
 import { type Facilitator, FacilitatorError, type SupportedKind } from "./facilitator.ts";
@@ -266,6 +267,6 @@ function interfaceOption({ rail, payTo, facilitatorUrl }: Tender, price: bigint)
 /** A price as people write it: 1000 micro-USDC are "0.001". */
 export function usdc(micro: bigint): string {
   const whole = micro / 1_000_000n;
-  const fraction = (micro % 1_000_000n).toString().padStart(6, "0").replace(/0+$/, "");
+  const fraction = withoutTrailing((micro % 1_000_000n).toString().padStart(6, "0"), "0");
   return fraction ? `${whole}.${fraction}` : whole.toString();
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Endpoint } from "./algorand.ts";
+import { hexBytes } from "./hex-bytes.ts";
 import { HttpProvider } from "./http.ts";
 import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
@@ -15,10 +16,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const rpcInteger = quantity.transform(Number).pipe(z.int().nonnegative());
 /** Bytes in hex, lower-cased: `0x` and an even number of digits. */
-const rpcData = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
-  .toLowerCase();
+const rpcData = hexBytes.toLowerCase();
 
 const Receipt = z.object({
   transactionHash: rpcData,

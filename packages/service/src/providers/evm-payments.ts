@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { decodeFunctionResult, encodeFunctionData, numberToHex, padHex, parseAbi, size, slice } from "viem/utils";
 import { z } from "zod";
 import type { BaseNodes, BaseRpc, Block, Head } from "./base.ts";
+import { hexBytes } from "./hex-bytes.ts";
 import { RpcRefusal } from "./json-rpc.ts";
 import { ProviderError, unavailable } from "./provider.ts";
 import { agree } from "./quorum.ts";
@@ -24,10 +25,7 @@ const REVERTED = 3;
 const FAILED_IN_CONTRACT = /revert|out of gas|opcode/i;
 
 /** Bytes in hex, lower-cased. */
-export const rpcBytes = z
-  .string()
-  .regex(/^0x([0-9a-fA-F]{2})*$/)
-  .transform((text) => text.toLowerCase() as Hex);
+export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
 
 /**
  * Reads a token's EIP-712 name and version, by the word of the quorum.

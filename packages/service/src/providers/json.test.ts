@@ -9,6 +9,7 @@ it.each<[string, unknown]>([
   ['{ "a" :\t9007199254740993 , "b":[1,\n9007199254740993]}', { a: 9007199254740993n, b: [1, 9007199254740993n] }],
   ["[9007199254740991]", [9007199254740991]],
   ['"18446744073709551615"', "18446744073709551615"],
+  [`[${2n ** 256n - 1n}]`, [2n ** 256n - 1n]],
   ['{"a":"x,18446744073709551615","b":1.5,"c":1e400}', { a: "x,18446744073709551615", b: 1.5, c: Infinity }],
 ])("reads %s", (text, value) => {
   expect(parseLosslessJson(text)).toEqual(value);
@@ -25,4 +26,8 @@ it("keeps every integer, wherever it stands", () => {
       expect(a.every((item) => typeof item === "bigint" || Number.isSafeInteger(item))).toBe(true);
     }),
   );
+});
+
+it("reads an integer longer than any chain's as JSON.parse does: a decimal of 1 MB would take longer than its length says", () => {
+  expect(parseLosslessJson(`[${"9".repeat(2 ** 20)}]`)).toEqual([Infinity]);
 });

@@ -30,7 +30,12 @@ const TokenBalances = z
     z.object({
       accountIndex: z.int().nonnegative(),
       mint: z.string(),
-      uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/).transform(BigInt) }),
+      uiTokenAmount: z.object({
+        amount: z
+          .string()
+          .regex(/^\d{1,20}$/)
+          .transform(BigInt),
+      }),
     }),
   )
   .nullish()
