@@ -197,7 +197,10 @@ function* runs(): Generator<[name: string, text: string]> {
 /** A bundle, or a history, once for each text in it, which is 1 MB of its own first letter there, and then something else. */
 function* grown(name: string, value: object, read: (json: string) => unknown): Generator<[string, () => unknown]> {
   const texts: string[] = [];
-  JSON.stringify(value, (member, one) => (typeof one === "string" && texts.push(member), one));
+  JSON.stringify(value, (member, one) => {
+    if (typeof one === "string") texts.push(member);
+    return one;
+  });
   for (let at = 0; at < texts.length; at++) {
     let seen = 0;
     const json = JSON.stringify(value, (_, one) =>
