@@ -119,9 +119,9 @@ describe("an Algorand payment", () => {
   });
 
   test("made at a node that is a few rounds ahead of ours is accepted", async () => {
-    const ahead = params({ firstValid: 104 });
+    const ahead = params({ firstValid: 110, lastValid: 120 });
     expect(await checked(group(transfer({ suggestedParams: ahead }), fee({ suggestedParams: ahead })))).toMatchObject({
-      window: { firstValid: 104 },
+      window: { firstValid: 110 },
     });
   });
 
@@ -194,8 +194,8 @@ describe("an Algorand payment", () => {
     ],
     [
       "a later beginning",
-      group(transfer({ suggestedParams: params({ firstValid: 105 }) })),
-      "not valid before round 105",
+      group(transfer({ suggestedParams: params({ firstValid: 111, lastValid: 121 }) })),
+      "not valid before round 111",
     ],
     [
       "another ledger",

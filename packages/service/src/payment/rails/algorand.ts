@@ -19,8 +19,11 @@ export const ALGORAND_USDC = "31566704";
 /** MainNet's mean round, for a life given in seconds. */
 const SECONDS_A_ROUND = 2.8;
 
-/** Rounds by which a payer's node may be ahead of ours: its payment is first valid in the newest round that it knows. */
-const AHEAD_ROUNDS = 4;
+/**
+ * Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know.
+ * Accepting one that is not valid yet is safe: nobody can settle it before it is.
+ */
+const AHEAD_ROUNDS = 10;
 
 /** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
 const MARGIN_ROUNDS = 3;
