@@ -6,8 +6,8 @@ export default defineConfig({
     // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
     pool: "forks",
     isolate: false,
-    // Some of the time goes by waiting for rounds, blocks and processes.
-    maxWorkers: 2,
+    // One more than the cores that CI has: some of the time goes by waiting for rounds, blocks and processes.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
