@@ -102,7 +102,7 @@ function inParts(cells: readonly FaultCell[]): FaultCourse[] {
 }
 
 const WAITING: ReadonlySet<FaultName> = new Set(["time-out before", "time-out after", "1 byte a second"]);
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 /** Rounds for which algod remembers a transaction; a sample that is older has the indexer asked for it. */
 export const REMEMBERED_ROUNDS = 1_000;
 

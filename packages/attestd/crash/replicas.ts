@@ -91,7 +91,7 @@ export type ReplicasOutcome = {
 };
 
 const REPLICAS = 3;
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 
 /**
  * Starts three replicas and sends them one payment many times at once; hangs up on one and asks all of them; and makes

@@ -16,7 +16,7 @@ import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
 /** Long enough that a busy machine keeps up: every service here reads every round. */
 const ROUND_MS = 800;
 const CELLS_AT_ONCE = 3;
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 const FLOOD = { payments: 60, backed: 3, atOnce: 30, honest: 3 };
 const TRIAL = { times: 200, purchases: 27, atOnce: 18, killEveryMs: 3_000, seed: 1 };
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   flood = flooded;
   crashes = new Map(crashed.map((outcome) => [runTitle(outcome.cell), outcome]));
   faults = new Map(broken.flat().map((outcome) => [faultTitle(outcome.cell), outcome]));
-}, 600_000);
+}, 900_000);
 afterAll(async () => {
   await databases.close();
   await sandbox.close();

@@ -8,7 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outsider } from "./ledger.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf, USDC_ABI } from "./rails.ts";
-import { type Answer, pay, post, sign, startWorld, type World } from "./world.ts";
+import { type Answer, pay, payUntilAnswered, post, sign, startWorld, type World } from "./world.ts";
 
 const MISFIT = "the payer's signature does not fit the payment";
 const NAMES: RailName[] = ["base", "algorand", "solana"];
@@ -108,7 +108,7 @@ describe("payments on all three rails", () => {
       const payments: PaymentPayload[] = [];
       while (payments.length < 20) payments.push(await rails[name].client.createPaymentPayload(required));
       expect(new Set(payments.map(({ payload }) => JSON.stringify(payload))).size).toBe(20);
-      const answers = await Promise.all(payments.map((payment) => pay(attestUrl(), sample(), payment)));
+      const answers = await Promise.all(payments.map((payment) => payUntilAnswered(attestUrl(), sample(), payment)));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       expect((await rails[name].received()) - before.received).toBe(20_000n);
       expect((await notes()).difference(before.notes)).toEqual(new Set(answers.map(attestNote)));
@@ -120,7 +120,7 @@ describe("payments on all three rails", () => {
     const before = { received: await received(), notes: await notes() };
     const payments = await Promise.all(NAMES.map((name) => signed(rails[name])));
     const sendings = payments.flatMap((payment) => Array.from({ length: 20 }, () => payment));
-    const answers = await Promise.all(sendings.map((payment) => pay(attestUrl(), sample(), payment)));
+    const answers = await Promise.all(sendings.map((payment) => payUntilAnswered(attestUrl(), sample(), payment)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const bundles = new Set(answers.map(({ text }) => text));
     expect(bundles.size).toBe(3);

@@ -133,3 +133,11 @@ export async function sign(url: string, body: unknown, client: x402Client): Prom
 export function pay(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
   return post(url, body, { "payment-signature": encodePaymentSignatureHeader(payment) });
 }
+
+/** `pay`, again while the answer is 503, as that asks for: on a slow machine an upstream's answer may come too late. */
+export async function payUntilAnswered(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
+  for (;;) {
+    const answer = await pay(url, body, payment);
+    if (answer.status !== 503) return answer;
+  }
+}
