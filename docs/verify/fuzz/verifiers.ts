@@ -78,7 +78,7 @@ export function program({ command, args }: Exclude<Program, { missing: string }>
       // A program that does not take the keys says nothing of any bundle, of one that is none neither.
       const areRefused = outputs.length === 0 && (await run(command, [...args, blank, trust])).stdout === "";
       if (areRefused) return files.map(() => NOTHING);
-      const reason = stderr.trim().split("\n").at(-1);
+      const reason = stderr.trim().split("\n").at(-1)?.slice(0, 500);
       outputs.push(`crashed: exit code ${code}: ${reason}`);
     }
     rmSync(home, { recursive: true });
