@@ -57,6 +57,8 @@ export function createTurns(atATime = availableParallelism()): Turns {
 }
 
 const MOST_STARTS = 3;
+/** A start takes a second, on a busy machine some ten. One that hangs must not keep the turns of the others for ever. */
+const START_DEADLINE_MS = 120_000;
 
 /** A start that fails, as under load it may, is tried again: whoever runs a service has it started again. */
 export async function persistently<T>(start: () => Promise<T>): Promise<T> {
@@ -107,12 +109,16 @@ async function startProcess(settings: Settings, { killAt, watch, heapMiB }: Star
   const orders: Orders = { settings, ...(killAt && { killAt }), ...(watch && { vitalsEveryMs: watch.everyMs }) };
   child.send(orders);
   const kill = () => void child.kill("SIGKILL");
+  const late = () => listening.reject(new Error(`the service did not listen in ${START_DEADLINE_MS / 1000} s`));
+  const deadline = setTimeout(late, START_DEADLINE_MS);
   try {
     return { url: await listening.promise, committed, nextCommit: () => next.promise, kill, ended };
   } catch (error) {
     kill();
     await ended;
     throw error;
+  } finally {
+    clearTimeout(deadline);
   }
 }
 
