@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** They wait for time-outs, or run on every core: started last, they would keep the run from ending. */
-const FIRST = ["packages/attestd/crash/sample.test.ts", "packages/service/simulation/simulation.test.ts"];
+const FIRST = ["test/crash/sample.test.ts", "packages/service/simulation/simulation.test.ts"];
 
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -14,7 +14,7 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["packages/*/{src,test,simulation,crash}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/*/{src,test,simulation}/**/*.test.ts", "docs/**/*.test.ts", "test/**/*.test.ts"],
     // Not threads: one that has started child processes may never end (Node waits for their handles for ever).
     pool: "forks",
     isolate: false,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { build } from "esbuild";
-import { launchChromium } from "../packages/attestd/test/chromium.ts";
+import { launchChromium } from "../test/web/chromium.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { buy } from "./purchase.ts";
 import { startAttestd, startNetworks } from "./server.ts";

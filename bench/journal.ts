@@ -5,10 +5,10 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { reduce } from "../packages/service/src/calls/machine.ts";
-import { progressOf, requestOf } from "../packages/service/src/calls/stores/record.ts";
-import { openSqliteStore } from "../packages/service/src/calls/stores/sqlite.ts";
-import { migrate } from "../packages/service/src/calls/stores/sqlite-schema.ts";
-import { aCall } from "../packages/service/src/calls/testing.ts";
+import { progressOf, requestOf } from "../packages/service/src/journal/record.ts";
+import { openSqliteStore } from "../packages/service/src/journal/sqlite/journal.ts";
+import { migrate } from "../packages/service/src/journal/sqlite/schema.ts";
+import { aCall } from "../packages/service/test/fakes/calls.ts";
 import { type Effort, inTurns, judge, type Row, type Turn } from "./measure.ts";
 
 const CALLERS = 64;

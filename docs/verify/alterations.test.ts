@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bundle, fromBase64, toBase64, verify } from "@attestd/proof";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
 import {
   signBundle,
   type TestBlock,
@@ -12,10 +15,7 @@ import {
   testBundle,
   testHistory,
   testInclusionBundle,
-} from "@attestd/proof/testing";
-import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";
+} from "../../test/bundles/bundles.ts";
 import { PROGRAMS, type Program, printed, run, type Verdict } from "./programs.ts";
 import { replayedBlocks } from "./replayed.ts";
 

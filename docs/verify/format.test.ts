@@ -18,10 +18,10 @@ import {
   txid,
   verify,
 } from "@attestd/proof";
-import { testInclusionBundle } from "@attestd/proof/testing";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import algosdk from "algosdk";
 import { expect, it } from "vitest";
+import { testInclusionBundle } from "../../test/bundles/bundles.ts";
 
 const page = readFileSync(new URL("../format.md", import.meta.url), "utf8");
 const example = JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? "");

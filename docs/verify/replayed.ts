@@ -10,7 +10,7 @@ import {
   toBase64,
   transactionLeaf,
 } from "@attestd/proof";
-import type { TestBlock } from "@attestd/proof/testing";
+import type { TestBlock } from "../../test/bundles/bundles.ts";
 
 /** The recorded blocks of a folder laid out as a sandbox replays them, of either chain. */
 export function replayedBlocks(folder: string): TestBlock[] {

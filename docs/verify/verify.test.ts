@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
-import { testBundle, testHistory, testTakeover } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testBundle, testHistory, testTakeover } from "../../test/bundles/bundles.ts";
 import { CASES, HISTORIES, UNREADABLE } from "./bundles.ts";
 import { PROGRAMS, type Program, printed, run } from "./programs.ts";
 

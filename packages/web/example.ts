@@ -1,6 +1,6 @@
 import { encodeRlp, utf8 } from "@attestd/proof";
 import { encodeQuantity } from "@attestd/proof/base/rlp";
-import { testAttestor, testBundle, testHistory } from "@attestd/proof/testing";
+import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
 /** A ledger that no one runs: what is signed here is marked as not real wherever it is shown. */
 const EXAMPLE_LEDGER = "algorand:attestd-example-ledger-not-real-";

@@ -12,9 +12,9 @@ import {
   toHex,
   trieRoot,
 } from "@attestd/proof";
-import { type TestBlock, testBundle, testInclusionBundle } from "@attestd/proof/testing";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { recordedBaseBlock } from "../../../packages/proof/test/recorded.ts";
+import { type TestBlock, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is, type Verdict } from "./case.ts";
 import { altered, baseBlock, blocks, local, now, ofBase, SANDBOX, transfer, withNote } from "./ingredients.ts";
 

@@ -20,6 +20,7 @@ import {
   txid,
   utf8,
 } from "@attestd/proof";
+import { sha256 } from "@noble/hashes/sha2.js";
 import {
   signBundle,
   type TestAttestor,
@@ -34,8 +35,7 @@ import {
   testLightHeader,
   testPayment,
   testSuccessor,
-} from "@attestd/proof/testing";
-import { sha256 } from "@noble/hashes/sha2.js";
+} from "../../../test/bundles/bundles.ts";
 
 export const SANDBOX = "algorand:qUgMV4zaO1YMxC9yp6mpyF6mXj1Kz9qb";
 /** Of these, HISTORIES knows all but the stranger. */

@@ -1,5 +1,5 @@
 import { canonicalize, concatBytes, utf8 } from "@attestd/proof";
-import { testInclusionBundle } from "@attestd/proof/testing";
+import { testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is } from "./case.ts";
 import { altered, blocks, now, payment, text, withAttest, withNote } from "./ingredients.ts";
 

@@ -8,8 +8,8 @@ import {
   splitBlock,
   toBase64,
 } from "@attestd/proof";
-import type { TestBlock } from "@attestd/proof/testing";
 import { type RecordedProof, recordedBlocks, recordedLightHeaders } from "../../../packages/proof/test/recorded.ts";
+import type { TestBlock } from "../../../test/bundles/bundles.ts";
 
 /** A block with the proofs that its node gave. @param proofOf by the place of the transaction in the block */
 function recorded(answer: string, proofOf: (index: number) => { tree: "txn" | "txn256"; told: RecordedProof }) {

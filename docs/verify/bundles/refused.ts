@@ -10,8 +10,8 @@ import {
   toBase64,
   utf8,
 } from "@attestd/proof";
-import { testAlgorandBlock, testBlockBundle, testBundle, testLightHeader } from "@attestd/proof/testing";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { testAlgorandBlock, testBlockBundle, testBundle, testLightHeader } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is } from "./case.ts";
 import {
   altered,

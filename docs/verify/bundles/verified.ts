@@ -6,7 +6,7 @@ import {
   testBlockBundle,
   testBundle,
   testInclusionBundle,
-} from "@attestd/proof/testing";
+} from "../../../test/bundles/bundles.ts";
 import { type Case, is } from "./case.ts";
 import {
   altered,

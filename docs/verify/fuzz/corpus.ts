@@ -1,8 +1,8 @@
 import { decodeRlp, fromBase64, toHex } from "@attestd/proof";
-import { testAlgorandBlock, testBaseBlock, testPayment } from "@attestd/proof/testing";
 import algosdk from "algosdk";
 import { parseGwei, serializeTransaction } from "viem";
 import { recordedBlocks, recordedLightHeaders } from "../../../packages/proof/test/recorded.ts";
+import { testAlgorandBlock, testBaseBlock, testPayment } from "../../../test/bundles/bundles.ts";
 import { algorandBlock, replayedBlocks } from "../replayed.ts";
 import { type Rlp, toRlp } from "./rlp.ts";
 

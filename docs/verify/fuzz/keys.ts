@@ -1,6 +1,6 @@
 import { ALGORAND_MAINNET, toBase64, utf8 } from "@attestd/proof";
-import type { TestAttestor } from "@attestd/proof/testing";
 import { nativeAttestor } from "../../../packages/proof/test/native-crypto.ts";
+import type { TestAttestor } from "../../../test/bundles/bundles.ts";
 import type { Random } from "./random.ts";
 import { spell, spoil } from "./text.ts";
 import { alterValue, type Json } from "./values.ts";

@@ -1,5 +1,9 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testAttestor, testBundle, testHistory, testPayment } from "../../../test/bundles/bundles.ts";
+import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/held-at.ts";
 import {
   ALGORAND_OFFER,
   BASE_OFFER,
@@ -8,12 +12,8 @@ import {
   fakeService,
   paymentRequired,
   problem,
-} from "@attestd/client/testing";
-import { testAttestor, testBundle, testHistory, testPayment } from "@attestd/proof/testing";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+} from "../../client/test/fake-service.ts";
 import { attestd, start, temporaryFolder } from "./command.ts";
-import { SANDBOX_LEDGER, sandboxHistory } from "./held-at.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;

@@ -1,10 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "@attestd/client/testing";
 import type { Bundle } from "@attestd/proof";
-import { testBaseBlock, testBlockBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { testBaseBlock, testBlockBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
+import {
+  ALGORAND_OFFER,
+  BASE_OFFER,
+  delivery,
+  fakeService,
+  paymentRequired,
+  problem,
+} from "../../client/test/fake-service.ts";
 import { attestd, temporaryFolder } from "./command.ts";
 
 const block = testBlockBundle({ block: testBaseBlock(2) });

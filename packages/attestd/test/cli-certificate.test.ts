@@ -2,6 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { pointerUrl } from "@attestd/web";
+import { PDFDocument } from "pdf-lib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   testAttestor,
   testBaseBlock,
@@ -9,10 +12,7 @@ import {
   testBundle,
   testHistory,
   testInclusionBundle,
-} from "@attestd/proof/testing";
-import { pointerUrl } from "@attestd/web";
-import { PDFDocument } from "pdf-lib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+} from "../../../test/bundles/bundles.ts";
 import { attestd, type CommandOptions, temporaryFolder } from "./command.ts";
 
 const SANDBOX = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";

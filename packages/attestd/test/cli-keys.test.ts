@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeNote, keyEntryHash, toBase64 } from "@attestd/proof";
-import { testAttestor, testHistory, testTakeover } from "@attestd/proof/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { testAttestor, testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
 import { attestd, temporaryFolder } from "./command.ts";
 
 const attestor = testAttestor();

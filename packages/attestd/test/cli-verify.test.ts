@@ -3,11 +3,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { ALGORAND_MAINNET, type ProofBundle, verify } from "@attestd/proof";
-import { testAttestor, testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  testAttestor,
+  testBaseBlock,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "../../../test/bundles/bundles.ts";
+import { heldAt, SANDBOX_LEDGER as SANDBOX, sandboxHistory } from "../../../test/e2e/held-at.ts";
 import { WARNINGS } from "../../web/src/words.ts";
 import { attestd, type InProcess, temporaryFolder } from "./command.ts";
-import { heldAt, SANDBOX_LEDGER as SANDBOX, sandboxHistory } from "./held-at.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;

@@ -1,3 +1,4 @@
+import { describe, expect, test } from "vitest";
 import {
   testAttestor,
   testBaseBlock,
@@ -6,12 +7,11 @@ import {
   testHistory,
   testInclusionBundle,
   testPayment,
-} from "@attestd/proof/testing";
-import { describe, expect, test } from "vitest";
+} from "../../../test/bundles/bundles.ts";
+import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../test/fake-service.ts";
 import { type AttestOptions, attest, attestBlock, proveInclusion } from "./attest.ts";
 import type { Clock } from "./clock.ts";
 import type { Progress } from "./pay.ts";
-import { ALGORAND_OFFER, BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "./testing.ts";
 import { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 

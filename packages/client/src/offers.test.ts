@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { ALGORAND_OFFER, BASE_OFFER } from "../test/fake-service.ts";
 import { chooseOffer } from "./offers.ts";
-import { ALGORAND_OFFER, BASE_OFFER } from "./testing.ts";
 import type { Wallet } from "./wallet.ts";
 
 const both: Wallet = { payer: () => "PAYER", sign: () => Promise.reject(new Error("not asked for")) };

@@ -1,7 +1,7 @@
 import { type PaymentReceipt, receiptSigningInput } from "@attestd/proof";
-import { testAttestor, testBundle } from "@attestd/proof/testing";
 import type { SettleResponse } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
+import { testAttestor, testBundle } from "../../../test/bundles/bundles.ts";
 import { signedReceipt } from "./receipt.ts";
 
 const attestor = testAttestor();

@@ -5,7 +5,7 @@ import algosdk from "algosdk";
 import { recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALGORAND_OFFER, BASE_OFFER } from "./testing.ts";
+import { ALGORAND_OFFER, BASE_OFFER } from "../test/fake-service.ts";
 import { keyWallet } from "./wallet.ts";
 
 const required = (...accepts: PaymentRequirements[]): PaymentRequired => ({

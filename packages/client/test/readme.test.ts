@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { testBaseTransaction, testBundle, testHistory } from "@attestd/proof/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "../src/testing.ts";
+import { testBaseTransaction, testBundle, testHistory } from "../../../test/bundles/bundles.ts";
+import { BASE_OFFER, delivery, fakeService, paymentRequired, problem } from "./fake-service.ts";
 
 const packageFolder = resolve(import.meta.dirname, "..");
 const readme = readFileSync(join(packageFolder, "README.md"), "utf8");

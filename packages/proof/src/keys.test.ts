@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { toBase64, toHex, utf8 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
 import { encodeNote } from "./note.ts";
-import { testHistory, testTakeover } from "./testing.ts";
 import { type KeyEntry, type KeyHistory, keyEntryHash, parseKeyHistory } from "./trust.ts";
 import { verify } from "./verify.ts";
 

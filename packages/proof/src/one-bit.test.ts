@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { testAlgorandBlock, testBaseBlock, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import type { InclusionBundle } from "./bundle.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
 import type { CheckName } from "./report.ts";
 import type { Crypto } from "./signature.ts";
-import { testAlgorandBlock, testBaseBlock, testHistory, testInclusionBundle } from "./testing.ts";
 import { verify } from "./verify.ts";
 
 const attestor = nativeAttestor();

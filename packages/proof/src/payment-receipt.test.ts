@@ -1,11 +1,11 @@
 import { createPublicKey, verify as nodeVerify } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { signingBytes } from "./bundle.ts";
 import { fromBase64, toBase64, toBase64Url, utf8 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
-import { testBundle, testHistory } from "./testing.ts";
 import { jwk, keyEntryBytes } from "./trust.ts";
 import { verify } from "./verify.ts";
 

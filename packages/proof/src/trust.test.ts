@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
-import { testAttestor, testHistory } from "./testing.ts";
 import {
   judgeKey,
   jwk,

@@ -1,13 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
-import { describeVectors } from "../test/vectors.ts";
-import { encodeMsgpack } from "./algorand/msgpack.ts";
-import { baseTxHash } from "./base/transaction.ts";
-import type { Bundle, InclusionBundle, ProofBundle } from "./bundle.ts";
-import { ALGORAND_MAINNET } from "./caip2.ts";
-import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
-import { JsonError } from "./json.ts";
 import {
   signBundle,
   testAlgorandBlock,
@@ -20,7 +12,15 @@ import {
   testInclusionBundle,
   testLightHeader,
   testPayment,
-} from "./testing.ts";
+} from "../../../test/bundles/bundles.ts";
+import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
+import { describeVectors } from "../test/vectors.ts";
+import { encodeMsgpack } from "./algorand/msgpack.ts";
+import { baseTxHash } from "./base/transaction.ts";
+import type { Bundle, InclusionBundle, ProofBundle } from "./bundle.ts";
+import { ALGORAND_MAINNET } from "./caip2.ts";
+import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
+import { JsonError } from "./json.ts";
 import { HISTORY_OLD_AFTER, mayAskChain, type VerifyOptions, verify, withChain } from "./verify.ts";
 
 const SANDBOX = `algorand:${"s".repeat(32)}`;

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { type TestAttestor, testAttestor } from "../../../test/bundles/bundles.ts";
 import { type Crypto, nobleCrypto } from "../src/signature.ts";
-import { type TestAttestor, testAttestor } from "../src/testing.ts";
 
 /** ML-DSA-65 by Node, ten times as fast as noble's: for tests that verify by the hundred. */
 export const nativeCrypto: Crypto = {

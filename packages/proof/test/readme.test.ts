@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { bundleId } from "../src/bundle.ts";
-import { testBundle, testHistory } from "../src/testing.ts";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(packageFolder, "README.md"), "utf8");

@@ -1,5 +1,5 @@
-import { LEASE_MS } from "../src/calls/store.ts";
-import { replicaContract, storeContract } from "../src/calls/stores/contract.ts";
+import { LEASE_MS } from "../src/calls/journal.ts";
+import { replicaContract, storeContract } from "../test/journal-contract/calls.ts";
 import { Database } from "./database.ts";
 
 async function place() {

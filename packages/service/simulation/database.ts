@@ -1,7 +1,7 @@
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { Call } from "../src/calls/call.ts";
+import { type Identity, type Listener, NameTaken, StaleCall, type Store } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
-import { type Identity, type Listener, NameTaken, StaleCall, type Store } from "../src/calls/store.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 
 export type DatabaseOptions = {

@@ -1,6 +1,6 @@
 import type { Admit } from "../src/calls/admit.ts";
 import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
-import type { Store } from "../src/calls/store.ts";
+import type { Store } from "../src/calls/journal.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
 import { Problem } from "../src/problems.ts";

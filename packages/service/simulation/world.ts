@@ -1,4 +1,4 @@
-import { LEASE_MS } from "../src/calls/store.ts";
+import { LEASE_MS } from "../src/calls/journal.ts";
 import { Answers } from "./answers.ts";
 import { Database } from "./database.ts";
 import { Faults } from "./faults.ts";

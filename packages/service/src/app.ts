@@ -5,8 +5,9 @@ import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Logger } from "pino";
 import { SAME_HEADER } from "./calls/asking.ts";
-import type { Catalogue, Endpoint } from "./catalogue.ts";
-import type { Door } from "./door.ts";
+import type { Catalogue, Endpoint } from "./catalogue/catalogue.ts";
+import type { Operation, Operations } from "./endpoints/operations.ts";
+import type { Door } from "./endpoints/transport.ts";
 import { type Answer, problemAnswer } from "./http/answer.ts";
 import { preflight, readable } from "./http/cors.ts";
 import { allowedMethods } from "./http/methods.ts";
@@ -15,7 +16,6 @@ import type { RateLimit } from "./http/rate-limit.ts";
 import { documentRoute, readRoute } from "./http/read.ts";
 import { checked, type EndpointRoute, type Route } from "./http/route.ts";
 import { verifyRoute } from "./http/verify.ts";
-import type { Operation, Operations } from "./operations.ts";
 import { Problem } from "./problems.ts";
 
 export type RoutesOptions = PaidRouteOptions & {

@@ -5,8 +5,8 @@ import pino from "pino";
 import { a2aDoor } from "./a2a/door.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp, createRoutes, failureAnswer } from "./app.ts";
-import { CATALOGUE } from "./catalogue.ts";
-import { type Config, readConfig } from "./config.ts";
+import { CATALOGUE } from "./catalogue/catalogue.ts";
+import { type Config, readConfig } from "./config/config.ts";
 import { directly } from "./http/direct.ts";
 import { type PageFile, pageDoors } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
@@ -14,7 +14,7 @@ import { answerUnread } from "./http/unread.ts";
 import { mcpDoor } from "./mcp/door.ts";
 import { openService, type Seams } from "./service.ts";
 
-export { ConfigError } from "./config.ts";
+export { ConfigError } from "./config/config.ts";
 export type { PageFile } from "./http/page.ts";
 export type { Seams } from "./service.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { type KeyEntry, utf8, verify } from "@attestd/proof";
-import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { escapeXml, LARGEST_FILE, readFileContents } from "./bundle-file.ts";
 import { certificateContents } from "./certificate/contents.ts";
 import { layOut, PAPERS, type Paper } from "./certificate/layout.ts";

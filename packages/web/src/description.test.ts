@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fromBase64, fromHex } from "@attestd/proof";
-import { testBaseBlock, testBlockBundle, testBundle, testInclusionBundle } from "@attestd/proof/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { testBaseBlock, testBlockBundle, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { usdcTransfer } from "../example.ts";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { formatUnits } from "./amount.ts";

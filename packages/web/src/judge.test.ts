@@ -1,5 +1,5 @@
-import { testHistory, testTakeover } from "@attestd/proof/testing";
 import { expect, test } from "vitest";
+import { testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
 import { judge } from "./judge.ts";
 
 const dropped = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

@@ -1,5 +1,5 @@
-import { testAttestor, testHistory } from "@attestd/proof/testing";
 import { describe, expect, test } from "vitest";
+import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import {
   basisSentence,
   doubtOf,

@@ -1,4 +1,5 @@
 import { type Bundle, type KeyHistory, type VerifyReport, verify, withChain } from "@attestd/proof";
+import { describe, expect, test } from "vitest";
 import {
   testAttestor,
   testBaseBlock,
@@ -6,8 +7,7 @@ import {
   testBundle,
   testHistory,
   testInclusionBundle,
-} from "@attestd/proof/testing";
-import { describe, expect, test } from "vitest";
+} from "../../../test/bundles/bundles.ts";
 import { checkRows, difference } from "./checks.ts";
 import { subjectOf } from "./description.ts";
 import { factsOf } from "./facts.ts";

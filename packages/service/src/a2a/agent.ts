@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
-import { type Arguments, askFree, encodeWithin } from "../arguments.ts";
 import type { Admit } from "../calls/admit.ts";
 import { paymentRequired, type Recall } from "../calls/outcome.ts";
 import { x402PaymentRequired } from "../calls/payment-required.ts";
-import type { Catalogue, Endpoint } from "../catalogue.ts";
-import { invalid, validate } from "../input.ts";
-import type { Operation, Operations, PaidOperation } from "../operations.ts";
+import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
+import { invalid, validate } from "../catalogue/input.ts";
+import { type Arguments, askFree, encodeWithin } from "../endpoints/arguments.ts";
+import type { Operation, Operations, PaidOperation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";

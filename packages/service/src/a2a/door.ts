@@ -1,7 +1,7 @@
-import { messageForm } from "../arguments.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
-import { type Door, receive } from "../door.ts";
-import type { ReadMessage } from "../messages.ts";
+import { messageForm } from "../endpoints/arguments.ts";
+import type { ReadMessage } from "../endpoints/messages.ts";
+import { type Door, receive } from "../endpoints/transport.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import { answer, type RpcOptions } from "./rpc.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import { z } from "zod";
-import { invalid, parseInput } from "../input.ts";
+import { invalid, parseInput } from "../catalogue/input.ts";
 import { Json } from "./rpc.ts";
 
 /** Longer than any id that we issue. */

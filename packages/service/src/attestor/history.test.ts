@@ -1,10 +1,10 @@
-import { testAttestor, testTakeover } from "@attestd/proof/testing";
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { expect, test } from "vitest";
-import { nativeCrypto } from "../crypto.ts";
+import { testAttestor, testTakeover } from "../../../../test/bundles/bundles.ts";
+import { MemoryKeys } from "../../test/fakes/keys.ts";
+import { nativeCrypto } from "../crypto/crypto.ts";
 import { openHistory } from "./history.ts";
 import { seedSigner } from "./signer.ts";
-import { MemoryKeys } from "./testing-keys.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();

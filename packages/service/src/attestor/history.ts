@@ -1,7 +1,7 @@
 import { FormatError } from "@attestd/proof/format";
 import { type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof/trust";
-import { ConfigError } from "../config.ts";
-import { nativeCrypto } from "../crypto.ts";
+import { ConfigError } from "../config/config.ts";
+import { nativeCrypto } from "../crypto/crypto.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 

@@ -1,13 +1,13 @@
 import { checkKeyNotes } from "@attestd/proof/keys";
-import { testAttestor } from "@attestd/proof/testing";
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { beforeEach, describe, expect, test } from "vitest";
-import { nativeCrypto } from "../crypto.ts";
+import { testAttestor } from "../../../../test/bundles/bundles.ts";
+import { MemoryKeys } from "../../test/fakes/keys.ts";
+import { NoteLedger } from "../../test/fakes/note-ledger.ts";
+import { nativeCrypto } from "../crypto/crypto.ts";
 import { openHistory, readView } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 import { seedSigner } from "./signer.ts";
-import { MemoryKeys } from "./testing-keys.ts";
-import { NoteLedger } from "./testing-note-ledger.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();

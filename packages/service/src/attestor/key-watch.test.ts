@@ -1,11 +1,11 @@
-import { testAttestor } from "@attestd/proof/testing";
 import { beforeEach, expect, test } from "vitest";
+import { testAttestor } from "../../../../test/bundles/bundles.ts";
+import { MemoryKeys } from "../../test/fakes/keys.ts";
+import { NoteLedger } from "../../test/fakes/note-ledger.ts";
 import { openHistory } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
 import { KeyWatch } from "./key-watch.ts";
 import { seedSigner } from "./signer.ts";
-import { MemoryKeys } from "./testing-keys.ts";
-import { NoteLedger } from "./testing-note-ledger.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
 const { algorandAddress } = testAttestor();

@@ -15,10 +15,10 @@ import { asking, refusable, refusal, SAME_HEADER } from "./asking.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
+import type { Store } from "./journal.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { Runner } from "./runner.ts";
-import type { Store } from "./store.ts";
 
 export type AdmissionOptions = {
   store: Store;

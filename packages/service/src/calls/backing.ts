@@ -1,7 +1,7 @@
 import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { SAME_HEADER } from "./asking.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./journal.ts";
 
 /** Sees to it that payers hold what they promise. */
 export interface Backing {

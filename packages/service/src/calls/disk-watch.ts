@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Store } from "./store.ts";
+import type { Store } from "./journal.ts";
 
 export type DiskWatchOptions = {
   store: Pick<Store, "freeBytes">;

@@ -3,6 +3,8 @@ import { utf8 } from "@attestd/proof/encoding";
 import { encodeNote } from "@attestd/proof/note";
 import pino from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
+import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { TestClock } from "../../test/fakes/clock.ts";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Attempt, Ledger, Submission } from "../ledger/ledger.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
@@ -12,8 +14,6 @@ import { createProducts } from "../subjects/products.ts";
 import type { Call } from "./call.ts";
 import { createEffects, type Memory, type Perform, pauseAfter } from "./effects.ts";
 import { nextEffect } from "./machine.ts";
-import { aCall, after, GOOD_COURSE } from "./testing.ts";
-import { TestClock } from "./testing-clock.ts";
 
 const KEY_SHA256 = "A".repeat(43);
 const GENESIS = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";

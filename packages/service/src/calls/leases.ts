@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
-import { LEASE_MS, type Store } from "./store.ts";
+import { LEASE_MS, type Store } from "./journal.ts";
 
 export type LeasesOptions = {
   store: Store;

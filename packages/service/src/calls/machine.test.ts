@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import type { Call } from "./call.ts";
 import { type CallEvent, IllegalTransition, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
-import { aCall, after, anAttempt, GOOD_COURSE } from "./testing.ts";
 
 describe("a call", () => {
   test("goes from prepared to done, and tells the next effect in every state", () => {

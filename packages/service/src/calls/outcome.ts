@@ -5,7 +5,7 @@ import type { InterfaceOption, Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { pending } from "./asking.ts";
 import type { Call } from "./call.ts";
-import type { Store } from "./store.ts";
+import type { Store } from "./journal.ts";
 
 /** What a paid request comes to; each door words it in its own way. Everything else is a thrown Problem. */
 export type Outcome = Delivered | PaymentRequired;

@@ -1,14 +1,14 @@
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
+import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { TestClock } from "../../test/fakes/clock.ts";
 import type { Call } from "./call.ts";
 import type { Perform } from "./effects.ts";
+import { LEASE_MS, type Store } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
 import { Runner } from "./runner.ts";
-import { LEASE_MS, type Store } from "./store.ts";
-import { aCall, after, GOOD_COURSE } from "./testing.ts";
-import { TestClock } from "./testing-clock.ts";
 
 const KEY = aCall().key;
 const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));

@@ -2,9 +2,9 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
+import { StaleCall, type Store } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
-import { StaleCall, type Store } from "./store.ts";
 import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = { store: Store; perform: Perform; clock: Clock; log: Logger };

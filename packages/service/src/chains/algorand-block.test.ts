@@ -23,11 +23,11 @@ import {
   verifyLeaf,
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import { type TestBlock, testAlgorandBlock, testLightHeader, testPayment } from "@attestd/proof/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { type TestBlock, testAlgorandBlock, testLightHeader, testPayment } from "../../../../test/bundles/bundles.ts";
 import { recordedLightHeaders } from "../../../proof/test/recorded.ts";
-import { type Handler, json } from "../providers/testing.ts";
-import { FakeChain, FakeNodes } from "../providers/testing-algorand.ts";
+import { FakeChain, FakeNodes } from "../../test/fakes/algorand-providers.ts";
+import { type Handler, json } from "../../test/fakes/providers.ts";
 import { AlgorandSource } from "./algorand.ts";
 import { proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
 import { innerIdOf } from "./algorand-inner.ts";

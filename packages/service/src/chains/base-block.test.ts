@@ -13,15 +13,15 @@ import {
   trieRoot,
   verifyIndex,
 } from "@attestd/proof";
-import { testBaseBlock, testBaseTransaction } from "@attestd/proof/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { testBaseBlock, testBaseTransaction } from "../../../../test/bundles/bundles.ts";
+import { type BlockOfBase, blockFromBytes, nodeWith } from "../../test/fakes/base-block.ts";
+import { type FakeBase, startRpcs } from "../../test/fakes/base-providers.ts";
+import type { Upstream } from "../../test/fakes/providers.ts";
 import type { Conflict } from "../providers/quorum.ts";
-import type { Upstream } from "../providers/testing.ts";
-import { type FakeBase, startRpcs } from "../providers/testing-base.ts";
 import { BaseSource } from "./base.ts";
 import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.ts";
 import type { ConfirmationLevel } from "./chain.ts";
-import { type BlockOfBase, blockFromBytes, nodeWith } from "./testing-base-block.ts";
 
 const never = new AbortController().signal;
 const open: Upstream[] = [];

@@ -4,9 +4,9 @@ import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base/transacti
 import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, describe, expect, it } from "vitest";
+import { FakeBase, type FakeTransaction, startRpcs } from "../../test/fakes/base-providers.ts";
+import type { Upstream } from "../../test/fakes/providers.ts";
 import type { Conflict } from "../providers/quorum.ts";
-import type { Upstream } from "../providers/testing.ts";
-import { FakeBase, type FakeTransaction, startRpcs } from "../providers/testing-base.ts";
 import { BaseSource } from "./base.ts";
 import { serializeTransaction } from "./base-bytes.ts";
 

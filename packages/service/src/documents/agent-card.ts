@@ -1,5 +1,5 @@
 import { NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/about.ts";
-import type { Catalogue } from "../catalogue.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /** Beside what the endpoint says of HTTP. */

@@ -1,6 +1,6 @@
 import { NAME, VERSION } from "../catalogue/about.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { SCHEMAS } from "../catalogue/schemas/registry.ts";
-import type { Catalogue } from "../catalogue.ts";
 import { uriTemplate } from "./paths.ts";
 import { introduction, links, type Site } from "./site.ts";
 import { paymentTerms } from "./terms.ts";

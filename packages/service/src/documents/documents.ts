@@ -1,5 +1,5 @@
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
-import type { Catalogue } from "../catalogue.ts";
 import { agentCard } from "./agent-card.ts";
 import { discovery, x402Discovery, x402Manifest } from "./discovery.ts";
 import { llms } from "./llms.ts";

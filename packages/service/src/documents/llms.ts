@@ -1,5 +1,5 @@
 import { NAME } from "../catalogue/about.ts";
-import type { Catalogue, Endpoint } from "../catalogue.ts";
+import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import type { InterfaceOption } from "../payment/offers.ts";
 import { uriTemplate } from "./paths.ts";
 import { introduction, links, type Site } from "./site.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { NAME, VERSION } from "../catalogue/about.ts";
-import type { Catalogue } from "../catalogue.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /** Revisions of MCP that are answered, newest first. */

@@ -1,6 +1,6 @@
 import { NAME, VERSION } from "../catalogue/about.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { HEADERS, type HeaderName } from "../catalogue/headers.ts";
-import type { Catalogue } from "../catalogue.ts";
 import { componentSchemas, schemaOf } from "./json-schema.ts";
 import { operationObject } from "./openapi-operation.ts";
 import { uriTemplate } from "./paths.ts";

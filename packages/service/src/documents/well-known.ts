@@ -1,7 +1,7 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { jwk, type KeyHistory } from "@attestd/proof/trust";
 import { NAME } from "../catalogue/about.ts";
-import type { Catalogue } from "../catalogue.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { PROBLEMS } from "../problems.ts";
 import { introduction, links, type Site } from "./site.ts";
 

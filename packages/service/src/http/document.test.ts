@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Endpoint } from "../catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 import { isKnown, preparing } from "./document.ts";
 
 const endpoint: Endpoint = {

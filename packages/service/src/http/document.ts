@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Endpoint } from "../catalogue.ts";
-import type { DocumentOperation } from "../operations.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import type { DocumentOperation } from "../endpoints/operations.ts";
 import { CORS_HEADERS } from "./cors.ts";
 
 /** One representation of a text that may be kept, ready to be sent. */

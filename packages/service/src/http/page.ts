@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Door } from "../door.ts";
-import { takesGzip } from "../gzip.ts";
+import { takesGzip } from "../endpoints/gzip.ts";
+import type { Door } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 
 /** One file of the page for people, which the service serves and does not make. */

@@ -1,9 +1,9 @@
 import type { Admit } from "../calls/admit.ts";
 import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
 import { x402PaymentRequired } from "../calls/payment-required.ts";
-import type { Endpoint } from "../catalogue.ts";
-import { parseInput, requireJson } from "../input.ts";
-import type { PaidOperation } from "../operations.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import { parseInput, requireJson } from "../catalogue/input.ts";
+import type { PaidOperation } from "../endpoints/operations.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";

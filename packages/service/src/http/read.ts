@@ -1,6 +1,6 @@
-import type { Endpoint } from "../catalogue.ts";
-import { takesGzip } from "../gzip.ts";
-import type { DocumentOperation, ReadOperation } from "../operations.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import { takesGzip } from "../endpoints/gzip.ts";
+import type { DocumentOperation, ReadOperation } from "../endpoints/operations.ts";
 import { type Answer, json } from "./answer.ts";
 import { isKnown, type Prepared, prepare, preparing } from "./document.ts";
 import type { Route } from "./route.ts";

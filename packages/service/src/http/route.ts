@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
-import type { Endpoint } from "../catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 import { Problem } from "../problems.ts";
 import type { Answer } from "./answer.ts";
 

@@ -1,6 +1,6 @@
-import type { Endpoint } from "../catalogue.ts";
-import { requireJson } from "../input.ts";
-import type { VerifyOperation } from "../operations.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import { requireJson } from "../catalogue/input.ts";
+import type { VerifyOperation } from "../endpoints/operations.ts";
 import { json } from "./answer.ts";
 import { readBody } from "./body.ts";
 import type { Route } from "./route.ts";

@@ -1,8 +1,8 @@
 import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/proof";
 import algosdk from "algosdk";
 import { afterEach, describe, expect, it } from "vitest";
+import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../../test/fakes/algorand-providers.ts";
 import { AlgorandSource } from "../chains/algorand.ts";
-import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../providers/testing-algorand.ts";
 import { AttestorAccount } from "./account.ts";
 import type { Rounds } from "./ledger.ts";
 import { readRecorded } from "./recorded.ts";

@@ -6,19 +6,15 @@ import {
   encodeAddress,
   encodeMsgpack,
   fromBase64,
-  getBytes,
-  getInteger,
-  getString,
   type MsgpackMap,
   structMap,
-  toBase64,
   txid,
   utf8,
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import type { Algod, TransactionParams } from "../providers/algorand.ts";
 import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import { ProviderError, unavailable } from "../providers/provider.ts";
+import { ProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
 import type { Attempt, Ledger, Rounds, Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";

@@ -1,6 +1,6 @@
 import { encodeMsgpack, structMap } from "@attestd/proof";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../providers/testing-algorand.ts";
+import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { RoundWatcher } from "./rounds.ts";
 
 const never = new AbortController().signal;

@@ -1,11 +1,11 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
-import { type Arguments, askFree, encodeWithin } from "../arguments.ts";
 import type { Admit } from "../calls/admit.ts";
 import { SAME_HEADER } from "../calls/asking.ts";
-import type { Endpoint } from "../catalogue.ts";
-import type { Operation } from "../operations.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import { type Arguments, askFree, encodeWithin } from "../endpoints/arguments.ts";
+import type { Operation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { Problem } from "../problems.ts";
 import { outcomeResult, problemResult, succeeded } from "./results.ts";

@@ -1,4 +1,4 @@
-import type { Door } from "../door.ts";
+import type { Door } from "../endpoints/transport.ts";
 import type { EndpointOptions } from "./endpoint.ts";
 
 /** The Model Context Protocol at `/mcp`: streamable HTTP, revision 2026-07-28 and the `initialize` era before it. */

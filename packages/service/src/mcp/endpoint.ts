@@ -11,14 +11,14 @@ import {
   Server,
   type Tool,
 } from "@modelcontextprotocol/server";
-import { messageForm } from "../arguments.ts";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
-import type { Catalogue } from "../catalogue.ts";
-import { receive } from "../door.ts";
-import { gzipAround, takesGzip } from "../gzip.ts";
-import { invalid, notJson } from "../input.ts";
-import { membersOf, type ReadMessage } from "../messages.ts";
-import type { Operations } from "../operations.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { invalid, notJson } from "../catalogue/input.ts";
+import { messageForm } from "../endpoints/arguments.ts";
+import { gzipAround, takesGzip } from "../endpoints/gzip.ts";
+import { membersOf, type ReadMessage } from "../endpoints/messages.ts";
+import type { Operations } from "../endpoints/operations.ts";
+import { receive } from "../endpoints/transport.ts";
 import { type CallOptions, callTool, type ToolCall } from "./call.ts";
 import { describeTool } from "./tools.ts";
 

@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Endpoint, Tool as ToolEntry } from "../catalogue/catalogue.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
-import type { Endpoint, Tool as ToolEntry } from "../catalogue.ts";
 
 /** A problem as a tool's result has it: there is no Retry-After header to carry the seconds. */
 const ToolProblem = ProblemDocument.extend({

@@ -5,7 +5,7 @@ import {
 } from "@x402/extensions/bazaar";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { CATALOGUE, type Endpoint } from "../catalogue.ts";
+import { CATALOGUE, type Endpoint } from "../catalogue/catalogue.ts";
 import { bazaarExtension } from "./bazaar.ts";
 
 const paid: Endpoint[] = Object.values(CATALOGUE).filter(({ access }) => access === "paid");

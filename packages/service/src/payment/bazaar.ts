@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 
 /**
  * How a paid endpoint is called, for those who index paid resources (x402 extension `bazaar`): its method, the schema of

@@ -1,7 +1,7 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Handler, json, Upstream } from "../providers/testing.ts";
+import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
 import { httpFacilitator } from "./facilitator.ts";
 import { FacilitatorWatch } from "./facilitator-watch.ts";
 

@@ -2,7 +2,7 @@ import { HTTPFacilitatorClient } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { SettleError, VerifyError } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Upstream } from "../providers/testing.ts";
+import { Upstream } from "../../test/fakes/providers.ts";
 import { FacilitatorError, httpFacilitator } from "./facilitator.ts";
 
 let upstream: Upstream;

@@ -1,7 +1,7 @@
 import { PaymentPayloadV2Schema } from "@x402/core/schemas";
 import { validateDiscoveryExtension } from "@x402/extensions/bazaar";
 import { expect, test } from "vitest";
-import { CATALOGUE } from "../catalogue.ts";
+import { CATALOGUE } from "../catalogue/catalogue.ts";
 import { forwardedPayment } from "./forwarded-payment.ts";
 import { resourceOf } from "./resource.ts";
 

@@ -1,5 +1,5 @@
 import type { PaymentPayload } from "@x402/core/types";
-import type { Endpoint } from "../catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 import { bazaarExtension } from "./bazaar.ts";
 
 /** What is for sale, as the door names it: over HTTP the endpoint's URL, over MCP the tool's. */

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
 import { HttpProvider } from "./http.ts";
 import { ProviderError } from "./provider.ts";
-import { type Handler, json, Upstream } from "./testing.ts";
 
 const open: Upstream[] = [];
 afterEach(async () => {

@@ -15,6 +15,7 @@ import {
   txid,
   verify,
 } from "@attestd/proof";
+import { describe, expect, it } from "vitest";
 import {
   signBundle,
   type TestBlock,
@@ -22,13 +23,12 @@ import {
   testAttestor,
   testBaseBlock,
   testHistory,
-} from "@attestd/proof/testing";
-import { describe, expect, it } from "vitest";
+} from "../../../../test/bundles/bundles.ts";
+import { chainOf } from "../../test/fakes/source-chain.ts";
 import type { ChainName, ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chains/chain.ts";
 import type { Evidence, Product } from "./product.ts";
 import { createProducts } from "./products.ts";
 import type { Subject } from "./subject.ts";
-import { chainOf } from "./testing-chain.ts";
 
 const never = new AbortController().signal;
 const attestor = testAttestor();

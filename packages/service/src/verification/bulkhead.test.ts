@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TestClock } from "../calls/testing-clock.ts";
+import { TestClock } from "../../test/fakes/clock.ts";
 import { createBulkhead } from "./bulkhead.ts";
 
 /** Work that ends when it is told to. */

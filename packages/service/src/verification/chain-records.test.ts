@@ -1,13 +1,13 @@
 import { encodeMsgpack } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { afterEach, describe, expect, test } from "vitest";
+import { FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../test/fakes/algorand-providers.ts";
+import { FakeBase, startRpcs } from "../../test/fakes/base-providers.ts";
+import type { Upstream } from "../../test/fakes/providers.ts";
 import { AlgorandSource } from "../chains/algorand.ts";
 import { BaseSource } from "../chains/base.ts";
 import type { ChainName, SourceChain } from "../chains/chain.ts";
 import { systemClock } from "../clock.ts";
-import type { Upstream } from "../providers/testing.ts";
-import { FakeChain, FakeNodes, GENESIS, idOf, payment } from "../providers/testing-algorand.ts";
-import { FakeBase, startRpcs } from "../providers/testing-base.ts";
 import { createBulkhead } from "./bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
 

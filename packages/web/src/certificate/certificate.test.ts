@@ -1,9 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { fromUtf8, utf8 } from "@attestd/proof";
-import { testAttestor, testBaseBlock, testBundle, testHistory, testInclusionBundle } from "@attestd/proof/testing";
 import fc from "fast-check";
 import { PDFDocument } from "pdf-lib";
 import { describe, expect, test } from "vitest";
+import {
+  testAttestor,
+  testBaseBlock,
+  testBundle,
+  testHistory,
+  testInclusionBundle,
+} from "../../../../test/bundles/bundles.ts";
 import { judge } from "../judge.ts";
 import { type CertificateFormat, makeCertificate } from "./certificate.ts";
 import { type Making, readMaking, writeMaking } from "./making.ts";

@@ -3,8 +3,8 @@ import { decodeTransaction } from "@attestd/proof/algorand/transaction";
 import { toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
-import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../providers/testing-algorand.ts";
 import { ALGORAND_USDC, algorandRail } from "./algorand.ts";
 import { PaymentRefused } from "./rail.ts";
 

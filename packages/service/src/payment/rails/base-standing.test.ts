@@ -1,8 +1,17 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { FakeBaseNode } from "../../../test/fakes/base-node.ts";
+import {
+  BaseWorld,
+  NOW,
+  nonce,
+  type Overrides,
+  payer,
+  paying,
+  payTo,
+  stranger,
+} from "../../../test/fakes/base-payments.ts";
 import type { BasePayment } from "./base.ts";
-import { BaseWorld, NOW, nonce, type Overrides, payer, paying, payTo, stranger } from "./testing-base.ts";
-import type { FakeBaseNode } from "./testing-base-node.ts";
 
 let world: BaseWorld;
 beforeEach(() => {

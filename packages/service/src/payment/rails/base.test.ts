@@ -2,9 +2,6 @@ import type { PaymentPayload } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { encodeFunctionData, type Hex, parseAbi, parseSignature, serializeErc6492Signature } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readTokenDomain } from "../../providers/evm-payments.ts";
-import { BASE_USDC } from "./base.ts";
-import { PaymentRefused } from "./rail.ts";
 import {
   authorization,
   BaseWorld,
@@ -18,7 +15,10 @@ import {
   requirement,
   sign,
   stranger,
-} from "./testing-base.ts";
+} from "../../../test/fakes/base-payments.ts";
+import { readTokenDomain } from "../../providers/evm-payments.ts";
+import { BASE_USDC } from "./base.ts";
+import { PaymentRefused } from "./rail.ts";
 
 let world: BaseWorld;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { DecodeError, equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
+import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../config/solana-address.ts";
 import { PaymentRefused } from "./rail.ts";
-import { isOnCurve, solanaAddress, solanaAddressBytes } from "./solana-address.ts";
 import { solanaKit } from "./solana-kit.ts";
 
 /** USDC on MainNet; the sandbox's has the same address. */

@@ -3,9 +3,6 @@ import { AccountRole, type Address, type Instruction } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { PaymentRefused } from "./rail.ts";
-import type { SolanaPayment } from "./solana.ts";
-import { SOLANA_USDC, usdcAccountOf } from "./solana-transaction.ts";
 import {
   computeLimit,
   computePrice,
@@ -20,7 +17,10 @@ import {
   stock,
   stranger,
   transfer,
-} from "./testing-solana.ts";
+} from "../../../test/fakes/solana-payments.ts";
+import { PaymentRefused } from "./rail.ts";
+import type { SolanaPayment } from "./solana.ts";
+import { SOLANA_USDC, usdcAccountOf } from "./solana-transaction.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

@@ -1,0 +1,371 @@
+import type { KeyEntry } from "@attestd/proof/trust";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  ATTESTOR,
+  AuditWorld,
+  attemptOf,
+  noteFor,
+  PRICE,
+  payeeOf,
+  premises,
+  STATES,
+  seal,
+} from "../../test/fakes/audit-world.ts";
+import type { Call, CallState } from "../calls/call.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+import { audit } from "./audit.ts";
+import type { AuditReport, Code, Severity } from "./report.ts";
+
+const RAILS: readonly RailName[] = ["algorand", "base", "solana"];
+type Purchase = { state: CallState; rail: RailName; unseen: boolean };
+const purchase: fc.Arbitrary<Purchase> = fc.record({
+  state: fc.constantFrom(...STATES),
+  rail: fc.constantFrom(...RAILS),
+  unseen: fc.boolean(),
+});
+
+async function worldOf(purchases: readonly Purchase[]): Promise<AuditWorld> {
+  const world = new AuditWorld();
+  for (const { state, rail, unseen } of purchases) {
+    const call = await world.buy(state, rail);
+    // What has happened and is not committed yet, as after a crash.
+    if (unseen && state === "settling") world.pay(call);
+    if (unseen && state === "signed") world.record(call, call.attempts[0]?.txid ?? "", 500);
+  }
+  return world;
+}
+
+function judge(world: AuditWorld, over: Partial<typeof premises> = {}): Promise<AuditReport> {
+  return audit(world.facts, world.rows, { ...premises, ...over });
+}
+
+function codesOf({ findings }: AuditReport, severity: Severity): Code[] {
+  return findings.filter((finding) => finding.severity === severity).map(({ code }) => code);
+}
+
+describe("consistent worlds", () => {
+  test("break nothing, are counted, and are clean unless something is owed; strangers change none of it", async () => {
+    const noises = fc.array(fc.nat(), { maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(purchase, { maxLength: 10 }), noises, async (purchases, noise) => {
+        const world = await worldOf(purchases);
+        const report = await judge(world);
+        const of = (...states: CallState[]) => purchases.filter(({ state }) => states.includes(state)).length;
+        expect(report.verdict).toBe(of("owed") > 0 ? "open" : "clean");
+        expect(report.counts).toMatchObject({
+          calls: purchases.length,
+          delivered: of("done", "loss"),
+          settled:
+            of("paid", "signed", "confirmed", "done", "owed", "refunded") +
+            purchases.filter(({ state, unseen }) => state === "settling" && unseen).length,
+          attested: world.notes.length,
+          owed: of("owed"),
+          void: of("void"),
+          refunded: of("refunded"),
+          loss: of("loss"),
+          unaccounted: 0,
+          notRead: 0,
+          strangers: 0,
+        });
+        expect(codesOf(report, "information")).toEqual(Array(of("loss")).fill("payment_lost"));
+
+        for (const kind of noise) world.noise(kind);
+        const noisy = await judge(world);
+        expect(noisy.verdict).toBe(report.verdict);
+        expect(noisy.invariants).toEqual(report.invariants);
+        expect({ ...noisy.counts, strangers: 0 }).toEqual(report.counts);
+        for (const severity of ["violation", "open"] as const)
+          expect(codesOf(noisy, severity)).toEqual(codesOf(report, severity));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("are clean whatever part of the chains was read", async () => {
+    const world = await worldOf(RAILS.flatMap((rail) => STATES.map((state) => ({ state, rail, unseen: false }))));
+    const part = { from: 105, to: 115 };
+    const within = (height: number) => part.from <= height && height <= part.to;
+    const facts = {
+      ledger: part,
+      rails: { algorand: part, base: part },
+      payments: world.payments.filter(({ rail, height }) => rail !== "solana" && within(height)),
+      notes: world.notes.filter(({ round }) => within(round)),
+    };
+    const report = await audit(facts, world.rows, premises);
+    expect(codesOf(report, "violation")).toEqual([]);
+    expect(report.counts.notRead).toBeGreaterThan(0);
+  });
+});
+
+/** What is planted into a delivered call, and what must be said of it: nothing else may be violated. */
+const PLANTED: Record<string, { plant: (world: AuditWorld, call: Call) => unknown; finds: Code[] }> = {
+  "a row that was lost after it was delivered": {
+    plant: (world, { key }) => (world.rows = world.rows.filter((row) => row.key !== key)),
+    finds: ["payment_without_row"],
+  },
+  "an attestation by hand": {
+    plant: (world, call) => world.record(call, "BY-HAND", 600, { note: noteFor("nobody's payment") }),
+    finds: ["note_commitment_unknown"],
+  },
+  "a second attestation": {
+    plant: (world, call) => world.record(call, "SECOND", 600),
+    finds: ["two_attestations_for_one_payment", "attestation_unknown_to_row"],
+  },
+  "an attestation of a row that never was paid": {
+    plant: (world, { key }) => world.forge(key, { state: "settling", bundle: undefined } as never),
+    finds: ["attested_without_payment"],
+  },
+  "an attempt that was called dead": {
+    plant: (world, { key, attempts }) =>
+      world.forge(key, { attempts: attempts.map((one) => ({ ...one, dead: true })) }),
+    finds: ["dead_attempt_on_ledger", "delivered_bundle_not_on_ledger", "bundle_of_another_call"],
+  },
+  "two attempts alive": {
+    plant: (world, { key, attempts }) =>
+      world.forge(key, { attempts: [{ ...attemptOf("FIRST"), dead: false }, ...attempts] }),
+    finds: ["two_live_attempts"],
+  },
+  "a refund of what was attested": {
+    plant: (world, { key }) => world.forge(key, { state: "refunded", bundle: undefined } as never),
+    finds: ["attested_though_refunded"],
+  },
+  "a payment that is not there": {
+    plant: (world, { key }) => (world.payments = world.payments.filter((payment) => payment.key !== key)),
+    finds: ["row_paid_but_chain_disagrees"],
+  },
+  "a payment of less": {
+    plant: (world, { key }) =>
+      (world.payments = world.payments.map((one) => (one.key === key ? { ...one, amount: 1n } : one))),
+    finds: ["row_paid_but_chain_disagrees"],
+  },
+  "a payment to another": {
+    plant: (world, { key }) =>
+      (world.payments = world.payments.map((one) => (one.key === key ? { ...one, payTo: "OLD" } : one))),
+    finds: ["row_paid_but_chain_disagrees"],
+  },
+  "a paid call called void": {
+    plant: (world, { key }) => {
+      world.forge(key, { state: "void", proof: undefined, bundle: undefined, attempts: [] } as never);
+      world.notes = [];
+    },
+    finds: ["row_unpaid_but_chain_disagrees"],
+  },
+  "two rows of one payment": {
+    plant: (world, call) =>
+      world.rows.push({ ...call, key: `${call.key}/again`, aliases: [call.key], state: "prepared" }),
+    finds: ["two_rows_one_key", "bundle_before_done"],
+  },
+  "a bundle whose attestation is not on the ledger": {
+    plant: (world) => (world.notes = []),
+    finds: ["delivered_bundle_not_on_ledger"],
+  },
+  "a bundle whose attestation is in another round": {
+    plant: (world) => (world.notes = world.notes.map((note) => ({ ...note, round: note.round + 1 }))),
+    finds: ["delivered_bundle_not_on_ledger"],
+  },
+  "a confirmed call whose attestation is not on the ledger": {
+    plant: (world, { key }) => {
+      world.forge(key, { state: "confirmed", bundle: undefined } as never);
+      world.notes = [];
+    },
+    finds: ["confirmed_attestation_not_on_ledger"],
+  },
+  "a lost bundle": {
+    plant: (world, { key }) => world.forge(key, { bundle: undefined } as never),
+    finds: ["bundle_missing"],
+  },
+  "a bundle with one byte changed": {
+    plant: (world, { key, bundle }) =>
+      world.forge(key, {
+        bundle: { id: bundle?.id ?? "", body: (bundle?.body ?? "").replace('"round":1', '"round":2') },
+      }),
+    finds: ["bundle_bytes_do_not_verify"],
+  },
+  "a bundle cut off": {
+    plant: (world, { key, bundle }) =>
+      world.forge(key, { bundle: { id: bundle?.id ?? "", body: bundle?.body.slice(0, 99) ?? "" } }),
+    finds: ["bundle_bytes_do_not_verify"],
+  },
+  "the bundle of another call": {
+    plant: async (world, { key }) => {
+      const other = await world.buy("done");
+      world.forge(key, { bundle: await seal(other) });
+    },
+    finds: ["bundle_of_another_call"],
+  },
+  "a bundle under another's name": {
+    plant: (world, { key, bundle }) => world.forge(key, { bundle: { id: "S", body: bundle?.body ?? "" } }),
+    finds: ["bundle_of_another_call"],
+  },
+  "a bundle too early": {
+    plant: (world, { key }) => world.forge(key, { state: "confirmed" }),
+    finds: ["bundle_before_done"],
+  },
+  "a note of something that was not bought": {
+    plant: (world, { key }) => (world.notes = world.notes.map((note) => ({ ...note, note: noteFor(key) }))),
+    finds: ["note_of_another_request"],
+  },
+  "an attestation that moves value": {
+    plant: (world) => (world.notes = world.notes.map((note) => ({ ...note, movesNothing: false }))),
+    finds: ["attestation_moves_value"],
+  },
+  "a note of no form": {
+    plant: (world, call) => world.record(call, "BY-HAND", 600, { note: "attestd/v1:j{" }),
+    finds: ["note_malformed"],
+  },
+};
+
+describe("an inconsistency", () => {
+  test.each(Object.entries(PLANTED))("is found and named among others: %s", async (_, { plant, finds }) => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...RAILS), fc.array(fc.nat(), { maxLength: 4 }), async (rail, noise) => {
+        const world = new AuditWorld();
+        const call = await world.buy("done", rail);
+        await plant(world, call);
+        for (const kind of noise) world.noise(kind);
+        const report = await judge(world);
+        expect(report.verdict).toBe("violated");
+        expect(codesOf(report, "violation").toSorted()).toEqual(finds.toSorted());
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  test("of a key that is in no history is found", async () => {
+    const world = new AuditWorld();
+    await world.buy("done");
+    const history = { ...premises.history, keys: [] };
+    const codes = codesOf(await judge(world, { history }), "violation");
+    expect(codes).toContain("note_of_another_key");
+    expect(codes).toContain("bundle_bytes_do_not_verify");
+  });
+
+  test("of an old key's bundle in a round of the key after it is found", async () => {
+    const world = new AuditWorld();
+    const { round } = await world.buy("done");
+    const [first] = premises.history.keys;
+    const until = (untilRound: number) => ({
+      ...premises.history,
+      keys: [
+        { ...(first as KeyEntry), untilRound },
+        { ...(first as KeyEntry), kid: "second", keySha256: "second", pqPublicKey: "second", fromRound: untilRound },
+      ],
+    });
+    expect((await judge(world, { history: until((round ?? 0) + 1) })).verdict).toBe("clean");
+    const late = codesOf(await judge(world, { history: until(round ?? 0) }), "violation");
+    expect(late).toEqual(["note_of_another_key", "bundle_bytes_do_not_verify"]);
+  });
+
+  test("of a revoked key's bundle is judged by the ledger: before the revocation it stands, after it or unread it does not", async () => {
+    const world = new AuditWorld();
+    const { round = 0 } = await world.buy("done");
+    const revoked = (revokedRound: number) => ({
+      ...premises.history,
+      keys: premises.history.keys.map((entry) => ({ ...entry, revokedRound })),
+    });
+    expect(await judge(world, { history: revoked(round + 1) })).toMatchObject({
+      verdict: "clean",
+      counts: { delivered: 1 },
+    });
+    const after = await judge(world, { history: revoked(round) });
+    expect(codesOf(after, "violation")).toEqual(["bundle_bytes_do_not_verify"]);
+
+    // The ledger was read, and does not show it.
+    world.notes = [];
+    expect(codesOf(await judge(world, { history: revoked(round + 1) }), "violation")).toEqual([
+      "delivered_bundle_not_on_ledger",
+      "bundle_bytes_do_not_verify",
+    ]);
+    // Its round was not read.
+    const unread = { ...world.facts, ledger: { from: round + 1, to: round + 100 } };
+    expect(await audit(unread, world.rows, { ...premises, history: revoked(round + 1) })).toMatchObject({
+      verdict: "clean",
+      counts: { delivered: 0, notRead: 1 },
+    });
+  });
+
+  test("tells which invariants it breaks", async () => {
+    const world = new AuditWorld();
+    const { key } = await world.buy("done");
+    world.forge(key, { bundle: undefined } as never);
+    expect((await judge(world)).invariants).toEqual({ 1: true, 2: false, 3: true, 4: true, 5: true, 6: true });
+  });
+});
+
+describe("what is open", () => {
+  test("is a payment in the form that we sell for, which may also be a stranger's", async () => {
+    const world = new AuditWorld();
+    const call = await world.buy("paid");
+    world.rows = [];
+    const report = await judge(world);
+    expect(report).toMatchObject({ verdict: "open", counts: { unaccounted: 1, settled: 0 } });
+    expect(report.findings).toMatchObject([{ severity: "open", code: "payment_without_row", key: call.key }]);
+  });
+
+  test("is also one of an earlier price that the rows remember", async () => {
+    const world = new AuditWorld();
+    const { key } = await world.buy("paid");
+    await world.buy("prepared");
+    world.rows = world.rows.filter((row) => row.key !== key);
+    expect((await judge(world, { price: PRICE * 2n })).counts.unaccounted).toBe(1);
+  });
+
+  test("is a delivered payment that has gone before it was final", async () => {
+    const world = new AuditWorld();
+    const { key, proof } = await world.buy("done");
+    world.forge(key, { proof: { transaction: "T", height: proof?.height ?? 0, final: false } });
+    expect(codesOf(await judge(world), "information")).toEqual(["payment_in_another_transaction"]);
+    world.payments = [];
+    expect(await judge(world)).toMatchObject({ verdict: "open", findings: [{ code: "payment_vanished", key }] });
+  });
+
+  test("is a call that does not come to its end, and one that is owed, at once", async () => {
+    const world = new AuditWorld();
+    await world.buy("signed");
+    expect((await judge(world)).verdict).toBe("clean");
+    expect(codesOf(await judge(world, { now: 20 * 60_000 }), "open")).toEqual(["call_unfinished"]);
+    await world.buy("owed");
+    expect(codesOf(await judge(world), "open")).toEqual(["call_owed"]);
+  });
+});
+
+test("what the lists lack is looked for by itself before it is missed", async () => {
+  const world = new AuditWorld();
+  const { key, proof, attempts } = await world.buy("done");
+  const { payments, notes } = world;
+  const asked: string[] = [];
+  const lookAgain = {
+    payments: async (...question: string[]) => {
+      asked.push(question.join(" "));
+      return payments;
+    },
+    note: async (txid: string) => {
+      asked.push(txid);
+      return notes[0];
+    },
+  };
+  const facts = { ...world.facts, payments: [], notes: [], lookAgain };
+  const counts = { settled: 1, attested: 1, delivered: 1 };
+  expect(await audit(facts, world.rows, premises)).toMatchObject({ verdict: "clean", counts });
+  expect(asked).toEqual([`algorand ${proof?.transaction} ${payeeOf("algorand")}`, attempts[0]?.txid]);
+
+  asked.length = 0;
+  await audit({ ...world.facts, lookAgain }, world.rows, premises);
+  expect(asked).toEqual([]);
+  const nothing = { payments: async () => [], note: async () => undefined };
+  const report = await audit({ ...facts, lookAgain: nothing }, world.rows, premises);
+  expect(report.findings.map(({ code, key }) => [code, key])).toEqual([
+    ["row_paid_but_chain_disagrees", key],
+    ["delivered_bundle_not_on_ledger", key],
+  ]);
+});
+
+test("strangers fill no report", async () => {
+  const world = new AuditWorld();
+  for (let i = 0; i < 1_000; i++) world.noise(0);
+  const report = await judge(world);
+  expect(report).toMatchObject({ verdict: "clean", unlisted: 900, counts: { strangers: 1_000, attested: 0 } });
+  expect(report.findings).toHaveLength(100);
+  expect(report.findings.every(({ message }) => !message.includes(ATTESTOR))).toBe(true);
+});

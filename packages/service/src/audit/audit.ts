@@ -1,0 +1,154 @@
+import type { Call } from "../calls/call.ts";
+import { isFinal } from "../calls/machine.ts";
+import { ChainIndex } from "./chain-index.ts";
+import type { Facts, Premises } from "./facts.ts";
+import { type AuditReport, Findings } from "./report.ts";
+import { checkRow, claimsOf, type Joined } from "./row-checks.ts";
+
+/** A call under way for longer than this is told of: longer than any authorization lives, and time to heal. */
+const UNFINISHED_AFTER_MS = 15 * 60_000;
+
+/**
+ * Holds the journal and the chains against one another. It joins by payment key, and believes nothing but chains and
+ * rows: not the facilitator, nor a transfer for being made to us, nor a note for looking like ours.
+ *
+ * The chains MUST have been read before the rows: then whatever they show has its row by now, and a service may go on
+ * selling meanwhile. What rows say of heights outside the spans is counted and not judged.
+ *
+ * @param rows every call of the journal, in any order
+ */
+export async function audit(
+  facts: Facts,
+  rows: AsyncIterable<Call> | Iterable<Call>,
+  premises: Premises,
+): Promise<AuditReport> {
+  const findings = new Findings();
+  for (const rail of facts.unread ?? [])
+    findings.add("open", "rail_not_read", `We have payees on ${rail}, and no node of it is configured.`);
+  const chain = await ChainIndex.read(facts, premises.attestors, findings);
+  const { ledger, rails } = facts;
+  const counts: AuditReport["counts"] = { ...NOTHING, open: {} };
+  const prices = new Set([premises.price]);
+  const names = new Set<string>();
+
+  for await (const call of rows) {
+    counts.calls += 1;
+    prices.add(BigInt(call.requirement.amount));
+    for (const name of [call.key, ...call.aliases, ...(call.refund === undefined ? [] : [call.refund])]) {
+      const code = name === call.refund ? "two_refunds_one_transfer" : "two_rows_one_key";
+      if (names.has(name)) findings.add("violation", code, `Two calls hold ${name}.`, { key: call.key });
+      names.add(name);
+    }
+    const joined = await join(call, chain, facts, findings);
+    const { settled, delivered, notRead } = checkRow(joined, { spans: { ledger, rails }, premises, findings });
+    if (settled) counts.settled += 1;
+    else if (joined.payment && !call.proof) chain.addStranger(joined.payment, findings);
+    if (delivered) counts.delivered += 1;
+    if (notRead) counts.notRead += 1;
+    countState(call, premises.now, counts, findings);
+  }
+  counts.unaccounted = judgePaymentsLeft(chain, prices, findings);
+  judgeAttestationsLeft(chain, findings);
+  counts.attested = chain.attested;
+  counts.strangers = chain.strangers;
+  return { ...findings.conclude(), spans: { ledger, payments: rails }, counts };
+}
+
+/** A row with what the chains show of it; what it claims and the lists lack is looked for once more. */
+async function join(call: Call, chain: ChainIndex, facts: Facts, findings: Findings): Promise<Joined> {
+  const { key, rail, requirement } = call;
+  const { lookAgain } = facts;
+  const claims = claimsOf(call, facts);
+  let payment = chain.takePayment(key);
+  if (!payment && claims.payment && lookAgain) {
+    const found = await lookAgain.payments(rail, claims.payment, requirement.payTo);
+    payment = found.find((one) => one.key === key);
+  }
+  let attestations = chain.takeAttestations(key);
+  if (claims.attestation && lookAgain && !attestations.some(({ txid }) => txid === claims.attestation)) {
+    const note = await lookAgain.note(claims.attestation);
+    if (note) chain.addNote(note, findings);
+    attestations = [...attestations, ...chain.takeAttestations(key)];
+  }
+  return { call, payment, attestations };
+}
+
+const NOTHING = {
+  calls: 0,
+  settled: 0,
+  attested: 0,
+  delivered: 0,
+  owed: 0,
+  void: 0,
+  refunded: 0,
+  loss: 0,
+  unaccounted: 0,
+  notRead: 0,
+  strangers: 0,
+};
+
+function countState(call: Call, now: number, counts: AuditReport["counts"], findings: Findings): void {
+  const { key, state, createdAt, reason = "no reason given" } = call;
+  switch (state) {
+    case "done":
+      return;
+    case "void":
+    case "refunded":
+      counts[state] += 1;
+      return;
+    case "loss":
+      counts.loss += 1;
+      findings.add("information", "payment_lost", `Delivered, and its payment has vanished: ${reason}.`, { key });
+      return;
+    case "owed":
+      counts.owed += 1;
+      findings.add("open", "call_owed", `Paid, and not attested: ${reason}.`, { key });
+      return;
+    default:
+      counts.open[state] = (counts.open[state] ?? 0) + 1;
+      if (!isFinal(state) && now - createdAt > UNFINISHED_AFTER_MS) {
+        const minutes = Math.floor((now - createdAt) / 60_000);
+        findings.add("open", "call_unfinished", `The call is ${state} after ${minutes} minutes.`, { key });
+      }
+  }
+}
+
+/**
+ * Payments that no row binds. What the attestor has attested for was surely ours. What is only in the form that we sell
+ * for may also be a stranger's doing, whom it costs the price: it is named, and breaks nothing.
+ *
+ * @returns how many are unaccounted for
+ */
+function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findings: Findings): number {
+  let unaccounted = 0;
+  for (const key of chain.paymentsLeft()) {
+    const payment = chain.takePayment(key);
+    if (!payment) continue;
+    const attestations = chain.takeAttestations(key);
+    const txid = payment.transaction;
+    if (attestations.length > 1) {
+      const txids = attestations.map((attestation) => attestation.txid).join(", ");
+      findings.add("violation", "two_attestations_for_one_payment", `The ledger holds ${txids}.`, { key, txid });
+    }
+    const [attestation] = attestations;
+    if (attestation) {
+      const message = `Paid and attested, in ${attestation.txid}, and the journal has no call of it: bind it with --adopt.`;
+      findings.add("violation", "payment_without_row", message, { key, txid });
+    } else if (payment.relayed && payment.amount !== undefined && prices.has(payment.amount)) {
+      const message = `${payment.payer} paid ${payment.amount} micro-USDC, and the journal has no call of it: bind it with --adopt.`;
+      findings.add("open", "payment_without_row", message, { key, txid });
+    } else {
+      chain.addStranger(payment, findings);
+      continue;
+    }
+    unaccounted += 1;
+  }
+  return unaccounted;
+}
+
+function judgeAttestationsLeft(chain: ChainIndex, findings: Findings): void {
+  for (const { txid, note } of chain.attestationsLeft()) {
+    const message = `The attestor attested for a payment (${note.p}) that neither a chain nor the journal knows.`;
+    findings.add("violation", "note_commitment_unknown", message, { txid });
+  }
+}

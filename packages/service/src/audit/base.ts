@@ -1,0 +1,142 @@
+import { hash } from "node:crypto";
+import { BASE_MAINNET } from "@attestd/proof/caip2";
+import type { Hex } from "viem";
+import { getAddress, numberToHex, padHex, slice } from "viem/utils";
+import { z } from "zod";
+import { BASE_USDC } from "../payment/rails/base.ts";
+import type { BaseNodes, BaseRpc } from "../providers/base.ts";
+import { Log, rpcInteger, TRANSFER, USED } from "../providers/evm-logs.ts";
+import { ask as askNode, decoded, readBlock, rpcBytes } from "../providers/evm-payments.ts";
+import { unavailable } from "../providers/provider.ts";
+import { agree, failover } from "../providers/quorum.ts";
+import type { ChainPayment, Span } from "./facts.ts";
+import { type Ask, fewAtOnce, firstAt, inPieces, type PaymentReader } from "./reading.ts";
+
+const TOKEN = BASE_USDC.toLowerCase();
+
+/** Blocks in one question for logs. Hosts refuse more than some number of their own; all of them answer the least. */
+const BLOCKS = { most: 10_000, least: 500 };
+
+const Receipt = z
+  .object({ status: rpcInteger, transactionHash: rpcBytes, blockNumber: rpcInteger, logs: z.array(Log) })
+  .nullable();
+type Receipt = NonNullable<z.infer<typeof Receipt>>;
+
+/**
+ * Reads payments on the Base rail: the token's transfers to an address, and in the receipt of each the use of the
+ * authorization that it came by (EIP-3009).
+ */
+export function baseReader({ rpcs, rules }: BaseNodes, ask: Ask): PaymentReader {
+  return {
+    rail: "base",
+
+    async heads() {
+      const read = async (rpc: BaseRpc, signal: AbortSignal) => {
+        const [latest, finalized] = await Promise.all([
+          readBlock(rpc, "latest", signal),
+          readBlock(rpc, "finalized", signal),
+        ]);
+        return { latest: latest.number, final: finalized.number };
+      };
+      const question = (signal: AbortSignal) => ({ about: "the head of Base", same: () => "", signal });
+      const heads = await ask((signal) => agree(rpcs, read, question(signal), rules));
+      return {
+        latest: Math.min(...heads.map(({ latest }) => latest)),
+        final: Math.min(...heads.map(({ final }) => final)),
+      };
+    },
+
+    heightAt: (time, latest) =>
+      firstAt(time, latest, (number) => {
+        const about = `the time of block ${number}`;
+        const read = async (rpc: BaseRpc, signal: AbortSignal) => (await rpc.block(number, signal))?.timestamp;
+        return ask((signal) => failover(rpcs, read, { about, signal }));
+      }),
+
+    async *payments(addresses, span) {
+      for await (const transactions of transfersTo(addresses, span)) {
+        const payments = await fewAtOnce(transactions, async (id) => {
+          const found = await inTransaction(id, addresses);
+          if (found.length === 0) throw unavailable(`transaction ${id} is in the logs of Base and has no receipt`);
+          return found;
+        });
+        yield* payments.flat();
+      }
+    },
+
+    inTransaction,
+  };
+
+  /** Ids of the transactions with a transfer to the addresses, piece by piece. */
+  function transfersTo(addresses: readonly string[], span: Span): AsyncIterable<string[]> {
+    const topics = [TRANSFER, null, addresses.map((address) => topicOf(address))];
+    return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
+      const filter = { address: BASE_USDC, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const read = async (rpc: BaseRpc, ends: AbortSignal) => {
+        const logs = await askNode(rpc, z.array(Log), "eth_getLogs", [filter], ends);
+        return logs.filter((log) => isTransfer(log) && log.blockNumber >= from && log.blockNumber <= to);
+      };
+      const about = `the transfers to us in blocks ${from} to ${to}`;
+      const [logs] = await agree(rpcs, read, { about, same: factsOf, signal }, rules);
+      return [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+    });
+  }
+
+  async function inTransaction(id: string, addresses: readonly string[]): Promise<ChainPayment[]> {
+    const read = async (rpc: BaseRpc, signal: AbortSignal) => {
+      const receipt = await askNode(rpc, Receipt, "eth_getTransactionReceipt", [id], signal);
+      if (receipt && receipt.transactionHash !== id.toLowerCase())
+        throw unavailable(`${rpc.name} answered with another receipt than that of ${id}`);
+      return receipt?.status === 1 ? decoded(rpc, () => paymentsIn(receipt, addresses)) : [];
+    };
+    const about = `the transfers to us in transaction ${id}`;
+    const same = (payments: readonly ChainPayment[]) => JSON.stringify(payments, numbersAsText);
+    const [payments] = await ask((signal) => agree(rpcs, read, { about, same, signal }, rules));
+    return payments;
+  }
+}
+
+function paymentsIn({ logs, blockNumber, transactionHash }: Receipt, addresses: readonly string[]): ChainPayment[] {
+  return logs.flatMap((log) => {
+    if (!isTransfer(log)) return [];
+    const payTo = addresses.find((address) => topicOf(address) === log.topics[2]);
+    const amount = BigInt(log.data);
+    if (payTo === undefined || amount === 0n) return [];
+    // The token logs the transfer right after the use; one transaction may hold many such pairs.
+    const nonce = logs.find((used) => used.logIndex === log.logIndex - 1 && isUse(used, log))?.topics[2];
+    const payer = getAddress(slice(log.topics[1] as Hex, 12));
+    return {
+      rail: "base",
+      ...(nonce && { key: `${BASE_MAINNET}/${TOKEN}/${payer.toLowerCase()}/${nonce}` }),
+      aliases: [],
+      transaction: transactionHash,
+      height: blockNumber,
+      payer,
+      payTo,
+      amount,
+      // An authorization is signed to be handed to another.
+      relayed: nonce !== undefined,
+    };
+  });
+}
+
+function isTransfer({ address, topics, data }: Log): boolean {
+  return address === TOKEN && topics[0] === TRANSFER && topics.length === 3 && data.length === 66;
+}
+
+function isUse(used: Log, transfer: Log): boolean {
+  return used.address === TOKEN && used.topics[0] === USED && used.topics[1] === transfer.topics[1];
+}
+
+function factsOf(logs: readonly Log[]): string {
+  const facts = logs.map(({ blockHash, transactionHash, logIndex }) => `${blockHash} ${transactionHash} ${logIndex}`);
+  return hash("sha256", facts.toSorted().join());
+}
+
+function topicOf(address: string): Hex {
+  return padHex(address.toLowerCase() as Hex, { size: 32 });
+}
+
+function numbersAsText(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}

@@ -1,0 +1,81 @@
+import type { Crypto } from "@attestd/proof/signature";
+import type { KeyHistory } from "@attestd/proof/trust";
+import type { RailName } from "../payment/rails/rail.ts";
+import type { Product } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
+
+/** Heights of a chain, both inclusive: rounds, block numbers or slots. */
+export type Span = { from: number; to: number };
+
+/** A transfer of USDC to an address of ours, as its chain shows it. */
+export type ChainPayment = {
+  readonly rail: RailName;
+  /** The payment key (design.md, "Formats"); absent when the transfer is of a form of which none can be made. */
+  readonly key?: string;
+  /** Further keys that this payment alone may use, such as its Algorand group id. */
+  readonly aliases: readonly string[];
+  /** Transaction id on the payment's chain. */
+  readonly transaction: string;
+  readonly height: number;
+  readonly payer: string;
+  /** In the spelling that it was asked for in. */
+  readonly payTo: string;
+  /** micro-USDC; undefined when the transaction moves some in a way that we do not read. */
+  readonly amount?: bigint;
+  /**
+   * Whether another than the payer carried it out and paid its fee, as x402's facilitators do. Who pays by hand does not
+   * come by that.
+   */
+  readonly relayed: boolean;
+};
+
+/** A transaction of the ledger that names the attestor's account. */
+export type LedgerNote = {
+  readonly txid: string;
+  readonly round: number;
+  readonly sender: string;
+  /** Its note; undefined when it has none, or one that is not UTF-8. */
+  readonly note?: string;
+  /** Whether it is a payment of nothing that closes and rekeys no account. */
+  readonly movesNothing: boolean;
+};
+
+/** What the chains show. Everything in it MUST come from within its span, and be all that is there. */
+export type Facts = {
+  /**
+   * Looks for what a row claims and the lists lack, where it must be: what an index does not list may be there all the
+   * same. MUST go by the transaction itself.
+   */
+  readonly lookAgain?: {
+    payments(rail: RailName, transaction: string, payTo: string): Promise<readonly ChainPayment[]>;
+    note(txid: string): Promise<LedgerNote | undefined>;
+  };
+  /** Where the ledger was read for notes. */
+  readonly ledger: Span;
+  /** Where each rail was read for payments; one that is not here was not read. */
+  readonly rails: Readonly<Partial<Record<RailName, Span>>>;
+  /** Rails that have payees of ours and could not be read. */
+  readonly unread?: readonly RailName[];
+  readonly payments: AsyncIterable<ChainPayment> | Iterable<ChainPayment>;
+  readonly notes: AsyncIterable<LedgerNote> | Iterable<LedgerNote>;
+};
+
+/** What is believed beside the chains and the rows. */
+export type Premises = {
+  /** Addresses that send our attestations. */
+  attestors: ReadonlySet<string>;
+  /** Our keys. */
+  history: KeyHistory;
+  crypto: Crypto;
+  /** micro-USDC that is asked for now; what was asked for before is in the rows. */
+  price: bigint;
+  /** What is sold: the note and the bundle that a call has to have. */
+  products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle">>>;
+  /** Unix ms. */
+  now: number;
+};
+
+/** Whether a chain was read at a height. */
+export function covers(span: Span | undefined, height: number): boolean {
+  return span !== undefined && span.from <= height && height <= span.to;
+}

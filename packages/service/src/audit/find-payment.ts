@@ -1,0 +1,73 @@
+import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import type { Store } from "../calls/journal.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+import type { ChainPayment } from "./facts.ts";
+import type { PaymentReader } from "./reading.ts";
+import { Refused } from "./refused.ts";
+
+/** A payment that a call can be made of. */
+export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
+
+/** How each rail's payment keys begin (design.md, "Formats"), and what its transaction ids look like. */
+const FORMS: readonly { rail: RailName; key: RegExp; isId: (text: string) => boolean }[] = [
+  { rail: "algorand", key: /^algorand:[\w-]{43}\//, isId: isAlgorandTxId },
+  { rail: "base", key: /^eip155:/, isId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text) },
+  { rail: "solana", key: /^solana:/, isId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) },
+];
+
+/**
+ * Finds the one final payment to us that an operator names.
+ *
+ * @param target a payment key, or the id of a transaction on the payment's chain
+ * @param since Unix s from which on a key is looked for
+ * @throws Refused; ProviderError
+ */
+export async function findPayment(
+  target: string,
+  {
+    store,
+    readers,
+    since,
+  }: {
+    store: Pick<Store, "payees">;
+    readers: ReadonlyMap<RailName, PaymentReader>;
+    since: number;
+  },
+): Promise<KeyedPayment> {
+  const form = FORMS.find(({ key, isId }) => key.test(target) || isId(target));
+  if (!form) throw new Refused("unclear", `${target} is neither a payment key nor a transaction id.`);
+  const { rail } = form;
+  const reader = readers.get(rail);
+  if (!reader) throw new Refused("unclear", `${target} is of ${rail}, of which no node is configured.`);
+  const payees = (await store.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
+  const heads = await reader.heads();
+  const span = async () => ({ from: await reader.heightAt(since, heads.latest), to: heads.latest });
+
+  const found = form.isId(target)
+    ? await reader.inTransaction(target, payees)
+    : await withKey(target, reader.payments(payees, await span()));
+  const [payment, another] = found.filter(
+    (one): one is KeyedPayment => one.key !== undefined && one.amount !== undefined,
+  );
+  if (!payment) throw new Refused("not_on_chain", explain(target, rail, found));
+  if (another) {
+    const keys = [payment, another].map(({ key }) => key).join(", ");
+    throw new Refused("unclear", `${target} holds more than one payment to us: name one by its key, as ${keys}.`);
+  }
+  if (payment.height > heads.final)
+    throw new Refused(
+      "not_on_chain",
+      `The payment at ${payment.height} is not final yet: ${rail} is so up to ${heads.final}.`,
+    );
+  return payment;
+}
+
+async function withKey(key: string, payments: AsyncIterable<ChainPayment>): Promise<ChainPayment[]> {
+  for await (const payment of payments) if (payment.key === key) return [payment];
+  return [];
+}
+
+function explain(target: string, rail: RailName, found: readonly ChainPayment[]): string {
+  if (found.length === 0) return `${rail} shows no payment to us as ${target}.`;
+  return `${target} pays us in a form of which no payment key can be made, so that nobody could claim it.`;
+}

@@ -1,0 +1,25 @@
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import { fromBase64 } from "@attestd/proof/encoding";
+import type { KeyHistory } from "@attestd/proof/trust";
+import { readHistory } from "../attestor/history.ts";
+import { type Config, ConfigError } from "../config/config.ts";
+import type { JournalReader } from "../journal/reader.ts";
+import { Refused } from "./refused.ts";
+
+/**
+ * The key history by which a journal is judged.
+ *
+ * @throws Refused when no service has begun the journal yet; ConfigError when it is of another ledger; Error when its
+ *   history is none that a verifier would take
+ */
+export async function journalHistory(
+  journal: Pick<JournalReader, "identity" | "keys" | "revocations">,
+  { algorand: { genesisHash } }: Pick<Config, "algorand">,
+): Promise<KeyHistory> {
+  const identity = await journal.identity();
+  if (!identity || (await journal.keys()).length === 0)
+    throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
+  if (identity.genesisHash !== genesisHash)
+    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
+  return readHistory(journal, algorandCaip2(fromBase64(genesisHash)));
+}

@@ -1,0 +1,135 @@
+import type { CallState } from "../calls/call.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+import type { Span } from "./facts.ts";
+
+/**
+ * What a finding means for the verdict: an invariant is broken; something paid is unfinished or unaccounted for, and the
+ * operator may have to act; or nothing of ours is touched.
+ */
+export type Severity = "violation" | "open" | "information";
+
+/** The invariants of a journal and its chains (docs/operations.md, "The audit"). */
+export const INVARIANTS = {
+  1: "every attestation has a payment of its own",
+  2: "every payment has an attestation, and every attestation a bundle that can be fetched",
+  3: "no payment is in two calls",
+  4: "no call is called unpaid whose payment is on its chain",
+  5: "no bundle exists before its call is done",
+  6: "every paid call comes to its end",
+} as const;
+
+/** Every code, and the invariant that it speaks of. */
+export const CODES = {
+  attested_without_payment: 1,
+  note_commitment_unknown: 1,
+  note_malformed: 1,
+  note_of_another_key: 1,
+  attestation_moves_value: 1,
+  two_attestations_for_one_payment: 1,
+  two_live_attempts: 1,
+  attestation_unknown_to_row: 1,
+  dead_attempt_on_ledger: 1,
+  attested_though_refunded: 1,
+  row_paid_but_chain_disagrees: 1,
+  payment_vanished: 1,
+  payment_lost: undefined,
+  payment_without_row: 2,
+  note_of_another_request: 2,
+  delivered_bundle_not_on_ledger: 2,
+  confirmed_attestation_not_on_ledger: 2,
+  bundle_missing: 2,
+  bundle_bytes_do_not_verify: 2,
+  bundle_of_another_call: 2,
+  two_rows_one_key: 3,
+  two_refunds_one_transfer: 6,
+  row_unpaid_but_chain_disagrees: 4,
+  bundle_before_done: 5,
+  call_owed: 6,
+  call_unfinished: 6,
+  rail_not_read: undefined,
+  payment_in_another_transaction: undefined,
+  stranger_transfer: undefined,
+  stranger_note: undefined,
+} as const satisfies Record<string, keyof typeof INVARIANTS | undefined>;
+
+export type Code = keyof typeof CODES;
+
+export type Finding = {
+  severity: Severity;
+  code: Code;
+  /** Payment key. */
+  key?: string;
+  /** Transaction id, of the payment or of the attestation. */
+  txid?: string;
+  /** One sentence. */
+  message: string;
+};
+
+export type AuditReport = {
+  /** `violated` when an invariant is broken; else `open` when something paid is unfinished or unaccounted for. */
+  verdict: "clean" | "open" | "violated";
+  spans: { ledger: Span } & { payments: Partial<Record<RailName, Span>> };
+  counts: {
+    /** Rows of the journal. */
+    calls: number;
+    /** Payments on chain that a row binds. */
+    settled: number;
+    /** Attestation transactions that the attestor sent. */
+    attested: number;
+    /** Calls whose bundle can be fetched and verifies. */
+    delivered: number;
+    /** Calls that are under way, by state. */
+    open: Partial<Record<CallState, number>>;
+    owed: number;
+    void: number;
+    refunded: number;
+    loss: number;
+    /** Payments on chain in the form that we sell for, and no row. */
+    unaccounted: number;
+    /** Calls whose payment or attestation lies outside the spans. */
+    notRead: number;
+    /** Transfers and notes of strangers. */
+    strangers: number;
+  };
+  /** Which invariants hold, by number. */
+  invariants: Record<keyof typeof INVARIANTS, boolean>;
+  findings: Finding[];
+  /** Findings of no consequence beyond the first of each code, which are not listed. */
+  unlisted: number;
+};
+
+/** Strangers may make any number of them. */
+const MOST_INFORMATION = 100;
+
+/** Collects findings. Those that strangers can make at will are counted, and listed up to a bound. */
+export class Findings {
+  readonly #list: Finding[] = [];
+  readonly #information = new Map<Code, number>();
+  #unlisted = 0;
+
+  add(severity: Severity, code: Code, message: string, about: { key?: string; txid?: string } = {}): void {
+    if (severity === "information") {
+      const before = this.#information.get(code) ?? 0;
+      this.#information.set(code, before + 1);
+      if (before >= MOST_INFORMATION) {
+        this.#unlisted += 1;
+        return;
+      }
+    }
+    this.#list.push({ severity, code, ...about, message });
+  }
+
+  conclude(): Pick<AuditReport, "verdict" | "invariants" | "findings" | "unlisted"> {
+    const RANK: Record<Severity, number> = { violation: 0, open: 1, information: 2 };
+    const findings = this.#list.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
+    const has = (severity: Severity) => findings.some((finding) => finding.severity === severity);
+    const broken = new Set(findings.filter(({ severity }) => severity === "violation").map(({ code }) => CODES[code]));
+    const holds = (invariant: keyof typeof INVARIANTS) => !broken.has(invariant);
+    return {
+      verdict: has("violation") ? "violated" : has("open") ? "open" : "clean",
+      invariants: { 1: holds(1), 2: holds(2), 3: holds(3), 4: holds(4), 5: holds(5), 6: holds(6) },
+      findings,
+      unlisted: this.#unlisted,
+    };
+  }
+}

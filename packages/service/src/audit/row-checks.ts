@@ -1,0 +1,232 @@
+import { type Bundle, bundleId, signingBytes } from "@attestd/proof/bundle";
+import { canonicalBytes } from "@attestd/proof/canonical";
+import { equalBytes } from "@attestd/proof/encoding";
+import { parseJson } from "@attestd/proof/json";
+import type { Finding } from "@attestd/proof/report";
+import type { KeyEntry } from "@attestd/proof/trust";
+import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
+import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
+import type { Recorded } from "./chain-index.ts";
+import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
+import type { Code, Findings, Severity } from "./report.ts";
+
+/** What one row is held against. */
+export type RowContext = {
+  spans: Pick<Facts, "ledger" | "rails">;
+  premises: Premises;
+  findings: Findings;
+};
+
+/** A row with what the chains show of it. */
+export type Joined = { call: Call; payment: ChainPayment | undefined; attestations: readonly Recorded[] };
+
+/** How a row fared. */
+export type Fared = { settled: boolean; delivered: boolean; notRead: boolean };
+
+/** States that say that the payment is on its chain. */
+const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
+/** States that say that it never will be, or has gone. */
+const UNPAID: ReadonlySet<CallState> = new Set(["void", "loss"]);
+/** States whose attestation may be on the ledger. */
+const ATTESTED: ReadonlySet<CallState> = new Set(["signed", "owed", "confirmed", "done", "loss"]);
+/** States that say that it is. */
+const RECORDED: ReadonlySet<CallState> = new Set(["confirmed", "done", "loss"]);
+
+/**
+ * What a row claims to be on the chains within the spans: it has to be there.
+ *
+ * @returns ids of the payment's transaction and of the attestation
+ */
+export function claimsOf(
+  call: Call,
+  { ledger, rails }: RowContext["spans"],
+): { payment?: string; attestation?: string } {
+  const { state, proof, rail, round } = call;
+  const paid = PAID.has(state) && proof && covers(rails[rail], proof.height) ? proof.transaction : undefined;
+  const recorded =
+    RECORDED.has(state) && round !== undefined && covers(ledger, round) ? liveAttempt(call)?.txid : undefined;
+  return { ...(paid && { payment: paid }), ...(recorded && { attestation: recorded }) };
+}
+
+/** Holds a row against the chains, and its parts against one another. */
+export function checkRow(joined: Joined, context: RowContext): Fared {
+  const { call } = joined;
+  const tell = (severity: Severity, code: Code, message: string, txid?: string) =>
+    context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
+  const settled = checkPayment(joined, context, tell);
+  checkAttestations(joined, context, tell);
+  checkRecord(joined, context, tell);
+  return {
+    settled,
+    delivered: checkBundle(joined, context, tell),
+    notRead: isBeyond(call, context.spans),
+  };
+}
+
+type Tell = (severity: Severity, code: Code, message: string, txid?: string) => void;
+
+/** @returns whether the payment is on its chain, as the row binds it */
+function checkPayment({ call, payment }: Joined, { spans }: RowContext, tell: Tell): boolean {
+  const { state, proof, rail, requirement } = call;
+  const fits = payment !== undefined && isOf(payment, call);
+  if (UNPAID.has(state) && fits) {
+    const message = `The call is ${state}, and the chain shows its payment.`;
+    tell("violation", "row_unpaid_but_chain_disagrees", message, payment.transaction);
+  }
+  if (!PAID.has(state)) return fits;
+  if (!proof) {
+    tell("violation", "row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
+  } else if (payment && !fits) {
+    const { amount, payTo } = requirement;
+    const message = `The chain shows ${payment.amount} to ${payment.payTo}, where the call asked for ${amount} to ${payTo}.`;
+    tell("violation", "row_paid_but_chain_disagrees", message, payment.transaction);
+  } else if (payment && payment.transaction !== proof.transaction) {
+    const message = `The payment stands in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
+    tell("information", "payment_in_another_transaction", message, payment.transaction);
+  } else if (!payment && covers(spans.rails[rail], proof.height)) {
+    if (proof.final) {
+      const message = `The call is ${state}, and ${rail} shows no payment of its key.`;
+      tell("violation", "row_paid_but_chain_disagrees", message, proof.transaction);
+    } else {
+      const message = `The payment was seen at ${proof.height} on ${rail} and is not there now; it was not final.`;
+      tell("open", "payment_vanished", message, proof.transaction);
+    }
+  }
+  return fits;
+}
+
+/** What the ledger holds for this payment has to be the row's own one attestation. */
+function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, tell: Tell): void {
+  const { state, attempts } = call;
+  if (attestations.length > 1) {
+    const txids = attestations.map(({ txid }) => txid).join(", ");
+    tell("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
+  }
+  if (attempts.slice(0, -1).some(({ dead }) => !dead))
+    tell("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
+
+  for (const { txid, round, text, note } of attestations) {
+    const attempt = attempts.find((one) => one.txid === txid);
+    if (state === "refunded") {
+      tell("violation", "attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
+    } else if (state === "prepared" || state === "settling" || state === "void") {
+      tell("violation", "attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
+    } else if (!attempt || !ATTESTED.has(state)) {
+      tell("violation", "attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);
+    } else if (attempt.dead) {
+      tell("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
+    }
+    const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
+    if (!key) tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
+      tell(
+        "violation",
+        "note_of_another_key",
+        `The note names the key ${key.kid}, which is not of round ${round}.`,
+        txid,
+      );
+    else if (call.evidence && text !== noteOf(call, key, premises))
+      tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
+  }
+}
+
+/** What the row says to be on the ledger has to be there. */
+function checkRecord({ call, attestations }: Joined, { spans }: RowContext, tell: Tell): void {
+  const { state, round } = call;
+  if (!RECORDED.has(state)) return;
+  const code = state === "confirmed" ? "confirmed_attestation_not_on_ledger" : "delivered_bundle_not_on_ledger";
+  const attempt = liveAttempt(call);
+  if (!attempt || round === undefined) {
+    tell("violation", code, `The call is ${state} without an attestation of its own.`);
+  } else if (covers(spans.ledger, round)) {
+    const found = attestations.find(({ txid }) => txid === attempt.txid);
+    if (!found) tell("violation", code, `The ledger does not hold it in round ${round}.`, attempt.txid);
+    else if (found.round !== round)
+      tell("violation", code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
+  }
+}
+
+/** @returns whether the bundle is there, verifies, and is the call's own */
+function checkBundle({ call, attestations }: Joined, { premises, spans }: RowContext, tell: Tell): boolean {
+  const { state, bundle } = call;
+  const isDue = state === "done" || state === "loss";
+  if (!bundle) {
+    if (isDue) tell("violation", "bundle_missing", `The call is ${state} and has no bundle.`);
+    return false;
+  }
+  if (!isDue) {
+    tell("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
+    return false;
+  }
+  const faults = faultsOf(bundle.body, attestations, premises);
+  // What the ledger alone could say was not read: counted, and not judged.
+  if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
+  if (faults !== "") {
+    tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
+    return false;
+  }
+  const sealed = parseJson(Buffer.from(bundle.body)) as unknown as Bundle;
+  const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, sealed, premises);
+  if (!isOwn)
+    tell("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", sealed.attest.txnId);
+  return isOwn;
+}
+
+/** Whether the bundle is, but for the signature, what is made of the row. @param sealed verified */
+function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
+  const attempt = liveAttempt(call);
+  const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
+  if (!attempt || call.round === undefined || !key || !call.evidence) return false;
+  const { algorandAddress, pqPublicKey } = key;
+  const due = premises.products[call.subject.kind].bundle(evidenceOf(call), {
+    attest: { txnId: attempt.txid, round: call.round, note: noteOf(call, key, premises) },
+    attestor: { algorandAddress, pqPublicKey },
+  });
+  return equalBytes(signingBytes(sealed), canonicalBytes(due));
+}
+
+/** The note that a call's attestation by that key has (design.md, "Formats"). */
+function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Premises): string {
+  const context = { keySha256, ledger: history.ledger, paymentKey: call.key };
+  return products[call.subject.kind].note(evidenceOf(call), context);
+}
+
+/** What fails for a bundle against which nothing speaks but that its key was revoked, while the ledger does not show it. */
+const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
+
+/**
+ * The checks that fail; "" when the bundle verifies. That of a revoked key is judged by the ledger, as any verifier would
+ * (`withChain`).
+ */
+function faultsOf(body: string, attestations: readonly Recorded[], { history, crypto }: Premises): string {
+  try {
+    const offline = verify(body, { trust: history, crypto });
+    const awaitsLedger = !offline.verified && mayAskChain(offline);
+    const chainAttest = awaitsLedger && recordFindings(parseJson(Buffer.from(body)) as unknown as Bundle, attestations);
+    if (chainAttest && chainAttest.length > 0) return REVOKED;
+    const { verified, failures } = chainAttest ? withChain(offline, { chainAttest }) : offline;
+    return verified ? "" : [...new Set(failures.map(({ check }) => check))].join(", ") || "not verified";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Check `chainAttest`, by what was read of the ledger. */
+function recordFindings({ attest, attestor }: Bundle, attestations: readonly Recorded[]): Finding[] {
+  const found = attestations.find(({ txid }) => txid === attest.txnId);
+  const same = found?.round === attest.round && found.text === attest.note;
+  if (same && found.movesNothing && found.sender === attestor.algorandAddress) return [];
+  return [{ pointer: "/attest/txnId", message: "is not on the ledger as the bundle has it" }];
+}
+
+function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boolean {
+  // Hex addresses of Base may differ in case alone (EIP-55).
+  const same = rail === "base" ? payTo.toLowerCase() === requirement.payTo.toLowerCase() : payTo === requirement.payTo;
+  return same && amount === BigInt(requirement.amount);
+}
+
+/** Whether the row says something of heights that were not read. */
+function isBeyond({ state, proof, round, rail }: Call, { ledger, rails }: RowContext["spans"]): boolean {
+  const payment = PAID.has(state) && proof !== undefined && !covers(rails[rail], proof.height);
+  return payment || (RECORDED.has(state) && round !== undefined && !covers(ledger, round));
+}

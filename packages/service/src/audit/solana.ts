@@ -1,0 +1,203 @@
+import { hash } from "node:crypto";
+import { toBase64 } from "@attestd/proof/encoding";
+import type { Address } from "@solana/kit";
+import type { Clock } from "../clock.ts";
+import { PaymentRefused } from "../payment/rails/rail.ts";
+import { SOLANA_MAINNET } from "../payment/rails/solana.ts";
+import {
+  accountsOf as accountsNamedIn,
+  readTransaction,
+  SOLANA_USDC,
+  type TransferTransaction,
+  usdcAccountOf,
+} from "../payment/rails/solana-transaction.ts";
+import { agree } from "../providers/quorum.ts";
+import type {
+  Commitment,
+  LandedTransaction,
+  ListedTransaction,
+  Outcome,
+  SolanaNodes,
+  SolanaRpc,
+} from "../providers/solana.ts";
+import type { ChainPayment, Span } from "./facts.ts";
+import { type Ask, fewAtOnce, type PaymentReader } from "./reading.ts";
+
+/** The most that nodes list at once. */
+const PAGE = 1_000;
+/** Twice as many as there are: to begin too early costs a page. */
+const SLOTS_A_SECOND = 5;
+/** A blockhash of no block: who is asked about it tells its slot. */
+const NO_BLOCKHASH = "1".repeat(32);
+
+/** A payee, and the account that holds its USDC. */
+type Account = { owner: string; address: Address };
+
+/**
+ * Reads payments on the Solana rail: what names a payee's token account, newest first, each transaction whole.
+ *
+ * @param page transactions that are listed at once
+ */
+export function solanaReader(
+  { rpcs, rules }: SolanaNodes,
+  clock: Pick<Clock, "now">,
+  ask: Ask,
+  page = PAGE,
+): PaymentReader {
+  return {
+    rail: "solana",
+
+    async heads() {
+      const slotAt = async (commitment: Commitment) => {
+        const read = async (rpc: SolanaRpc, ends: AbortSignal) =>
+          (await rpc.isBlockhashValid(NO_BLOCKHASH, { commitment }, ends)).slot;
+        const question = (signal: AbortSignal) => ({ about: "the newest slot", same: () => "", signal });
+        return Math.min(...(await ask((signal) => agree(rpcs, read, question(signal), rules))));
+      };
+      const [latest, final] = await Promise.all([slotAt("confirmed"), slotAt("finalized")]);
+      return { latest, final };
+    },
+
+    async heightAt(time, latest) {
+      const seconds = Math.max(0, clock.now() / 1000 - time);
+      return Math.max(0, latest - Math.ceil(seconds * SLOTS_A_SECOND));
+    },
+
+    async *payments(owners, span) {
+      for (const account of accountsOf(owners)) {
+        for await (const listed of pages(account, span)) {
+          const payments = await fewAtOnce(listed, ({ signature, slot }) => paymentsIn(signature, [account], slot));
+          yield* payments.flat();
+        }
+      }
+    },
+
+    inTransaction: (id, owners) => paymentsIn(id, accountsOf(owners)),
+  };
+
+  /** Transactions that name the account within the span, each page by the word of the quorum. */
+  async function* pages({ address }: Account, { from, to }: Span): AsyncGenerator<ListedTransaction[]> {
+    let before: string | undefined;
+    for (;;) {
+      const read = (rpc: SolanaRpc, signal: AbortSignal) => listUpTo(rpc, address, { slot: to, before, page }, signal);
+      const question = (signal: AbortSignal) => ({
+        about: `the transactions of ${address}`,
+        same: signaturesOf,
+        signal,
+      });
+      const [listed] = await ask((signal) => agree(rpcs, read, question(signal), rules));
+      yield listed.filter(({ slot }) => slot >= from);
+      const last = listed.at(-1);
+      if (!last || listed.length < page || last.slot < from) return;
+      before = last.signature;
+    }
+  }
+
+  /** @param slot in which it is listed as naming the accounts: what it does there is told also when it cannot be read */
+  async function paymentsIn(signature: string, accounts: readonly Account[], slot?: number): Promise<ChainPayment[]> {
+    const read = async (rpc: SolanaRpc, signal: AbortSignal) => {
+      const landed = await rpc.transaction(signature, signal);
+      if (!landed) return [];
+      if (landed === "of_newer_version")
+        return slot === undefined ? [] : accounts.map((account) => unreadable(signature, slot, account));
+      const outcome = rpc.outcome(landed);
+      if (outcome.err !== null) return [];
+      return accounts.flatMap((account) => toPayment(signature, landed, outcome, account) ?? []);
+    };
+    const about = `the transfers to us in transaction ${signature}`;
+    const same = (payments: readonly ChainPayment[]) =>
+      payments.map(({ key, amount, height }) => `${key} ${amount} ${height}`).join();
+    const [payments] = await ask((signal) => agree(rpcs, read, { about, same, signal }, rules));
+    return payments;
+  }
+}
+
+/** A page of transactions up to a slot: what is newer is passed over, so that nodes of different heads give the same. */
+async function listUpTo(
+  rpc: SolanaRpc,
+  account: string,
+  { slot, before, page }: { slot: number; before: string | undefined; page: number },
+  signal: AbortSignal,
+): Promise<ListedTransaction[]> {
+  const listed: ListedTransaction[] = [];
+  let minSlot = slot;
+  for (let cursor = before; listed.length < page; ) {
+    const answer = await rpc.transactionsOf(account, { before: cursor, limit: page, minSlot }, signal);
+    listed.push(...answer.filter((entry) => entry.slot <= slot));
+    cursor = answer.at(-1)?.signature;
+    // A node that does not know the last one yet would list nothing, as if there were no more.
+    minSlot = Math.max(slot, answer.at(-1)?.slot ?? 0);
+    if (answer.length < page || cursor === undefined) break;
+  }
+  return listed.slice(0, page);
+}
+
+function signaturesOf(page: readonly ListedTransaction[]): string {
+  return hash("sha256", page.map(({ signature, slot }) => `${signature} ${slot}`).join());
+}
+
+function accountsOf(owners: readonly string[]): Account[] {
+  return owners.map((owner) => {
+    const address = usdcAccountOf(owner);
+    if (address === undefined) throw new TypeError(`${owner} is no Solana address`);
+    return { owner, address };
+  });
+}
+
+/** A transaction of a version that we do not ask for: no payment of ours, whatever it moves. */
+function unreadable(signature: string, slot: number, { owner }: Account): ChainPayment {
+  const payer = "a transaction of a newer version";
+  return { rail: "solana", aliases: [], transaction: signature, height: slot, payer, payTo: owner, relayed: false };
+}
+
+/** @returns undefined when the account gets nothing by it */
+function toPayment(
+  signature: string,
+  landed: LandedTransaction,
+  outcome: Outcome,
+  { owner, address }: Account,
+): ChainPayment | undefined {
+  const named = accountsNamedIn(landed.transaction);
+  if (named === undefined) return unreadable(signature, landed.slot, { owner, address });
+  const place = named.indexOf(address);
+  const received = place < 0 ? undefined : growth(outcome, place);
+  if (received !== undefined && received <= 0n) return undefined;
+
+  const payment = {
+    rail: "solana",
+    aliases: [],
+    transaction: signature,
+    height: landed.slot,
+    payer: String(named[0]),
+    payTo: owner,
+    ...(received !== undefined && { amount: received }),
+    relayed: false,
+  } as const;
+  const transfer = transferOf(landed.transaction);
+  if (transfer?.transfer.destination !== address || transfer.transfer.amount !== received) return payment;
+  const { authority } = transfer.transfer;
+  return {
+    ...payment,
+    key: `${SOLANA_MAINNET}/${hash("sha256", transfer.messageBytes)}`,
+    payer: authority,
+    relayed: named[0] !== authority,
+  };
+}
+
+/** By how much an account's balance of USDC grew. */
+function growth(outcome: Outcome, place: number): bigint {
+  const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
+    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === SOLANA_USDC),
+  );
+  return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
+}
+
+/** The transfer of a transaction that has the form of a payment. */
+function transferOf(wire: Uint8Array): TransferTransaction | undefined {
+  try {
+    return readTransaction({ transaction: toBase64(wire) });
+  } catch (error) {
+    if (error instanceof PaymentRefused) return undefined;
+    throw error;
+  }
+}

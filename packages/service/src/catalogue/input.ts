@@ -1,0 +1,68 @@
+import { excerpt } from "@attestd/proof/excerpt";
+import { childPointer, JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
+import type { z } from "zod";
+import { Problem } from "../problems.ts";
+
+/** One member at fault, by JSON pointer (RFC 6901). */
+export type InputError = { pointer: string; detail: string };
+
+/** Of everything but bundles. A payment with every extension that we offer has some 200 members. */
+export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
+
+/** Parses strict JSON of a request. @throws Problem `body_not_json` */
+export function parseInput(bytes: Uint8Array | string): JsonValue {
+  try {
+    return parseJson(bytes, REQUEST_LIMITS);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw notJson(error.message, error.pointer);
+  }
+}
+
+/** @param pointer to what is no strict JSON */
+export function notJson(message: string, pointer: string): Problem {
+  return new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
+}
+
+/**
+ * Holds a request's headers to a body of JSON as it is.
+ *
+ * @param type value of Content-Type; a falsy one is no such header
+ * @param encoding value of Content-Encoding, likewise
+ * @throws Problem `media_type`
+ */
+export function requireJson(type: string | null | undefined, encoding: string | null | undefined): void {
+  if (type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
+    throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(excerpt(type)) : "not given"}.`);
+  if (encoding && encoding.trim().toLowerCase() !== "identity")
+    throw new Problem(
+      "media_type",
+      `The body's Content-Encoding is ${JSON.stringify(excerpt(encoding))}: send it as it is.`,
+    );
+}
+
+/** Members at fault that an answer names, however many there are. */
+const MOST_ERRORS = 16;
+
+/** Holds a value to its schema. @throws Problem `body_invalid` naming the first members at fault */
+export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
+      : [{ pointer: pointerOf(issue.path), detail: issue.message }],
+  );
+  throw invalid(errors.slice(0, MOST_ERRORS));
+}
+
+/** Input that parsed but cannot be meant. */
+export function invalid(errors: InputError[]): Problem {
+  const [first] = errors;
+  const name = first?.pointer.slice(1) || "The body";
+  return new Problem("body_invalid", `${name} ${first?.detail ?? "does not fit"}.`, { members: { errors } });
+}
+
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((pointer, part) => childPointer(pointer, String(part)), "");
+}

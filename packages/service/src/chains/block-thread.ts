@@ -1,4 +1,0 @@
-import { answerJobs } from "../thread.ts";
-import { type BlockWorkName, runBlockWork } from "./block-work.ts";
-
-answerJobs((name, args) => runBlockWork(name as BlockWorkName, args));

@@ -1,0 +1,74 @@
+import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { isAddress as isEvmAddress } from "viem/utils";
+import { z } from "zod";
+import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
+
+// What single settings must look like. No message quotes a value: it may be a secret.
+
+export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+function parts(text: string): Record<"isOrigin" | "hasCredentials" | "hasQuery", boolean> {
+  // What is no URL at all is told so already.
+  if (!URL.canParse(text)) return { isOrigin: true, hasCredentials: false, hasQuery: false };
+  const { pathname, search, hash, username, password } = new URL(text);
+  const hasQuery = search !== "" || hash !== "" || /[?#]/.test(text);
+  return { isOrigin: pathname === "/" && !hasQuery, hasCredentials: username !== "" || password !== "", hasQuery };
+}
+
+/** A URL of which scheme, host and port are published, and nothing else is there. */
+export const origin = url
+  .refine((text) => parts(text).isOrigin, "must be an origin, without a path")
+  .refine((text) => !parts(text).hasCredentials, "is published, and must hold no credentials");
+
+/** A URL that stands in every public document, as it is. @param auth the setting for what is secret */
+export function publishedUrl(auth: string) {
+  return url.refine((text) => {
+    const { hasCredentials, hasQuery } = parts(text);
+    return !hasCredentials && !hasQuery;
+  }, `is published, and must hold no credentials, query or fragment: ${auth} or ${auth}_FILE holds what is secret`);
+}
+
+/** The value of a header that holds a secret. */
+export const headerValue = z.string().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, "must be one line of ASCII");
+
+/** A whole number in decimal, between two others. */
+export const whole = (from: number, to: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(from, `must be at least ${from}`).max(to, `must be at most ${to}`));
+
+const NOBODY = "is the zero address, which is nobody's";
+
+/** 58 characters of base32, of which the last 4 bytes are a checksum. */
+export const algorandAddress = z
+  .string()
+  .regex(/^[A-Z2-7]{58}$/, "must be an Algorand address of 58 characters")
+  .refine((text) => algorandKey(text) !== undefined, "has a checksum that does not fit: copy the address anew")
+  .refine((text) => algorandKey(text)?.some((byte) => byte !== 0) ?? true, NOBODY);
+
+/** 0x and 40 hex characters, whose capitals are a checksum (EIP-55) unless all are lower case. */
+export const evmAddress = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex characters")
+  .refine((text) => isEvmAddress(text), "has capitals that do not fit (EIP-55): copy the address anew")
+  .refine((text) => !/^0x0*$/.test(text), NOBODY);
+
+/** Base58 of 32 bytes that may be the key of a wallet. */
+export const solanaWallet = z
+  .string()
+  .refine((text) => solanaAddressBytes(text) !== undefined, "must be a Solana address: base58 of 32 bytes")
+  .refine((text) => solanaAddressBytes(text)?.some((byte) => byte !== 0) ?? true, NOBODY)
+  .refine((text) => {
+    const bytes = solanaAddressBytes(text);
+    return bytes === undefined || isOnCurve(bytes);
+  }, "is no wallet's: a token account or a program's (off the curve). Give the wallet that owns the token account");
+
+function algorandKey(text: string): Uint8Array | undefined {
+  try {
+    return decodeAddress(text);
+  } catch {
+    return undefined;
+  }
+}

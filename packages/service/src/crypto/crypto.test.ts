@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromHex, toHex } from "@attestd/proof/encoding";
+import { verifySignature } from "@attestd/proof/signature";
+import { describe, expect, test } from "vitest";
+import { seedSigner } from "../attestor/signer.ts";
+import { nativeCrypto, serviceCrypto, wasmKeccak256 } from "./crypto.ts";
+
+const vectors = process.env.ATTESTD_VECTORS;
+if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");
+
+type Case = { tcId: number; msg: string; ctx?: string; sig: string; result: string };
+
+describe.skipIf(!vectors)("the platform's ML-DSA-65", () => {
+  const file = join(vectors ?? "", "ml-dsa-65", "mldsa_65_verify_test.json");
+  const { testGroups, numberOfTests } = vectors
+    ? JSON.parse(readFileSync(file, "utf8"))
+    : { testGroups: [], numberOfTests: 0 };
+
+  test.each([
+    ["agrees", async () => nativeCrypto],
+    ["with keys kept agrees", serviceCrypto],
+  ])("%s with every Wycheproof case", async (_, open) => {
+    const crypto = await open();
+    let seen = 0;
+    for (const { publicKey, tests } of testGroups as { publicKey: string; tests: Case[] }[]) {
+      for (const { tcId, msg, ctx, sig, result } of tests) {
+        const verified = verifySignature(fromHex(publicKey), fromHex(msg), fromHex(sig), crypto);
+        // Ours has an empty context: a case with another one must not verify.
+        expect(verified, `case ${tcId}`).toBe(result === "valid" && !ctx);
+        seen++;
+      }
+    }
+    expect(seen).toBe(numberOfTests);
+  });
+});
+
+test("a signer's signatures verify under its public key, and are hedged", async () => {
+  const signer = seedSigner(new Uint8Array(32).fill(9));
+  const message = new TextEncoder().encode("message");
+  const [first, second] = [await signer.sign(message), await signer.sign(message)];
+  expect(first).toHaveLength(3309);
+  expect(first).not.toEqual(second);
+  for (const signature of [first, second])
+    expect(verifySignature(signer.publicKey, message, signature, nativeCrypto)).toBe(true);
+  expect(verifySignature(signer.publicKey, new Uint8Array(1), first, nativeCrypto)).toBe(false);
+});
+
+test("a key is known among a hundred others", async () => {
+  const crypto = await serviceCrypto();
+  const message = new TextEncoder().encode("message");
+  const signers = Array.from({ length: 100 }, (_, index) => seedSigner(new Uint8Array(32).fill(index)));
+  const signatures = await Promise.all(signers.map((signer) => signer.sign(message)));
+  for (const round of [0, 1]) {
+    for (const [index, { publicKey }] of signers.entries()) {
+      const own = signatures[index] as Uint8Array;
+      const other = signatures[(index + 1) % 100] as Uint8Array;
+      expect(verifySignature(publicKey, message, own, crypto), `key ${index}, round ${round}`).toBe(true);
+      expect(verifySignature(publicKey, message, other, crypto), `key ${index}, round ${round}`).toBe(false);
+    }
+  }
+});
+
+test("keccak in WebAssembly gives what the portable one gives", async () => {
+  const keccak256 = await wasmKeccak256();
+  for (const length of [0, 1, 135, 136, 137, 272, 16_384, 16_385, 200_000]) {
+    const bytes = Uint8Array.from({ length }, (_, index) => index * 7);
+    expect(toHex(keccak256(bytes)), `${length} bytes`).toBe(toHex(nativeCrypto.keccak256(bytes)));
+  }
+});

@@ -1,0 +1,157 @@
+import type { BundleType } from "@attestd/proof/bundle";
+import type { VerifyReport } from "@attestd/proof/report";
+import type { KeyHistory } from "@attestd/proof/trust";
+import type { z } from "zod";
+import type { Readiness } from "../calls/readiness.ts";
+import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";
+import type { DocumentId } from "../catalogue/documents.ts";
+import { invalid, validate } from "../catalogue/input.ts";
+import type { ChainName } from "../chains/chain.ts";
+import { jwks } from "../documents/well-known.ts";
+import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
+import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
+import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "../subjects/request.ts";
+import type { Subject } from "../subjects/subject.ts";
+import type { Verifier } from "../verification/verifier.ts";
+
+/** What an endpoint does, whichever door it is asked through. */
+export type Operation = PaidOperation | VerifyOperation | ReadOperation | DocumentOperation;
+
+/** Sold: the door gives the subject and the payment to `admit`. */
+export type PaidOperation = {
+  kind: "paid";
+  /**
+   * What a body asks for, normalised.
+   *
+   * @param body as it was parsed; it is held to the endpoint's schema here
+   * @throws Problem `body_invalid`
+   */
+  subject(body: unknown): Subject;
+};
+
+export type VerifyOperation = {
+  kind: "verify";
+  /**
+   * Verifies a bundle.
+   *
+   * @param bundle its JSON, UTF-8, at most the endpoint's `maxBytes`
+   * @param options.chain whether the chains are asked too
+   * @returns the report of a bundle that is verified
+   * @throws Problem `bundle_rejected` with the report, and the others that `Verifier` names
+   */
+  verify(bundle: Uint8Array, options: { chain: boolean }): Promise<VerifyReport>;
+};
+
+/** Looked up each time. */
+export type ReadOperation = {
+  kind: "read";
+  /**
+   * @param params the path's parameters, which fit the endpoint's schema
+   * @throws Problem `not_found`
+   */
+  read(params: Readonly<Record<string, string>>): Representation | Promise<Representation>;
+};
+
+/** A text that stays as it is while what it is drawn from does. */
+export type DocumentOperation = { kind: "document"; text(): string };
+
+/** One of the endpoint's replies, of the media type that the catalogue names for it. */
+export type Representation = { status: number; text: string };
+
+export type Operations = Readonly<Record<string, Operation>>;
+
+export type OperationsOptions = {
+  verifier: Verifier;
+  /** The chains whose transactions and blocks are attested here. */
+  sources: ReadonlyMap<ChainName, unknown>;
+  /** A delivered bundle by its id. */
+  bundle: (id: string) => Promise<string | undefined>;
+  readiness: () => Readiness;
+  /** The key history as it is now; the same object until it changes. */
+  keyHistory: () => KeyHistory;
+  blockCapabilities: BlockCapabilities;
+  /** By the name of their endpoint. */
+  documents: Record<DocumentId, string>;
+};
+
+/** What every endpoint of the catalogue does. */
+export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
+  const { verifier, sources } = options;
+  return {
+    attest: selling(CATALOGUE.attest.body.schema, (body) => attestSubject(body, sources)),
+    attestBlock: selling(CATALOGUE.attestBlock.body.schema, (body) => blockSubject(body, sources)),
+    proveInclusion: selling(CATALOGUE.proveInclusion.body.schema, (body) => inclusionSubject(body, sources)),
+    verify: verifying(verifier, "transaction-attestation"),
+    verifyBlock: verifying(verifier, "block-attestation"),
+    verifyInclusion: verifying(verifier, "tx-inclusion"),
+    health: reading(() => found({ status: "pass" })),
+    ready: reading(() => {
+      const { ready, reasons } = options.readiness();
+      return { status: ready ? 200 : 503, text: JSON.stringify({ status: ready ? "pass" : "fail", reasons }) };
+    }),
+    blockCapabilities: document(JSON.stringify(options.blockCapabilities)),
+    bundle: reading(async ({ id = "" }) => {
+      const text = await options.bundle(id);
+      if (text === undefined) throw new Problem("not_found", "No bundle of ours has this id.");
+      return { status: 200, text };
+    }),
+    keys: drawn(options.keyHistory, JSON.stringify),
+    jwks: drawn(options.keyHistory, (history) => JSON.stringify(jwks(history))),
+    problem: reading(({ code }) => {
+      const [status, title, advice] = PROBLEMS[code as ProblemCode];
+      return found({ code, status, title, advice });
+    }),
+    ...mapValues(options.documents, document),
+  };
+}
+
+function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOperation {
+  return {
+    kind: "paid",
+    subject(value) {
+      const body = validate(schema, value);
+      try {
+        return subject(body);
+      } catch (error) {
+        if (error instanceof UnfitRequest) throw invalid([{ pointer: `/${error.member}`, detail: error.message }]);
+        throw error;
+      }
+    },
+  };
+}
+
+function verifying(verifier: Verifier, type: BundleType): VerifyOperation {
+  return {
+    kind: "verify",
+    verify: async (bundle, { chain }) => (chain ? verifier.online(bundle, type) : verifier.offline(bundle, type)),
+  };
+}
+
+function reading(read: ReadOperation["read"]): ReadOperation {
+  return { kind: "read", read };
+}
+
+function document(text: string): DocumentOperation {
+  return { kind: "document", text: () => text };
+}
+
+/** Draws anew only when its source is another. */
+function drawn<T extends object>(source: () => T, draw: (value: T) => string): DocumentOperation {
+  let last: { value: T; text: string } | undefined;
+  return {
+    kind: "document",
+    text() {
+      const value = source();
+      if (last?.value !== value) last = { value, text: draw(value) };
+      return last.text;
+    },
+  };
+}
+
+function mapValues<K extends string, V, W>(record: Record<K, V>, map: (value: V) => W): Record<K, W> {
+  return Object.fromEntries(Object.entries<V>(record).map(([key, value]) => [key, map(value)])) as Record<K, W>;
+}
+
+function found(value: unknown): Representation {
+  return { status: 200, text: JSON.stringify(value) };
+}

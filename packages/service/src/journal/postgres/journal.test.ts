@@ -1,0 +1,325 @@
+import { inspect } from "node:util";
+import { Client } from "pg";
+import pino from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
+import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
+import { replicaContract, storeContract } from "../../../test/journal-contract/calls.ts";
+import { keyContract } from "../../../test/journal-contract/keys.ts";
+import type { Call } from "../../calls/call.ts";
+import { LEASE_MS, type Store } from "../../calls/journal.ts";
+import { Runner } from "../../calls/runner.ts";
+import { systemClock } from "../../clock.ts";
+import { openPostgresStore } from "./journal.ts";
+
+let postgres: TestPostgres;
+let shared: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  shared = await postgres.database();
+});
+afterAll(() => postgres.close());
+
+/** Emptied instead of made anew for every test of the contract: that takes a tenth of the time. */
+async function place() {
+  return {
+    open: () => openPostgresStore(shared),
+    async evidenceKept() {
+      const [row] = await sql(shared, "SELECT count(*)::integer AS kept FROM evidence");
+      return row?.kept as number;
+    },
+    remove: async () => {
+      await sql(shared, "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    },
+    outlive: () => outlive(shared),
+  };
+}
+
+async function outlive(url: string): Promise<void> {
+  await sql(url, "UPDATE replicas SET until = until - $1 * interval '1 ms'", [LEASE_MS]);
+}
+
+storeContract("PostgreSQL", place);
+replicaContract("PostgreSQL", place);
+keyContract("PostgreSQL", place);
+
+describe("PostgreSQL store", () => {
+  let stores: Store[] = [];
+
+  async function opened(url: string): Promise<Store> {
+    const store = await openPostgresStore(url);
+    stores.push(store);
+    return store;
+  }
+
+  afterEach(closed);
+  async function closed(): Promise<void> {
+    const open = stores;
+    stores = [];
+    await Promise.all(open.map((store) => store.close()));
+  }
+
+  const calls = (count: number) => Array.from({ length: count }, (_, i) => aCall({ key: `key ${i}`, createdAt: i }));
+
+  test("replicas that start at once make the schema once", async () => {
+    const url = await postgres.database();
+    await Promise.all([1, 2, 3, 4, 5].map(() => opened(url)));
+    await closed();
+    await (await opened(url)).insert(aCall());
+    expect(await sql(url, "SELECT version FROM migrations ORDER BY version")).toEqual(
+      [1, 2, 3].map((version) => ({ version })),
+    );
+  });
+
+  test("has no room for a while once the server has refused a commit for want of it", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    expect(await store.freeBytes()).toBeUndefined();
+    await sql(
+      url,
+      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+         'BEGIN RAISE EXCEPTION ''could not extend file'' USING ERRCODE = ''disk_full''; END';
+       CREATE TRIGGER full_disk BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION full_disk()`,
+    );
+    await expect(store.insert(aCall())).rejects.toThrow("could not extend file");
+    expect(await store.freeBytes()).toBe(0n);
+    expect(await store.find(aCall().key)).toBeUndefined();
+  });
+
+  test("counts the other replicas that are alive", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await openPostgresStore(url), await openPostgresStore(url)];
+    stores.push(one, two);
+    expect([await one.others(), await two.others()]).toEqual([1, 1]);
+    await outlive(url);
+    await one.renew();
+    expect([await one.others(), await two.others()]).toEqual([0, 1]);
+    await one.release();
+    expect(await two.others()).toBe(0);
+  });
+
+  test("forgets replicas that died long ago", async () => {
+    const url = await postgres.database();
+    await opened(url);
+    await sql(url, "UPDATE replicas SET until = until - interval '25 hours'");
+    await opened(url);
+    await opened(url);
+    expect(await sql(url, "SELECT until > now() AS alive FROM replicas")).toEqual([{ alive: true }, { alive: true }]);
+  });
+
+  test("goes on while a later release adds to the schema", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    const call = await store.insert(aCall());
+    const settling = after(call, ...GOOD_COURSE.slice(0, 1));
+    await Promise.all([store.find(call.key), store.open(), store.lease(1)]);
+    await sql(url, "ALTER TABLE calls ADD COLUMN later integer; ALTER TABLE attempts ADD COLUMN later integer");
+    await store.update(settling);
+    expect([await store.find(call.key), await store.open(), await store.lease(1)]).toEqual([settling, [settling], []]);
+  });
+
+  test("a database that a later release has migrated is refused, and left as it is", async () => {
+    const url = await postgres.database();
+    await opened(url);
+    await closed();
+    await sql(url, "INSERT INTO migrations (version) VALUES (1000)");
+    await expect(openPostgresStore(url)).rejects.toThrow("a later release");
+    expect(await sql(url, "SELECT max(version) AS version FROM migrations")).toEqual([{ version: 1000 }]);
+  });
+
+  test("many calls, committed together by two replicas whose aliases cross, are inserted once each", async () => {
+    const url = await postgres.database();
+    // Circles of waiting replicas are what this is about; a second for each would be a long test.
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '5ms'`);
+    const both = await Promise.all([opened(url), opened(url)]);
+    const contenders = Array.from({ length: 400 }, (_, i) =>
+      aCall({ key: `key ${(i * 7) % 101}`, aliases: [`alias ${(i * 31) % 61}`], payer: `PAYER ${i}` }),
+    );
+    const holders = await Promise.all(contenders.map((call, i) => (both[i % 2] as Store).insert(call)));
+    const rows = await (both[0] as Store).open();
+    for (const [i, holder] of holders.entries()) {
+      const { key, aliases } = contenders[i] as Call;
+      expect([holder.key, ...holder.aliases].some((name) => name === key || aliases.includes(name))).toBe(true);
+      expect(rows).toContainEqual(holder);
+    }
+    const names = rows.flatMap(({ key, aliases }) => [key, ...aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    expect(both.flatMap((store) => rows.filter(({ key }) => store.holds(key)))).toHaveLength(rows.length);
+  });
+
+  test("replicas that commit the same calls in opposite orders never wait for one another in a circle", {
+    timeout: 8_000,
+  }, async () => {
+    const url = await postgres.database();
+    // A circle would then stand until the statements time out.
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET deadlock_timeout = '1h'`);
+    const [one, two] = [await opened(url), await opened(url)];
+    const [up, down] = await Promise.all([
+      Promise.all(calls(200).map((call) => one.insert(call))),
+      Promise.all(
+        calls(200)
+          .reverse()
+          .map((call) => two.insert(call)),
+      ),
+    ]);
+    expect(down.reverse()).toEqual(up);
+  });
+
+  test("an insertion waits for another replica's of the same alias, and then gives its call", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    const first = await store.insert(aCall({ key: "first" }));
+    const rival = await rivalFor("group", url, first);
+    const inserted = store.insert(aCall({ key: "second", aliases: ["group"] }));
+    await lockAwaited(url);
+    await rival.query("COMMIT");
+    await rival.end();
+    expect(await inserted).toEqual(first);
+    expect(await store.find("second")).toBeUndefined();
+  });
+
+  test("a commit whose connection breaks fails whole, and goes through when it is tried again", async () => {
+    const url = await postgres.database();
+    const [store, other] = [await opened(url), await opened(url)];
+    const rival = await rivalFor("key 50", url, await other.insert(aCall({ key: "other" })));
+    const inserting = Promise.allSettled(calls(100).map((call) => store.insert(call)));
+    await lockAwaited(url);
+    expect(await terminate(url, "wait_event_type = 'Lock'")).toHaveLength(1);
+    expect((await inserting).map(({ status }) => status)).toEqual(calls(100).map(() => "rejected"));
+    await rival.query("ROLLBACK");
+    await rival.end();
+    expect(await store.open()).toHaveLength(1);
+    expect(calls(100).some(({ key }) => store.holds(key))).toBe(false);
+    expect(await Promise.all(calls(100).map((call) => store.insert(call)))).toEqual(calls(100));
+  });
+
+  test("leases a call that it inserted without ever learning of it", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await opened(url), await opened(url)];
+    const [first, second] = calls(2) as [Call, Call];
+    await one.insert(first);
+    await two.insert(second);
+    await sql(url, "UPDATE calls SET owner = (SELECT owner FROM calls WHERE key = $1)", [first.key]);
+    expect(one.holds(second.key)).toBe(false);
+    expect(await two.lease(10)).toEqual([]);
+    expect(await one.lease(10)).toEqual([second]);
+    expect(one.holds(second.key)).toBe(true);
+    expect(await one.lease(10)).toEqual([]);
+  });
+
+  test("goes on after the server was restarted: it fails meanwhile, and then commits, leases and hears again", async () => {
+    const url = await postgres.database();
+    const [one, two] = [await opened(url), await opened(url)];
+    const [first, second] = calls(2) as [Call, Call];
+    await one.insert(first);
+    await postgres.stop();
+    await expect(one.find(first.key)).rejects.toThrow();
+    await expect(one.insert(second)).rejects.toThrow();
+    await expect(two.renew()).rejects.toThrow();
+    await expect(openPostgresStore(url)).rejects.toThrow(/^PostgreSQL 127\.0\.0\.1:\d+\/test_\w+: /);
+    await postgres.start();
+
+    expect(await one.renew()).toEqual([]);
+    expect(await one.find(first.key)).toEqual(first);
+    await one.update(after(first, ...GOOD_COURSE.slice(0, 1)));
+    expect(await one.insert(second)).toEqual(second);
+    let heard = false;
+    two.listen({
+      freed: () => {
+        heard = true;
+      },
+    });
+    while (!heard) await one.release();
+    expect((await two.lease(10)).map(({ key }) => key)).toEqual([first.key, second.key]);
+  });
+
+  test("hears again after only its listening connection broke", async () => {
+    const url = await postgres.database();
+    const store = await opened(url);
+    expect(await terminate(url, "query LIKE 'LISTEN%'")).toHaveLength(1);
+    const heard = Promise.withResolvers<void>();
+    store.listen({ freed: () => heard.resolve() });
+    let over = false;
+    heard.promise.then(() => {
+      over = true;
+    });
+    while (!over) await store.release();
+  });
+
+  test("runners on two replicas carry each call once, and each waits for the other's", async () => {
+    const url = await postgres.database();
+    let effects = 0;
+    const runners = await Promise.all(
+      [0, 1].map(async () => {
+        const store = await opened(url);
+        const runner = new Runner({
+          store,
+          perform: async (call) => {
+            effects += 1;
+            const event = GOOD_COURSE[call.version - 1];
+            if (event?.type === "attestation_signed")
+              return { ...event, attempt: { ...event.attempt, txid: `ATTEST ${call.key}` } };
+            if (event?.type === "attestation_confirmed") return { ...event, txid: `ATTEST ${call.key}` };
+            if (event?.type === "bundle_sealed") return { ...event, bundle: { id: call.key, body: "{}" } };
+            return event;
+          },
+          clock: systemClock,
+          log: pino({ level: "silent" }),
+        });
+        await runner.resume();
+        return { store, runner };
+      }),
+    );
+    const ended = await Promise.all(
+      calls(40).map(async (call, i) => {
+        const [here, there] = i % 2 ? runners : [...runners].reverse();
+        const inserted = (await here?.store.insert(call)) as Call;
+        const waited = there?.runner.wait(inserted, AbortSignal.timeout(30_000));
+        void here?.runner.start(inserted);
+        return waited;
+      }),
+    );
+    expect(ended.map((call) => call?.state)).toEqual(calls(40).map(() => "done"));
+    expect(effects).toBe(40 * GOOD_COURSE.length);
+    await Promise.all(runners.map(({ runner }) => runner.stop()));
+  });
+
+  test.each([
+    ["password", (url: string) => url.replace("@", "x@")],
+    ["port", (url: string) => url.replace(/:\d+\//, ":1/")],
+    ["host", (url: string) => url.replace("127.0.0.1", "no-such-host.invalid")],
+    ["database", (url: string) => `${url}x`],
+    ["port number", (url: string) => url.replace(/:\d+\//, ":65536/")],
+    ["escape", (url: string) => url.replace("@", "%zz@")],
+  ])("a URL with a wrong %s is refused without its password being told", async (_, spoilt) => {
+    const error = await openPostgresStore(spoilt(shared)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(Error);
+    const told = inspect(error, { depth: 10, showHidden: true });
+    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), "s3cr3t"]) expect(told).not.toContain(secret);
+  });
+});
+
+/** Another replica in the middle of a transaction that takes a name for a call. */
+async function rivalFor(name: string, url: string, { key }: Call): Promise<Client> {
+  const rival = new Client({ connectionString: url });
+  rival.on("error", () => undefined);
+  await rival.connect();
+  await rival.query("BEGIN");
+  await rival.query("INSERT INTO names (name, key) VALUES ($1, $2)", [name, key]);
+  return rival;
+}
+
+/** Resolves once a statement waits for another transaction. */
+async function lockAwaited(url: string): Promise<void> {
+  const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  while ((await sql(url, waiting)).length === 0);
+}
+
+/** Breaks the connections of stores for which a condition on their last statement holds. */
+function terminate(url: string, condition: string) {
+  return sql(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'attestd' AND ${condition}`,
+  );
+}

@@ -1,0 +1,104 @@
+import { ENDED, FREED } from "./listener.ts";
+
+/**
+ * A call with its evidence and its attempts, of one snapshot. Its columns by name: a later release may add some while this one runs, and a
+ * prepared statement whose columns change fails.
+ */
+export const CALL = `
+  calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle,
+  (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
+    SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
+      'lastValid', last_valid, 'dead', dead) ORDER BY place), '[]')
+    FROM attempts WHERE attempts.key = calls.key
+  ) AS attempts`;
+
+/** Each is prepared once a connection, under its name. */
+export const SQL = {
+  find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
+  open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
+  among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
+  exposure: `
+    SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
+    WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
+  bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
+  // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation, evidence that
+  // another drops meanwhile one of a foreign key: run again.
+  insert: `
+    WITH free AS (
+      SELECT WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
+    ), kept AS (
+      INSERT INTO evidence (hash, content) SELECT $12, $13::json FROM free WHERE $12::text IS NOT NULL
+      ON CONFLICT DO NOTHING
+    ), inserted AS (
+      INSERT INTO calls
+        (key, rail, payer, subject_hash, created_at, request, state, version, open, progress, owner, evidence_hash)
+      SELECT $2, $3, $4, $5, $6::bigint, $7::json, $8, $9::integer, TRUE, $10::json, $11::uuid, $12 FROM free
+      ON CONFLICT (key) DO NOTHING
+      RETURNING key
+    )
+    INSERT INTO names (name, key) SELECT name, key FROM inserted, unnest($1::text[]) AS name RETURNING key`,
+  // One row comes back when the call was moved. A name that another call has is a unique violation; evidence that another
+  // call takes up meanwhile one of a foreign key.
+  update: `
+    WITH moved AS (
+      UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
+        evidence_hash = CASE WHEN $15::boolean THEN NULL ELSE evidence_hash END
+      WHERE key = $1 AND version = $2 - 1
+      RETURNING key
+    ), named AS (
+      INSERT INTO names (name, key) SELECT $16, key FROM moved WHERE $16::text IS NOT NULL
+        AND NOT EXISTS (SELECT FROM names WHERE name = $16 AND key = $1)
+    ), left_behind AS (
+      SELECT evidence_hash FROM calls WHERE key = $1 AND $15::boolean
+    ), dropped AS (
+      DELETE FROM evidence USING left_behind, moved WHERE hash = left_behind.evidence_hash
+        AND NOT EXISTS (SELECT FROM calls WHERE calls.evidence_hash = hash AND calls.key <> $1)
+    ), attempt AS (
+      INSERT INTO attempts (txid, key, place, raw, first_valid, last_valid, dead)
+      SELECT $8, key, $9::integer, $10::bytea, $11::bigint, $12::bigint, $13::boolean FROM moved WHERE $8::text IS NOT NULL
+      ON CONFLICT (txid) DO UPDATE SET dead = excluded.dead WHERE attempts.dead <> excluded.dead
+    )
+    SELECT CASE WHEN NOT $14::boolean THEN NULL ELSE pg_notify('${ENDED}', key)::text END FROM moved`,
+  lease: `
+    WITH free AS (
+      SELECT key FROM calls
+      WHERE open AND CASE WHEN owner = $1 THEN key <> ALL ($2)
+        ELSE NOT EXISTS (SELECT FROM replicas WHERE id = owner AND until > now()) END
+      ORDER BY created_at LIMIT $3
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE calls SET owner = $1 FROM free WHERE calls.key = free.key RETURNING calls.key`,
+  renew: `
+    INSERT INTO replicas (id, until) VALUES ($1, now() + $2 * interval '1 ms')
+    ON CONFLICT (id) DO UPDATE SET until = excluded.until`,
+  // One that is not there counts as dead; one that stood still for so long comes back with its next `renew`.
+  forget: "DELETE FROM replicas WHERE until < now() - interval '1 day'",
+  lost: "SELECT key FROM calls WHERE key = ANY ($2) AND NOT (open AND owner = $1)",
+  release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
+  claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
+  claimed: "SELECT value FROM meta WHERE name = 'identity'",
+  rememberPayee: "INSERT INTO payees (rail, address) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+  payees: "SELECT rail, address FROM payees ORDER BY rail, address",
+  appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",
+  keys: "SELECT entry FROM keys ORDER BY place",
+  revocations: "SELECT kid, revoked_round FROM key_revocations ORDER BY place",
+  appendRevocation: "INSERT INTO key_revocations (kid, revoked_round) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+  announced: "SELECT record, txid, raw, first_valid, last_valid FROM key_announcement",
+  announce: `
+    INSERT INTO key_announcement (place, record, txid, raw, first_valid, last_valid) VALUES (1, $1, $2, $3, $4, $5)
+    ON CONFLICT DO NOTHING`,
+  conclude: `
+    WITH ended AS (
+      DELETE FROM key_announcement WHERE txid = $1 RETURNING record
+    ), noted AS (
+      SELECT record FROM ended WHERE $2::boolean
+    ), added AS (
+      INSERT INTO keys (kid, entry)
+      SELECT record -> 'entry' ->> 'kid', record -> 'entry' FROM noted WHERE record ->> 'kind' = 'key'
+      ON CONFLICT DO NOTHING
+    )
+    INSERT INTO key_revocations (kid, revoked_round)
+    SELECT record ->> 'kid', (record ->> 'revokedRound')::bigint FROM noted WHERE record ->> 'kind' = 'revocation'
+    ON CONFLICT DO NOTHING`,
+  others: "SELECT count(*)::integer AS others FROM replicas WHERE until > now() AND id <> $1",
+} as const;

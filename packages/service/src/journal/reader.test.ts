@@ -1,0 +1,103 @@
+import { appendFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { all } from "../../test/fakes/audit-reading.ts";
+import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
+import { PASSWORD, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
+import type { Call } from "../calls/call.ts";
+import type { Store } from "../calls/journal.ts";
+import { openPostgresStore } from "./postgres/journal.ts";
+import { type Database, openJournal } from "./reader.ts";
+import { openSqliteStore } from "./sqlite/journal.ts";
+
+let dir: string;
+let postgres: TestPostgres;
+beforeAll(async () => {
+  [dir, postgres] = await Promise.all([mkdtemp(join(tmpdir(), "attestd-journal-")), startPostgres()]);
+});
+afterAll(async () => {
+  await Promise.all([postgres.close(), rm(dir, { recursive: true })]);
+});
+
+let places = 0;
+const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<Store> }>][] = [
+  [
+    "SQLite",
+    async () => {
+      const path = join(dir, `journal-${++places}.db`);
+      return { database: { kind: "sqlite", path }, open: () => openSqliteStore(path) };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      const url = await postgres.database();
+      return { database: { kind: "postgres", url }, open: () => openPostgresStore(url) };
+    },
+  ],
+];
+
+describe.each(PLACES)("the journal in %s", (_, place) => {
+  test("is read whole beside the service that writes it, page by page, in every state", async () => {
+    const { database, open } = await place();
+    const store = await open();
+    const identity = { genesisHash: "g", algorandAddress: "A" };
+    await store.claim(identity);
+    await store.rememberPayees([{ rail: "base", address: "0x" }]);
+    await store.appendKey({ type: "attestor-key", version: 1, kid: "k" } as never);
+    const rows = new Map<string, Call>();
+    await Promise.all(
+      Array.from({ length: 450 }, async (_, i) => {
+        let call = await store.insert(aCall({ key: `key ${i}`, aliases: [`alias ${i}`], createdAt: i }));
+        for (const event of GOOD_COURSE.slice(0, i % (GOOD_COURSE.length + 1))) {
+          const own = { ...event } as { attempt?: object; txid?: string; bundle?: object };
+          if (own.attempt) own.attempt = anAttempt(`ATTEST ${i}`);
+          if (own.txid) own.txid = `ATTEST ${i}`;
+          if (own.bundle) own.bundle = { id: `S${i}`, body: "{}" };
+          call = after(call, own as typeof event);
+          await store.update(call);
+        }
+        rows.set(call.key, call);
+      }),
+    );
+
+    await using journal = await openJournal(database);
+    const read = await all(journal.calls());
+    expect(read).toHaveLength(450);
+    for (const call of read) expect(call).toEqual(rows.get(call.key));
+    expect(await journal.identity()).toEqual(identity);
+    expect(await journal.payees()).toEqual([{ rail: "base", address: "0x" }]);
+    expect(await journal.keys()).toEqual([{ type: "attestor-key", version: 1, kid: "k" }]);
+
+    const late = after(await store.insert(aCall({ key: "late" })), { type: "settlement_begun" });
+    await store.update(late);
+    expect((await all(journal.calls())).find(({ key }) => key === "late")).toEqual(late);
+    await store.close();
+  });
+
+  test("has nobody's identity before a service has begun it", async () => {
+    const { database, open } = await place();
+    await (await open()).close();
+    await using journal = await openJournal(database);
+    expect(await journal.identity()).toBeUndefined();
+    expect(await all(journal.calls())).toEqual([]);
+  });
+});
+
+test("a journal that is not there is not made, and one that is none is named", async () => {
+  const path = join(dir, "nowhere.db");
+  await expect(openJournal({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
+  await expect(openJournal({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
+  await appendFile(path, "not a database, but long enough to be taken for one".repeat(100));
+  await using journal = await openJournal({ kind: "sqlite", path });
+  await expect(journal.keys()).rejects.toThrow(`${path}: file is not a database`);
+});
+
+test("a PostgreSQL that cannot be read says so, and never as whom", async () => {
+  const url = new URL(await postgres.database());
+  url.username = "nobody";
+  const error = await openJournal({ kind: "postgres", url: url.href }).catch((reason: Error) => reason);
+  expect(String(error)).toContain("the journal in PostgreSQL cannot be read (28P01)");
+  expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(new RegExp(`${PASSWORD}|nobody`));
+});

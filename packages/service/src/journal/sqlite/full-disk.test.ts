@@ -1,0 +1,79 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, expect, test } from "vitest";
+import { aCall, after, aLargeEvidence, GOOD_COURSE } from "../../../test/fakes/calls.ts";
+import { mountSmallDisk } from "../../../test/fakes/small-disk.ts";
+import { openSqliteStore } from "./journal.ts";
+
+const disk = await mountSmallDisk(4);
+if ("reason" in disk) console.log(`a full disk: ${disk.reason}; skipped`);
+afterAll(async () => {
+  if (!("reason" in disk)) await disk[Symbol.asyncDispose]();
+});
+
+test("what cannot be committed takes no look at what is there with it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const store = await openSqliteStore(join(folder, "journal.sqlite"));
+  const call = await store.insert(aCall());
+  const other = new DatabaseSync(join(folder, "journal.sqlite"));
+  other.exec("BEGIN IMMEDIATE");
+  const looks = [
+    store.find(call.key),
+    store.bundle("S"),
+    store.exposure("algorand", call.payer),
+    store.open(),
+  ] as const;
+  const [inserted, ...seen] = await Promise.allSettled([store.insert(aCall({ key: "another" })), ...looks]);
+  expect(inserted).toMatchObject({ status: "rejected", reason: { message: expect.stringContaining("locked") } });
+  expect(seen).toEqual([call, undefined, 1000n, [call]].map((value) => ({ status: "fulfilled", value })));
+  other.exec("ROLLBACK");
+  other.close();
+  await store.insert(aCall({ key: "another" }));
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+test.skipIf("reason" in disk)(
+  "on a full disk what was delivered stays readable beside commits that fail, and there is no room; then it goes on",
+  async () => {
+    const path = (disk as { path: string }).path;
+    await writeFile(join(path, "ballast"), new Uint8Array(1024 * 1024));
+    const store = await openSqliteStore(join(path, "data", "journal.sqlite"));
+    const done = after(await store.insert(aCall()), ...GOOD_COURSE);
+    let call = aCall();
+    for (const event of GOOD_COURSE) {
+      call = after(call, event);
+      await store.update(call);
+    }
+    expect(await store.freeBytes()).toBeGreaterThan(2n * 1024n * 1024n);
+
+    let inserted = 0;
+    const large = (n: number) => aCall({ key: `large ${n}`, evidence: aLargeEvidence(`SOURCE ${n}`) });
+    const failure = await (async () => {
+      for (;;) await store.insert(large(inserted++));
+    })().catch((error: Error) => error);
+    expect(failure.message).toMatch(/full/);
+    expect(await store.freeBytes()).toBeLessThan(512n * 1024n);
+
+    const [failing, found, bundle, ...more] = await Promise.allSettled([
+      store.insert(large(1_000)),
+      store.find(done.key),
+      store.bundle("S"),
+      store.insert(large(1_001)),
+      store.find("large 0"),
+      store.payees(),
+    ]);
+    expect([failing, more[0]].map((result) => result?.status)).toEqual(["rejected", "rejected"]);
+    expect(found).toMatchObject({ value: { state: "done", bundle: { id: "S", body: "{}" } } });
+    expect(bundle).toMatchObject({ value: "{}" });
+    expect(more.slice(1)).toMatchObject([{ value: { key: "large 0" } }, { value: [] }]);
+    expect(await store.find("large 1000")).toBeUndefined();
+
+    await rm(join(path, "ballast"));
+    await store.insert(large(1_000));
+    expect(await store.find("large 1000")).toMatchObject({ state: "prepared" });
+    await store.close();
+  },
+);

@@ -1,0 +1,137 @@
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { aCall } from "../../../test/fakes/calls.ts";
+import { storeContract } from "../../../test/journal-contract/calls.ts";
+import { keyContract } from "../../../test/journal-contract/keys.ts";
+import { openSqliteStore } from "./journal.ts";
+
+async function place() {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  return {
+    open: () => openSqliteStore(join(dir, "journal.sqlite")),
+    async evidenceKept() {
+      const db = new DatabaseSync(join(dir, "journal.sqlite"), { readOnly: true });
+      const row = db.prepare("SELECT count(*) AS kept FROM evidence").get();
+      db.close();
+      return row?.kept as number;
+    },
+    remove: () => rm(dir, { recursive: true }),
+  };
+}
+
+storeContract("SQLite", place);
+keyContract("SQLite", place);
+
+test("a file that another store has open is refused, and free again once that one is closed", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const path = join(dir, "journal.sqlite");
+  const first = await openSqliteStore(path);
+  await expect(openSqliteStore(path)).rejects.toThrow("another process");
+  await first.insert(aCall());
+  await first.close();
+  await expect(first.find("any")).rejects.toThrow("closed");
+  const second = await openSqliteStore(path);
+  expect(await second.open()).toHaveLength(1);
+  await second.close();
+  await rm(dir, { recursive: true });
+});
+
+test("a path that cannot be opened says so", async () => {
+  await expect(openSqliteStore("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
+});
+
+test("a file that a later release has migrated is refused", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const path = join(dir, "journal.sqlite");
+  await (await openSqliteStore(path)).close();
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA user_version = 1000");
+  db.close();
+  await expect(openSqliteStore(path)).rejects.toThrow("a later release");
+  await rm(dir, { recursive: true });
+});
+
+test("the journal, its WAL, shared memory and lock, and a folder made for them, are their owner's alone", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const umask = process.umask(0);
+  try {
+    const store = await openSqliteStore(join(dir, "data", "journal.sqlite"));
+    await store.insert(aCall());
+    expect(await modesIn(join(dir, "data"))).toEqual({
+      ".": "700",
+      "journal.sqlite": "600",
+      "journal.sqlite-shm": "600",
+      "journal.sqlite-wal": "600",
+      "journal.sqlite.lock": "600",
+      "journal.sqlite.lock-journal": "600",
+    });
+    await store.close();
+  } finally {
+    process.umask(umask);
+    await rm(dir, { recursive: true });
+  }
+});
+
+test("wider modes that an earlier run, or a copy, has left are narrowed and logged with the old and the new mode", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const path = join(dir, "data", "journal.sqlite");
+  const first = await openSqliteStore(path);
+  await first.insert(aCall());
+  // As after a crash: the WAL stays.
+  for (const name of ["journal.sqlite", "journal.sqlite-wal"]) await copyFile(join(dir, "data", name), join(dir, name));
+  await first.close();
+  for (const name of ["journal.sqlite", "journal.sqlite-wal"]) {
+    await copyFile(join(dir, name), join(dir, "data", name));
+    await chmod(join(dir, "data", name), 0o644);
+  }
+  await chmod(join(dir, "data"), 0o755);
+  const logged: object[] = [];
+  const second = await openSqliteStore(path, { warn: (fields: object) => logged.push(fields) });
+  expect(await second.open()).toHaveLength(1);
+  expect(new Set(Object.values(await modesIn(join(dir, "data"))))).toEqual(new Set(["700", "600"]));
+  expect(logged).toEqual([
+    {
+      narrowed: [
+        { file: path, from: "0644", to: "0600" },
+        { file: `${path}-wal`, from: "0644", to: "0600" },
+        { file: join(dir, "data"), from: "0755", to: "0700" },
+      ],
+    },
+  ]);
+  await second.close();
+  await rm(dir, { recursive: true });
+});
+
+test("a folder with other files in it keeps its mode, and so do they and whatever a link points at; it is logged", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  await chmod(dir, 0o755);
+  await writeFile(join(dir, "other"), "");
+  await chmod(join(dir, "other"), 0o644);
+  await symlink("other", join(dir, "journal.sqlite-link"));
+  await mkdir(join(dir, "journal.sqlite.d"), { mode: 0o755 });
+  const logged: object[] = [];
+  const store = await openSqliteStore(join(dir, "journal.sqlite"), { warn: (fields: object) => logged.push(fields) });
+  expect(logged).toEqual([{ folder: dir, mode: "0755" }]);
+  expect(await modesIn(dir)).toMatchObject({ ".": "755", other: "644", "journal.sqlite.d": "755" });
+  await store.close();
+  await rm(dir, { recursive: true });
+});
+
+test("a journal is locked by whatever name it is opened", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const first = await openSqliteStore(join(dir, "journal.sqlite"));
+  await symlink("journal.sqlite", join(dir, "alias.sqlite"));
+  await expect(openSqliteStore(join(dir, "alias.sqlite"))).rejects.toThrow("another process");
+  await first.close();
+  await rm(dir, { recursive: true });
+});
+
+/** Permissions of a folder, as ".", and of what is in it. */
+async function modesIn(dir: string): Promise<Record<string, string>> {
+  const names = [".", ...(await readdir(dir)).sort()];
+  const modes = names.map(async (name) => [name, ((await stat(join(dir, name))).mode & 0o777).toString(8)]);
+  return Object.fromEntries(await Promise.all(modes));
+}

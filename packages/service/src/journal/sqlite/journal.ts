@@ -1,0 +1,136 @@
+import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Logger } from "pino";
+import type { KeyJournal } from "../../attestor/key-journal.ts";
+import { type Listener, NameTaken, StaleCall, type Store } from "../../calls/journal.ts";
+import { isAtRest, isFinal } from "../../calls/machine.ts";
+import { keepPrivate } from "./private-files.ts";
+import { callOf, movedRow, newRow } from "./rows.ts";
+import type { Replies, Reply, Request, SqliteCommands } from "./worker.ts";
+
+type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
+
+/**
+ * A journal in one SQLite file: WAL, `synchronous=FULL`, locked to this process, which so is the only replica: its leases
+ * never run out, and are not written down.
+ *
+ * The file is written by a worker, so that no fsync stands in the way of the event loop; what is handed in while a
+ * commit runs becomes the next commit (sqlite-worker.ts).
+ *
+ * @param path of the database file, made when absent
+ * @param log told when others could read it (private-files.ts)
+ * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
+ */
+export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">): Promise<Store & KeyJournal> {
+  const file = privateFile(path, log);
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
+  const waiting = new Map<number, Waiting>();
+  const held = new Set<string>();
+  const listeners = new Set<Listener>();
+  let last = 0;
+  let failure: Error | undefined;
+
+  const fail = (error: Error) => {
+    failure ??= error;
+    for (const { reject } of waiting.values()) reject(failure);
+    waiting.clear();
+  };
+  worker.on("message", (replies: Replies) => {
+    for (const { id, value, error } of replies) {
+      const call = waiting.get(id);
+      waiting.delete(id);
+      if (error === undefined) call?.resolve(value as never);
+      else call?.reject(errorOf(error));
+    }
+  });
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("the journal is closed")));
+
+  function ask<K extends keyof SqliteCommands>(
+    command: K,
+    ...args: Parameters<SqliteCommands[K]>
+  ): Promise<ReturnType<SqliteCommands[K]>> {
+    if (failure) return Promise.reject(failure);
+    return new Promise((resolve, reject) => {
+      const id = ++last;
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, command, args } satisfies Request);
+    });
+  }
+
+  await ask("ready");
+  return {
+    claim: (identity) => ask("claim", identity),
+    async find(key) {
+      const row = await ask("find", key);
+      return row && callOf(row);
+    },
+    async insert(call) {
+      const holder = await ask("insert", newRow(call));
+      if (holder) return callOf(holder);
+      held.add(call.key);
+      return call;
+    },
+    async update(after) {
+      await ask("update", movedRow(after));
+      if (isAtRest(after)) held.delete(after.key);
+      if (!isFinal(after.state)) return;
+      for (const listener of listeners) listener.ended?.(after.key);
+    },
+    open: async () => (await ask("open")).map(callOf),
+    async lease(limit) {
+      const calls = (await ask("openBut", [...held], limit)).map(callOf);
+      for (const { key } of calls) held.add(key);
+      return calls;
+    },
+    async exposure(rail, payer) {
+      return BigInt(await ask("exposure", rail, payer));
+    },
+    holds: (key) => held.has(key),
+    renew: () => Promise.resolve([]),
+    async release() {
+      held.clear();
+      for (const listener of listeners) listener.freed?.();
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    bundle: (id) => ask("bundle", id),
+    rememberPayees: (payees) => ask("rememberPayees", payees),
+    payees: () => ask("payees"),
+    keys: () => ask("keys"),
+    appendKey: (entry) => ask("appendKey", entry),
+    revocations: () => ask("revocations"),
+    appendRevocation: (revocation) => ask("appendRevocation", revocation),
+    announced: () => ask("announced"),
+    announce: (announcement) => ask("announce", announcement),
+    conclude: (txid, outcome) => ask("conclude", txid, outcome),
+    others: () => Promise.resolve(0),
+    async freeBytes() {
+      const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
+      return bavail * bsize;
+    },
+    async close() {
+      if (failure) return;
+      const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+      worker.postMessage({ id: ++last, command: "close", args: [] } satisfies Request);
+      await exited;
+    },
+  };
+}
+
+function errorOf({ message, kind }: Exclude<Reply["error"], undefined>): Error {
+  if (kind === "stale") return new StaleCall(message);
+  return kind === "taken" ? new NameTaken(message) : new Error(message);
+}
+
+/** @throws Error that names the file */
+function privateFile(path: string, log: Pick<Logger, "warn"> = { warn: () => undefined }): string {
+  try {
+    return keepPrivate(path, log);
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`);
+  }
+}

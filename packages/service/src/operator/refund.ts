@@ -1,0 +1,109 @@
+import type { PaymentReader } from "../audit/reading.ts";
+import { Refused } from "../audit/refused.ts";
+import { type Call, liveAttempt } from "../calls/call.ts";
+import { NameTaken, type Store } from "../calls/journal.ts";
+import { type CallEvent, reduce } from "../calls/machine.ts";
+import type { Clock } from "../clock.ts";
+import type { Rounds } from "../ledger/ledger.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+
+export type RefundOptions = {
+  store: Pick<Store, "find" | "update">;
+  readers: ReadonlyMap<RailName, PaymentReader>;
+  rounds: Pick<Rounds, "standing">;
+  clock: Pick<Clock, "now">;
+  signal: AbortSignal;
+};
+
+/** How long a call is owed before it may be given back. */
+const OWED_FOR_MS = 24 * 60 * 60_000;
+
+/**
+ * Records that the operator has given a payment back: of a call that is owed for a day, and for which no attestation can
+ * be confirmed any more. The payer's replay is then answered with 410.
+ *
+ * @param transaction on the payment's own chain, by which the payer has got at least what it paid; it gives one payment
+ *   of each payer back
+ * @returns the call, `refunded`
+ * @throws Refused; ProviderError; StaleCall when a service has moved the call meanwhile
+ */
+export async function refund(key: string, transaction: string, options: RefundOptions): Promise<Call> {
+  const { store, clock } = options;
+  const call = await store.find(key);
+  if (!call) throw new Refused("unclear", `The journal has no call of ${key}.`);
+  if (call.state !== "owed")
+    throw new Refused("not_allowed", `The call is ${call.state}; only what is owed is given back.`);
+  if (clock.now() - call.createdAt < OWED_FOR_MS)
+    throw new Refused("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
+  await checkGivenBack(call, transaction, options);
+  const name = refundName(call, transaction);
+  const earlier = await store.find(name);
+  if (earlier) throw alreadyUsed(transaction, earlier);
+  const bare = await withoutAttempts(call, options);
+  const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
+  await store.update(refunded).catch(async (error: unknown) => {
+    // Another operator was first.
+    throw error instanceof NameTaken ? alreadyUsed(transaction, await store.find(name)) : error;
+  });
+  return refunded;
+}
+
+/**
+ * The name under which the journal keeps what a transaction gave back to a payer: once, so that no second call is closed
+ * by it. Base's hex may be written in either case.
+ */
+function refundName({ rail, payer }: Call, transaction: string): string {
+  const name = `refund:${rail}/${transaction}/${payer}`;
+  return rail === "base" ? name.toLowerCase() : name;
+}
+
+function alreadyUsed(transaction: string, by: Call | undefined): Refused {
+  const what = by ? `the payment ${by.key}` : "another payment";
+  return new Refused(
+    "not_allowed",
+    `${transaction} has given back ${what} already: each payment takes a transfer of its own.`,
+  );
+}
+
+/** @throws Refused unless the payer has got its money, and not before it paid */
+async function checkGivenBack(
+  { rail, payer, requirement, proof }: Call,
+  transaction: string,
+  { readers }: RefundOptions,
+): Promise<void> {
+  const reader = readers.get(rail);
+  if (!reader) throw new Refused("unclear", `The payment is of ${rail}, of which no node is configured.`);
+  const { final } = await reader.heads();
+  const owed = BigInt(requirement.amount);
+  const given = (await reader.inTransaction(transaction, [payer])).filter(
+    ({ amount }) => amount !== undefined && amount >= owed,
+  );
+  const [back] = given;
+  if (!back)
+    throw new Refused("not_on_chain", `${transaction} on ${rail} does not send ${owed} micro-USDC to ${payer}.`);
+  if (back.height > final) throw new Refused("not_on_chain", `${transaction} is not final on ${rail} yet.`);
+  if (!proof || back.height < proof.height)
+    throw new Refused("not_on_chain", `${transaction} came before the payment that it is to give back.`);
+}
+
+/** The call once its last attempt is proved dead. @throws Refused when it is not */
+async function withoutAttempts(call: Call, { store, rounds, signal }: RefundOptions): Promise<Call> {
+  const attempt = liveAttempt(call);
+  if (!attempt) return call;
+  const standing = await rounds.standing(attempt.txid, attempt, signal);
+  if (standing.state === "confirmed")
+    throw new Refused("not_allowed", `The attestation stands in round ${standing.round}: the service will deliver it.`);
+  if (standing.state === "open")
+    throw new Refused("not_allowed", `${attempt.txid} may be confirmed until round ${attempt.lastValid}.`);
+  const reason = call.reason ?? "no reason given";
+  const events: CallEvent[] = [
+    { type: "attestation_dead", txid: attempt.txid },
+    { type: "attestation_blocked", reason },
+  ];
+  let bare = call;
+  for (const event of events) {
+    bare = reduce(bare, event);
+    await store.update(bare);
+  }
+  return bare;
+}

@@ -1,0 +1,154 @@
+import type { BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
+import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
+import type { Finding, VerifyReport } from "@attestd/proof/report";
+import { type ChainFindings, mayAskChain, withChain } from "@attestd/proof/verify";
+import { SourceError } from "../chains/chain.ts";
+import type { RecordedAttestation } from "../ledger/recorded.ts";
+import { Problem } from "../problems.ts";
+import { ProviderError } from "../providers/provider.ts";
+import type { ChainRecords } from "./chain-records.ts";
+import type { Claims, Examiner } from "./worker-pool.ts";
+
+export type VerifierOptions = {
+  examiner: Pick<Examiner, "examine">;
+  records: ChainRecords;
+  /** Of the ledger, base64, 32 bytes. */
+  genesisHash: string;
+};
+
+/** Verifies bundles for the doors. */
+export interface Verifier {
+  /**
+   * Verifies a bundle without asking anyone.
+   *
+   * @param body the bundle's JSON, UTF-8
+   * @param type the only type of bundle that is taken
+   * @returns the report of a bundle that is verified
+   * @throws Problem `body_not_json`; `bundle_rejected` with the report
+   */
+  offline(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
+
+  /**
+   * Verifies a bundle, and then against its source chain and the ledger. What fails offline is answered before any chain
+   * is asked.
+   *
+   * @throws Problem also `record_not_found`, saying what is missing; `providers_unavailable`, `providers_conflict`;
+   *   `over_capacity` while too many others wait
+   */
+  online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
+}
+
+export function createVerifier({ examiner, records, genesisHash }: VerifierOptions): Verifier {
+  return {
+    async offline(body, type) {
+      return accepted((await examine(body, type, false)).report);
+    },
+    async online(body, type) {
+      const { report, claims } = await examine(body, type, true);
+      if (!claims || !mayAskChain(report)) throw rejected(report);
+      const [chainSource, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
+      return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
+    },
+  };
+
+  async function examine(body: Uint8Array, type: BundleType, asksChain: boolean) {
+    const examined = await examiner.examine(body, type, { asksChain });
+    if ("notJson" in examined) throw new Problem("body_not_json", examined.notJson);
+    return examined;
+  }
+
+  /** Check `chainSource`; undefined when the bundle's chain is not configured here. */
+  async function findSource({ chain, source, block }: Claims): Promise<Finding[] | undefined> {
+    if (!records.knows(chain)) return undefined;
+    const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
+    return found.flat();
+
+    async function compareTransaction({ txnId, txnBytesBase64 }: BundleSource): Promise<Finding[]> {
+      const transaction = await lookUp(() => records.transaction(chain, txnId));
+      if (!transaction) throw missing(`The source transaction ${txnId}`, "chainSource");
+      return [
+        ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(transaction.bytes)),
+        ...(block ? differing("/block/height", String(block.height), String(transaction.height)) : []),
+      ];
+    }
+
+    async function compareBlock({ height, headerBase64 }: BundleBlock): Promise<Finding[]> {
+      const header = await lookUp(() => records.header(chain, height));
+      if (!header) throw missing(`The block ${height}`, "chainSource");
+      return differing("/block/headerBase64", headerBase64, toBase64(header));
+    }
+  }
+
+  /** Check `chainAttest`, and when what it finds was recorded. */
+  async function findAttestation(claims: Claims): Promise<ChainFindings> {
+    const { txnId } = claims.attest;
+    const found = await lookUp(() => records.attestation(txnId));
+    if (!found) throw missing(`The attestation transaction ${txnId}`, "chainAttest");
+    const chainAttest = attestationFindings(claims, found, genesisHash);
+    const { time } = found;
+    return { chainAttest, ...(time !== undefined && { recordedAt: new Date(time * 1000).toISOString() }) };
+  }
+}
+
+function differing(pointer: string, stated: string, computed: string): Finding[] {
+  return stated === computed ? [] : [{ pointer, stated, computed }];
+}
+
+function attestationFindings({ attest, attestor }: Claims, found: RecordedAttestation, genesisHash: string): Finding[] {
+  const note = noteText(found.note);
+  const facts: [holds: boolean, finding: Finding][] = [
+    [found.type === "pay", { pointer: "/attest/txnId", message: `a transaction of type ${found.type}` }],
+    [found.amount === 0n, { pointer: "/attest/txnId", message: `moves ${found.amount} microAlgos` }],
+    [!found.closesOrRekeys, { pointer: "/attest/txnId", message: "closes or rekeys its account" }],
+    [found.genesisHash === genesisHash, { pointer: "/attest/txnId", message: `of the ledger ${found.genesisHash}` }],
+    [
+      found.sender === attestor.algorandAddress,
+      { pointer: "/attestor/algorandAddress", stated: attestor.algorandAddress, computed: found.sender },
+    ],
+    [
+      note === attest.note,
+      { pointer: "/attest/note", stated: attest.note, ...(note !== undefined && { computed: note }) },
+    ],
+    [
+      found.round === attest.round,
+      { pointer: "/attest/round", stated: String(attest.round), computed: String(found.round) },
+    ],
+  ];
+  return facts.filter(([holds]) => !holds).map(([, finding]) => finding);
+}
+
+function noteText(note: Uint8Array): string | undefined {
+  try {
+    return fromUtf8(note);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words what no chain could tell for whoever verifies. */
+async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ProviderError || error instanceof SourceError)) throw error;
+    const code = error instanceof ProviderError ? error.code : "providers_conflict";
+    throw new Problem(code, "The chain cannot be asked now; the bundle may be verified offline.", {
+      retryAfter: 10,
+      cause: error,
+    });
+  }
+}
+
+function accepted(report: VerifyReport): VerifyReport {
+  if (!report.verified) throw rejected(report);
+  return report;
+}
+
+function rejected(report: VerifyReport): Problem {
+  const checks = [...new Set(report.failures.map(({ check }) => check))].join(", ");
+  return new Problem("bundle_rejected", `Not verified: ${checks}.`, { members: { report } });
+}
+
+function missing(what: string, check: "chainSource" | "chainAttest"): Problem {
+  return new Problem("record_not_found", `${what} is not on its chain.`, { members: { check } });
+}

@@ -1,0 +1,48 @@
+import { type BundleType, parseBundle, sourceChain } from "@attestd/proof/bundle";
+import { JsonError, parseJson } from "@attestd/proof/json";
+import type { KeyHistory } from "@attestd/proof/trust";
+import { mayAskChain, verify } from "@attestd/proof/verify";
+import { serviceCrypto } from "../crypto/crypto.ts";
+import { readMessage } from "../endpoints/messages.ts";
+import { answerJobs } from "../workers/worker.ts";
+import type { Claims, Examined, ExaminerJob } from "./worker-pool.ts";
+
+const crypto = await serviceCrypto();
+let trust: KeyHistory | undefined;
+
+const JOBS: Record<ExaminerJob, (body: Uint8Array, how: never) => unknown> = { examine, readMessage };
+
+answerJobs(
+  (name, [body, how]) => JOBS[name as ExaminerJob](body as Uint8Array, how as never),
+  (history) => {
+    trust = history as KeyHistory;
+  },
+  // A message's bundle, which was made here.
+  (value) => {
+    const { bundle } = value as { bundle?: unknown };
+    return bundle instanceof Uint8Array ? [bundle.buffer as ArrayBuffer] : [];
+  },
+);
+
+function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asksChain: boolean }): Examined {
+  try {
+    const report = verify(body, { trust, crypto, type });
+    return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, type) }) };
+  } catch (error) {
+    if (error instanceof JsonError) return { notJson: error.message };
+    throw error;
+  }
+}
+
+/** @param body of a bundle that verifies, or fails by its key's revocation alone */
+function claimsIn(body: Uint8Array, type: BundleType): Claims {
+  const bundle = parseBundle(parseJson(body), type);
+  const { attest, attestor } = bundle;
+  return {
+    chain: "block" in bundle ? bundle.block.chain : sourceChain(bundle.source),
+    ...("source" in bundle && { source: bundle.source }),
+    ...("block" in bundle && { block: bundle.block }),
+    attest,
+    attestor,
+  };
+}

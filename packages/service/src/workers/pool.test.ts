@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority, platform } from "node:os";
+import { DecodeError } from "@attestd/proof/encoding";
+import { afterEach, expect, it } from "vitest";
+import { testAlgorandBlock, testBaseBlock } from "../../../../test/bundles/bundles.ts";
+import { blockWork, runBlockWork } from "../chains/block-work.ts";
+import { createThreads, type Threads } from "./pool.ts";
+
+const here = blockWork(runBlockWork);
+const open: Threads[] = [];
+afterEach(async () => {
+  for (const threads of open.splice(0)) await threads.close();
+});
+
+function start(most: number, each = 1) {
+  const threads = createThreads(new URL("../chains/block-worker.ts", import.meta.url), { most, each });
+  open.push(threads);
+  return { threads, work: blockWork(threads.run) };
+}
+
+const { transactions } = testBaseBlock(30);
+
+it.each([
+  [2, 1],
+  [2, 7],
+  [1, 100],
+])("gives on %i threads with %i jobs each what it gives here", async (most, each) => {
+  const { work } = start(most, each);
+  const proofs = await Promise.all(transactions.map((_, index) => work.proveItem(transactions, index)));
+  for (const [index, proof] of proofs.entries()) expect(proof).toEqual(await here.proveItem(transactions, index));
+});
+
+it.skipIf(platform() !== "linux")(
+  "leaves the processor to others in the background, and them their priority",
+  async () => {
+    const before = nices();
+    const threads = createThreads(new URL("../chains/block-worker.ts", import.meta.url), { most: 1, background: true });
+    open.push(threads);
+    await blockWork(threads.run).proveItem(transactions, 0);
+    const raised = nices().filter((nice) => nice === getPriority() + 10).length;
+    expect(raised).toBe(before.filter((nice) => nice === getPriority() + 10).length + 1);
+  },
+);
+
+/** The priority of each thread of this process: the 19th field (proc(5)), the 17th behind the name in parentheses. */
+function nices(): number[] {
+  return readdirSync("/proc/self/task").map((id) => {
+    const fields = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ").at(-1)?.split(" ");
+    return Number(fields?.[16]);
+  });
+}
+
+it("tells data that are malformed from defects, and goes on after both", async () => {
+  const { work } = start(1, 3);
+  const malformed = work.readAlgorandHeader(testAlgorandBlock(1).header, 256);
+  const defect = work.proveItem(transactions, -1);
+  const sound = work.proveItem(transactions, 3);
+  await expect(malformed).rejects.toBeInstanceOf(DecodeError);
+  await expect(defect).rejects.not.toBeInstanceOf(DecodeError);
+  expect(await sound).toEqual(await here.proveItem(transactions, 3));
+});
+
+it("rejects what is under way or waiting when it is closed, and what comes after", async () => {
+  const { threads, work } = start(1);
+  const asked = [0, 1, 2].map((index) => work.proveItem(transactions, index));
+  const settled = Promise.allSettled(asked);
+  await threads.close();
+  expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  await expect(work.proveItem(transactions, 0)).rejects.toThrow("were ended");
+});

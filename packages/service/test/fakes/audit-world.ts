@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import {
+  encodeAddress,
+  encodeMsgpack,
+  encodeNote,
+  keyIdentity,
+  paymentCommitment,
+  toBase32,
+  toBase64,
+} from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/caip2";
+import type { KeyHistory } from "@attestd/proof/trust";
+import { createAttestor } from "../../src/attestor/attestor.ts";
+import { seedSigner } from "../../src/attestor/signer.ts";
+import type { ChainPayment, Facts, LedgerNote, Premises } from "../../src/audit/facts.ts";
+import { type Call, type CallState, evidenceOf } from "../../src/calls/call.ts";
+import { type CallEvent, reduce } from "../../src/calls/machine.ts";
+import { nativeCrypto } from "../../src/crypto/crypto.ts";
+import type { RailName } from "../../src/payment/rails/rail.ts";
+import { createProducts } from "../../src/subjects/products.ts";
+import { requestHash, type Subject } from "../../src/subjects/subject.ts";
+import { GENESIS, idOf, payment } from "./algorand-providers.ts";
+import { aCall } from "./calls.ts";
+
+export const PRICE = 1000n;
+const signer = seedSigner(new Uint8Array(32).fill(3));
+const attestor = createAttestor(signer);
+export const ATTESTOR = encodeAddress(new Uint8Array(32).fill(9));
+export const STRANGER = encodeAddress(new Uint8Array(32).fill(8));
+const LEDGER = algorandCaip2(GENESIS);
+const products = createProducts(new Map());
+
+export const history: KeyHistory = {
+  version: 1,
+  ledger: LEDGER,
+  keys: [
+    {
+      type: "attestor-key",
+      version: 1,
+      ...keyIdentity(signer.publicKey),
+      pqPublicKey: signer.pqPublicKey,
+      algorandAddress: ATTESTOR,
+      origin: "https://attestd.example",
+      fromRound: 0,
+    },
+  ],
+};
+
+export const premises: Premises = {
+  attestors: new Set([ATTESTOR]),
+  history,
+  crypto: nativeCrypto,
+  price: PRICE,
+  products,
+  now: 0,
+};
+
+/** The states that a call may rest or wait in, with the events that lead there. */
+export const STATES: readonly CallState[] = [
+  "prepared",
+  "settling",
+  "paid",
+  "signed",
+  "confirmed",
+  "done",
+  "owed",
+  "void",
+  "refunded",
+  "loss",
+];
+
+/** Chains and a journal that a test makes up, consistent until it plants something. */
+export class AuditWorld {
+  payments: ChainPayment[] = [];
+  notes: LedgerNote[] = [];
+  rows: Call[] = [];
+  #made = 0;
+
+  /** A call that came to a state as calls do, with all that it has left on the chains. */
+  async buy(state: CallState, rail: RailName = "algorand"): Promise<Call> {
+    const n = ++this.#made;
+    const source = payment(`source ${n}`);
+    const bytes = encodeMsgpack(source);
+    const subject: Subject = { kind: "transaction", chain: "algorand", id: idOf(source) };
+    const transaction = `${rail}-payment-${n}`;
+    let call = aCall({
+      key: `${rail}:test/${transaction}`,
+      rail,
+      subject,
+      subjectHash: requestHash(subject),
+      requirement: { ...aCall().requirement, amount: PRICE.toString(), payTo: payeeOf(rail) },
+      evidence: {
+        kind: "transaction",
+        chain: "algorand",
+        caip2: LEDGER,
+        level: "finalized",
+        source: {
+          chain: "algorand",
+          txnId: subject.id,
+          hashSha256: createHash("sha256").update(bytes).digest("hex"),
+          txnBytesBase64: toBase64(bytes),
+        },
+      },
+      createdAt: -1000,
+    });
+    const height = 100 + n;
+    const take = (event: CallEvent) => {
+      call = reduce(call, event);
+    };
+    const prove = (final: boolean) =>
+      take({ type: "payment_proved", proof: { transaction, height, final }, receipt: "receipt" });
+    const txid = toBase32(createHash("sha256").update(`attestation ${n}`).digest());
+    const signAndRecord = () => {
+      take({ type: "attestation_signed", attempt: attemptOf(txid) });
+      this.record(call, txid, height + 1);
+      take({ type: "attestation_confirmed", txid, round: height + 1 });
+    };
+
+    if (state !== "prepared") take({ type: "settlement_begun" });
+    if (state === "void") take({ type: "payment_void", reason: "expired", receipt: "failed" });
+    if (!["prepared", "settling", "void"].includes(state)) prove(state !== "loss");
+    if (state === "signed") take({ type: "attestation_signed", attempt: attemptOf(txid) });
+    if (state === "owed" || state === "refunded") take({ type: "attestation_blocked", reason: "overspend" });
+    if (state === "refunded")
+      call = reduce(call, { type: "payment_refunded", transaction: "REFUND", refund: `refund of ${n}` });
+    if (state === "confirmed") signAndRecord();
+    if (state === "done" || state === "loss") {
+      signAndRecord();
+      take({ type: "bundle_sealed", bundle: await seal(call), receipt: "signed receipt" });
+    }
+    if (state === "loss") take({ type: "payment_lost", reason: "a reorganisation" });
+    if (call.proof && state !== "loss") this.pay(call);
+    this.rows.push(call);
+    return call;
+  }
+
+  /** Puts a call's payment on its chain. */
+  pay({ key, rail, requirement, proof }: Call, over: Partial<ChainPayment> = {}): void {
+    this.payments.push({
+      rail,
+      key,
+      aliases: [],
+      transaction: proof?.transaction ?? `${key}-transaction`,
+      height: proof?.height ?? 100,
+      payer: "PAYER",
+      payTo: requirement.payTo,
+      amount: BigInt(requirement.amount),
+      relayed: true,
+      ...over,
+    });
+  }
+
+  /** Puts an attestation on the ledger, by the attestor and of the call, unless told otherwise. */
+  record(call: Call, txid: string, round: number, over: Partial<LedgerNote> = {}): void {
+    this.notes.push({ txid, round, sender: ATTESTOR, note: noteOf(call), movesNothing: true, ...over });
+  }
+
+  /** What strangers, and the operator, do on the chains beside our business. */
+  noise(kind: number): void {
+    const n = ++this.#made;
+    const other = {
+      rail: "base",
+      transaction: `noise-${n}`,
+      height: 100,
+      payer: STRANGER,
+      payTo: payeeOf("base"),
+    } as const;
+    const byStranger = { txid: `noise-${n}`, round: 100, sender: STRANGER, movesNothing: true };
+    const copied = this.notes[0]?.note;
+    const noises: (() => void)[] = [
+      () => this.payments.push({ ...other, aliases: [], amount: PRICE, relayed: false }),
+      () => this.payments.push({ ...other, aliases: [], relayed: false }),
+      () => this.payments.push({ ...other, key: `base:noise/${n}`, aliases: [], amount: PRICE, relayed: false }),
+      () => this.payments.push({ ...other, key: `base:noise/${n}`, aliases: [], amount: PRICE + 1n, relayed: true }),
+      () => this.notes.push({ ...byStranger, note: copied ?? "attestd/v1:j{}" }),
+      () => this.notes.push({ ...byStranger, note: "attestd/v2:j{}" }),
+      () => this.notes.push({ ...byStranger, note: "gm" }),
+      () => this.notes.push({ ...byStranger }),
+      () => this.notes.push({ ...byStranger, sender: ATTESTOR, movesNothing: false }),
+      () => this.notes.push({ ...byStranger, sender: ATTESTOR, note: encodeNote({ g: LEDGER, k: "0".repeat(64) }) }),
+    ];
+    noises[kind % noises.length]?.();
+  }
+
+  get facts(): Facts {
+    const span = { from: 0, to: 1_000_000 };
+    return {
+      ledger: span,
+      rails: { algorand: span, base: span, solana: span },
+      payments: this.payments,
+      notes: this.notes,
+    };
+  }
+
+  row(key: string): Call {
+    const call = this.rows.find((row) => row.key === key);
+    if (!call) throw new Error(`no row ${key}`);
+    return call;
+  }
+
+  /** Replaces a row, as no service would. */
+  forge(key: string, over: Partial<Call>): void {
+    this.rows = this.rows.map((row) => (row.key === key ? { ...row, ...over } : row));
+  }
+}
+
+export function attemptOf(txid: string) {
+  return { txid, raw: new Uint8Array([1]), firstValid: 100, lastValid: 200 };
+}
+
+export function payeeOf(rail: RailName): string {
+  return `PAYEE-${rail}`;
+}
+
+/** A note of the attestor's that commits to that payment key, and to a source of nobody's. */
+export function noteFor(paymentKey: string): string {
+  const h = "0".repeat(64);
+  const p = paymentCommitment(paymentKey);
+  return encodeNote({ a: signer.keySha256, c: LEDGER, g: LEDGER, h, l: "finalized", p, t: "SOURCE" });
+}
+
+/** The bundle of a confirmed call. */
+export function seal(call: Call) {
+  const attempt = call.attempts.at(-1);
+  if (!attempt || call.round === undefined) throw new Error("a confirmed call has an attempt and a round");
+  return attestor.seal(
+    premises.products[call.subject.kind].bundle(evidenceOf(call), {
+      attest: { txnId: attempt.txid, round: call.round, note: noteOf(call) },
+      attestor: { algorandAddress: ATTESTOR, pqPublicKey: attestor.pqPublicKey },
+    }),
+  );
+}
+
+function noteOf(call: Call): string {
+  const context = { keySha256: signer.keySha256, ledger: LEDGER, paymentKey: call.key };
+  return premises.products[call.subject.kind].note(evidenceOf(call), context);
+}

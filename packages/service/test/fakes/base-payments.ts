@@ -1,0 +1,112 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { BASE_USDC, type BasePayment, baseRail } from "../../src/payment/rails/base.ts";
+import type { Authorization, TokenDomain } from "../../src/payment/rails/base-authorization.ts";
+import type { Rail } from "../../src/payment/rails/rail.ts";
+import { type BaseNodes, BaseRpc } from "../../src/providers/base.ts";
+import type { Conflict } from "../../src/providers/quorum.ts";
+import { FakeBaseNode } from "./base-node.ts";
+
+/** Unix time in seconds at which every test begins; of today, because the stock client reads the system's clock. */
+export const NOW = Math.floor(Date.now() / 1000);
+export const payer = privateKeyToAccount(generatePrivateKey());
+export const stranger = privateKeyToAccount(generatePrivateKey());
+export const payTo = privateKeyToAccount(generatePrivateKey()).address;
+export const domain = { name: "USD Coin", version: "2" };
+export const nonce: Hex = `0x${"5a".repeat(32)}`;
+
+export const requirement: PaymentRequirements = {
+  scheme: "exact",
+  network: "eip155:8453",
+  asset: BASE_USDC,
+  amount: "1000",
+  payTo,
+  maxTimeoutSeconds: 120,
+  extra: domain,
+};
+
+/** A rail over nodes that a test writes by hand, at a time that stands still until it is told to pass. */
+export class BaseWorld implements AsyncDisposable {
+  now = NOW;
+  readonly nodes: FakeBaseNode[] = [];
+  readonly conflicts: Conflict[] = [];
+
+  /** One more node, its head of now. Blocks of 200 ms, as Base has them, unless told otherwise. */
+  async node(chain: { head?: number; interval?: number } = {}): Promise<FakeBaseNode> {
+    const node = await FakeBaseNode.start({ time: this.now, head: 100_000, interval: 0.2, ...chain });
+    this.nodes.push(node);
+    return node;
+  }
+
+  pass(seconds: number): void {
+    this.now += seconds;
+    for (const node of this.nodes) node.pass(seconds);
+  }
+
+  get rpcs(): BaseNodes {
+    return {
+      rpcs: this.nodes.map(({ url }) => new BaseRpc({ url }, 8453)),
+      rules: { onConflict: (conflict) => this.conflicts.push(conflict) },
+    };
+  }
+
+  get rail(): Rail<BasePayment> {
+    return this.railOf(domain);
+  }
+
+  railOf(domain: TokenDomain): Rail<BasePayment> {
+    const clock = { now: () => this.now * 1000, sleep: async () => {}, timeout: AbortSignal.timeout };
+    return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 3_600, maxSignatureGas: 400_000, clock });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.close()));
+  }
+}
+
+export type Overrides = Partial<Record<keyof Authorization, string>>;
+
+/** An authorization as a payload carries it. */
+export function authorization(over: Overrides = {}) {
+  return {
+    from: payer.address as string,
+    to: payTo as string,
+    value: "1000",
+    validAfter: "0",
+    validBefore: `${NOW + 120}`,
+    nonce: nonce as string,
+    ...over,
+  };
+}
+
+type TypedData = Parameters<typeof payer.signTypedData>[0];
+
+/** Signs as a wallet does, whatever the message says. */
+export function sign(message: ReturnType<typeof authorization>, over: object = {}, key = payer): Promise<Hex> {
+  const types = {
+    TransferWithAuthorization: [
+      { name: "from", type: "address" },
+      { name: "to", type: "address" },
+      { name: "value", type: "uint256" },
+      { name: "validAfter", type: "uint256" },
+      { name: "validBefore", type: "uint256" },
+      { name: "nonce", type: "bytes32" },
+    ],
+  };
+  return key.signTypedData({
+    types,
+    domain: { ...domain, chainId: 8453, verifyingContract: BASE_USDC, ...over },
+    primaryType: "TransferWithAuthorization",
+    message,
+  } as TypedData);
+}
+
+export function payload(inner: Record<string, unknown>, over: Partial<PaymentPayload> = {}): PaymentPayload {
+  return { x402Version: 2, accepted: requirement, payload: inner, ...over };
+}
+
+export async function paying(over: Overrides = {}): Promise<PaymentPayload> {
+  const message = authorization(over);
+  return payload({ authorization: message, signature: await sign(message) });
+}

@@ -1,0 +1,75 @@
+import type { Call, CallRequest } from "../../src/calls/call.ts";
+import { type CallEvent, prepare, reduce } from "../../src/calls/machine.ts";
+import type { Evidence } from "../../src/subjects/product.ts";
+
+/** A prepared call for tests; `over` replaces what a test is about. */
+export function aCall(over: Partial<CallRequest> = {}): Call {
+  return prepare({
+    key: "algorand:genesis/PAYMENT",
+    aliases: [],
+    rail: "algorand",
+    payer: "PAYER",
+    subject: { kind: "transaction", chain: "algorand", id: "SOURCE" },
+    subjectHash: "00",
+    payload: {
+      x402Version: 2,
+      accepted: {
+        scheme: "exact",
+        network: "algorand:x",
+        asset: "1",
+        amount: "1000",
+        payTo: "P",
+        maxTimeoutSeconds: 120,
+        extra: {},
+      },
+      payload: {},
+    },
+    requirement: {
+      scheme: "exact",
+      network: "algorand:x",
+      asset: "1",
+      amount: "1000",
+      payTo: "P",
+      maxTimeoutSeconds: 120,
+      extra: {},
+    },
+    evidence: {
+      kind: "transaction",
+      chain: "algorand",
+      caip2: "algorand:x",
+      level: "finalized",
+      source: { chain: "algorand", txnId: "SOURCE", hashSha256: "00", txnBytesBase64: "AA==" },
+    },
+    createdAt: 1,
+    ...over,
+  });
+}
+
+/** Evidence of 100 KB, of a source's name: as that of a transaction with a long proof. */
+export function aLargeEvidence(txnId: string): Evidence {
+  return {
+    kind: "transaction",
+    chain: "algorand",
+    caip2: "algorand:x",
+    level: "finalized",
+    source: { chain: "algorand", txnId, hashSha256: "00", txnBytesBase64: "A".repeat(100_000) },
+  };
+}
+
+export function anAttempt(txid: string) {
+  return { txid, raw: new Uint8Array([1, 2, 3]), firstValid: 10, lastValid: 110 };
+}
+
+/** Applies events one after the other. */
+export function after(call: Call, ...events: CallEvent[]): Call {
+  return events.reduce(reduce, call);
+}
+
+/** The events of a call that goes well. */
+export const GOOD_COURSE: readonly CallEvent[] = [
+  { type: "settlement_begun" },
+  { type: "payment_proved", proof: { transaction: "PAYMENT", height: 9, final: true }, receipt: "receipt" },
+  { type: "attestation_signed", attempt: anAttempt("ATTEST") },
+  { type: "attestation_confirmed", txid: "ATTEST", round: 12 },
+  { type: "bundle_sealed", bundle: { id: "S", body: "{}" }, receipt: "signed receipt" },
+];

@@ -1,0 +1,175 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
+import { encodeAddress, txid } from "../../packages/proof/src/algorand/transaction.ts";
+import {
+  type BlockBundle,
+  type Bundle,
+  type BundleBlock,
+  type BundleSource,
+  type InclusionBundle,
+  type ProofBundle,
+  signingBytes,
+  type UnsignedBundle,
+} from "../../packages/proof/src/bundle.ts";
+import { ALGORAND_MAINNET } from "../../packages/proof/src/caip2.ts";
+import { CHAINS, type SourceChain } from "../../packages/proof/src/chains.ts";
+import { toBase64, toHex, utf8 } from "../../packages/proof/src/encoding.ts";
+import { encodeNote, type Level, paymentCommitment } from "../../packages/proof/src/note.ts";
+import { nobleCrypto } from "../../packages/proof/src/signature.ts";
+import { type KeyEntry, type KeyHistory, keyEntryBytes, keyIdentity } from "../../packages/proof/src/trust.ts";
+import { type TestBlock, testAlgorandBlock, testPayment } from "./blocks.ts";
+
+export {
+  type TestBlock,
+  testAlgorandBlock,
+  testBaseBlock,
+  testBaseTransaction,
+  testLightHeader,
+  testPayment,
+} from "./blocks.ts";
+export { testTakeover } from "./takeover.ts";
+
+/**
+ * Real signed bundles from a name, for tests of this package and of those that take bundles. Not part of the root entry:
+ * nothing that ships signs.
+ */
+export type TestAttestor = {
+  /** 32 bytes, from which a test may make a faster signer of the same key. */
+  pqSeed: Uint8Array;
+  publicKey: Uint8Array;
+  kid: string;
+  keySha256: string;
+  algorandAddress: string;
+  /** ML-DSA-65, deterministic, so that a test's bundles are the same in every run. */
+  sign(message: Uint8Array): Uint8Array;
+};
+
+/** An attestor whose keys all derive from one name. */
+export function testAttestor(name = "attestor"): TestAttestor {
+  const pqSeed = sha256(utf8(`pq ${name}`));
+  const { publicKey, secretKey } = ml_dsa65.keygen(pqSeed);
+  return {
+    pqSeed,
+    publicKey,
+    ...keyIdentity(publicKey),
+    algorandAddress: encodeAddress(sha256(utf8(`account ${name}`))),
+    sign: (message) => ml_dsa65.sign(message, secretKey, { extraEntropy: false }),
+  };
+}
+
+export type TestBundleOptions = {
+  attestor?: TestAttestor;
+  /** CAIP-2. */
+  ledger?: string;
+  round?: number;
+  level?: Level;
+  paymentKey?: string;
+};
+
+/** A valid ProofBundle: of a small payment on MainNet, unless other bytes are given. */
+export function testBundle(
+  options: TestBundleOptions & { chain?: SourceChain; txnBytes?: Uint8Array } = {},
+): ProofBundle {
+  const {
+    attestor = testAttestor(),
+    ledger = ALGORAND_MAINNET,
+    chain = "algorand",
+    txnBytes = testPayment(),
+  } = options;
+  const source = testSource(chain, txnBytes, ledger);
+  const { caip2, txnId: t } = CHAINS[chain].transaction(txnBytes, ledger, nobleCrypto);
+  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t });
+}
+
+/** A valid BlockBundle. */
+export function testBlockBundle(options: TestBundleOptions & { block?: TestBlock } = {}): BlockBundle {
+  const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, block: from = testAlgorandBlock(1) } = options;
+  const { block, note } = testBlockMember(from, ledger);
+  return attest(attestor, options, { type: "block-attestation", block }, note);
+}
+
+/** A valid InclusionBundle, of the block's transaction at `index`. */
+export function testInclusionBundle(
+  options: TestBundleOptions & { block?: TestBlock; index?: number } = {},
+): InclusionBundle {
+  const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, index = 0 } = options;
+  const from = options.block ?? testAlgorandBlock(3);
+  const { block, note } = testBlockMember(from, ledger);
+  const source = testSource(from.chain, from.transactions[index] as Uint8Array, ledger);
+  return attest(attestor, options, { type: "tx-inclusion", block, source, inclusion: from.prove(index) }, note);
+}
+
+function testSource(chain: SourceChain, bytes: Uint8Array, ledger: string): BundleSource {
+  const { txnId } = CHAINS[chain].transaction(bytes, ledger, nobleCrypto);
+  return { chain, txnId, hashSha256: toHex(sha256(bytes)), txnBytesBase64: toBase64(bytes) };
+}
+
+function testBlockMember({ chain, header }: TestBlock, ledger: string) {
+  const { blockHash, height, caip2 } = CHAINS[chain].header(header, ledger, nobleCrypto);
+  const hashSha256 = toHex(sha256(header));
+  const block: BundleBlock = { chain, height, blockHash, headerBase64: toBase64(header), hashSha256 };
+  return { block, note: { b: blockHash, c: caip2, h: hashSha256, n: height } };
+}
+
+type Attestation = "version" | "network" | "attest" | "attestor" | "signature";
+
+function attest<B extends Bundle>(
+  attestor: TestAttestor,
+  { ledger = ALGORAND_MAINNET, round = 1000, level = "finalized", paymentKey = "test" }: TestBundleOptions,
+  members: Omit<B, Attestation>,
+  subject: { c: string; h: string } & ({ t: string } | { b: string; n: number }),
+): B {
+  const p = paymentCommitment(paymentKey);
+  const note = encodeNote({ a: attestor.keySha256, g: ledger, l: level, p, ...subject });
+  const unsigned: Omit<ProofBundle, "source" | "signature"> = {
+    version: 1,
+    network: "algorand-mainnet",
+    attest: { txnId: txid(utf8(note)), round, note },
+    attestor: { algorandAddress: attestor.algorandAddress, pqPublicKey: toBase64(attestor.publicKey) },
+  };
+  return signBundle(attestor, { ...members, ...unsigned }) as unknown as B;
+}
+
+/** The bundle with this attestor's signature, whatever it says and whatever signature it had. */
+export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<Bundle, "signature"> {
+  const sigBase64 = toBase64(attestor.sign(signingBytes(bundle as unknown as UnsignedBundle)));
+  return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };
+}
+
+/** The attestor with another key. */
+export function testSuccessor(attestor: TestAttestor, name: string): TestAttestor {
+  return { ...testAttestor(name), algorandAddress: attestor.algorandAddress };
+}
+
+/**
+ * A key history in which each attestor succeeds the one before, all with the account of the first.
+ * @param successions attestors with their first rounds, oldest first
+ */
+export function testHistory(
+  successions: { attestor: TestAttestor; fromRound: number; revokedRound?: number }[] = [
+    { attestor: testAttestor(), fromRound: 1 },
+  ],
+  ledger = ALGORAND_MAINNET,
+): KeyHistory {
+  const keys = successions.map(({ attestor, fromRound, revokedRound }, index): KeyEntry => {
+    const previous = successions[index - 1];
+    const next = successions[index + 1];
+    const entry = {
+      type: "attestor-key",
+      version: 1,
+      kid: attestor.kid,
+      keySha256: attestor.keySha256,
+      pqPublicKey: toBase64(attestor.publicKey),
+      algorandAddress: (successions[0] ?? { attestor }).attestor.algorandAddress,
+      origin: "https://attestd.example",
+      fromRound,
+    } as const;
+    return {
+      ...entry,
+      ...(next && { untilRound: next.fromRound }),
+      ...(revokedRound !== undefined && { revokedRound }),
+      ...(previous && { endorsement: toBase64(previous.attestor.sign(keyEntryBytes(entry))) }),
+    };
+  });
+  return { version: 1, ledger, keys };
+}

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { outsider } from "./ledger.ts";
+import { startWorld, type World } from "./world.ts";
+
+/* What the README tells a newcomer to run, run: code that shares nothing with ours buys, and code of that kind verifies. */
+
+const DOCS = resolve(import.meta.dirname, "../../docs");
+const node = (cwd: string, ...args: string[]) => promisify(execFile)(process.execPath, args, { cwd });
+
+let world: World;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  world = await startWorld({ networks: [] });
+  folder = await temporaryFolder();
+  const { algodUrl, payers, sampleTransactions } = world.sandbox;
+  const keys = await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).text();
+  await mkdir(join(folder.path, ".attestd"));
+  const description = { serviceUrl: world.url, algodUrl, payers, sampleTransactions };
+  await writeFile(join(folder.path, ".attestd/sandbox.json"), JSON.stringify(description));
+  await writeFile(join(folder.path, ".attestd/keys.json"), keys);
+});
+afterAll(async () => {
+  await world.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+test("the stock client of docs/examples buys a bundle, which the verifier of docs/verify accepts", async () => {
+  const { stdout } = await node(folder.path, join(DOCS, "examples/buy.mjs"));
+  const bundle = JSON.parse(stdout);
+  expect((await outsider(world.sandbox).payments()).map(({ amount }) => amount)).toEqual([1000n]);
+  expect((await outsider(world.sandbox).attestations()).map(({ note }) => note)).toEqual([bundle.attest.note]);
+
+  await writeFile(join(folder.path, "bundle.json"), stdout);
+  const verifier = [join(DOCS, "verify/javascript/verify.mjs"), "bundle.json", ".attestd/keys.json"];
+  expect((await node(folder.path, ...verifier)).stdout).toContain(`in round ${bundle.attest.round}`);
+
+  bundle.attest.round += 1;
+  await writeFile(join(folder.path, "bundle.json"), JSON.stringify(bundle));
+  await expect(node(folder.path, ...verifier)).rejects.toMatchObject({ code: 1 });
+});
+
+test("the official A2A client of docs/examples buys a bundle", async () => {
+  const { stdout } = await node(folder.path, join(DOCS, "examples/buy-over-a2a.mjs"));
+  const notes = (await outsider(world.sandbox).attestations()).map(({ note }) => note);
+  expect(notes).toContain(JSON.parse(stdout).attest.note);
+});

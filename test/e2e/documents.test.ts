@@ -1,0 +1,357 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
+import { post, startWorld, type World } from "./world.ts";
+
+/* What programs and agents read to find, understand and use the service: as it runs for an operator, from outside. */
+
+let world: World;
+let document: OpenApiDocument;
+let contract: Contract;
+beforeAll(async () => {
+  world = await startWorld({}, {}, { contract: false });
+  await readDocument();
+});
+afterAll(() => world.close());
+
+async function readDocument() {
+  document = await readJson("/openapi.json");
+  contract = contractOf(document);
+}
+
+const DOCUMENTS: [path: string, mediaType: string][] = [
+  ["/openapi.json", "application/json"],
+  ["/discovery", "application/json"],
+  ["/.well-known/x402", "application/json"],
+  ["/.well-known/x402.json", "application/json"],
+  ["/.well-known/agent-card.json", "application/json"],
+  ["/.well-known/agent.json", "application/json"],
+  ["/.well-known/ai-plugin.json", "application/json"],
+  ["/.well-known/mcp/server-card.json", "application/json"],
+  ["/mcp/server-card", "application/mcp-server-card+json"],
+  ["/.well-known/ai-catalog.json", "application/ai-catalog+json"],
+  ["/.well-known/attestor-keys.json", "application/json"],
+  ["/.well-known/jwks.json", "application/jwk-set+json"],
+  ["/.well-known/api-catalog", "application/linkset+json"],
+  ["/.well-known/security.txt", "text/plain"],
+  ["/llms.txt", "text/plain"],
+  ["/problems", "application/json"],
+  ["/logo.svg", "image/svg+xml"],
+  ["/block-capabilities", "application/json"],
+];
+
+/** Asks for a document as it is, which fetch by itself does not. */
+const fetchPlain = (path: string, { headers, ...init }: RequestInit = {}) =>
+  fetch(`${world.url}${path}`, { ...init, headers: { "accept-encoding": "identity", ...headers } });
+const read = async (path: string) => (await fetch(`${world.url}${path}`)).text();
+const readJson = async (path: string) => JSON.parse(await read(path));
+
+describe("every document", () => {
+  test.each(DOCUMENTS)("%s is what the contract says, and may be kept", async (path, mediaType) => {
+    const response = await fetchPlain(path);
+    const { status, headers } = response;
+    const text = await response.text();
+    expect(contract({ method: "GET", path, status, headers, text })).toEqual([]);
+    expect(headers.get("content-type")?.split(";")[0]).toBe(mediaType);
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+
+    const etag = headers.get("etag") as string;
+    const again = await fetchPlain(path, { headers: { "if-none-match": `"other", ${etag}` } });
+    expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
+    const other = await fetchPlain(path, { headers: { "if-none-match": '"other"' } });
+    expect([other.status, await other.text()]).toEqual([200, text]);
+
+    const head = await fetchPlain(path, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+    expect(head.headers.get("etag")).toBe(etag);
+    // Through the app, which a query leads to, as by the shortcut.
+    const through = await fetchPlain(`${path}?utm=1`);
+    expect([await through.text(), Object.fromEntries(through.headers)]).toEqual([
+      text,
+      { ...Object.fromEntries(headers), date: through.headers.get("date") },
+    ]);
+  });
+
+  test("leads only to what is there", async () => {
+    const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
+    const urls = texts.flatMap((text) => text.match(/https?:\/\/[^\s"'()<>\\`,]+[^\s"'()<>\\`,.:;]/g) ?? []);
+    // The origin alone names the service; at it there is the page, where that was built.
+    const ours = [...new Set(urls.filter((url) => url.startsWith(`${world.url}/`) && !url.includes("{")))];
+    expect(ours.length).toBeGreaterThan(20);
+    const statuses = await Promise.all(ours.map(async (url) => ({ url, status: (await fetch(url)).status })));
+    // 405: it is there, for another method.
+    expect(statuses.filter(({ status }) => ![200, 405].includes(status))).toEqual([]);
+  });
+
+  test("knows no other host of ours", async () => {
+    const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
+    expect(texts.flatMap((text) => text.match(/https?:\/\/(localhost|127\.0\.0\.1)[^/"\s]*/g) ?? [])).toSatisfy(
+      (origins: string[]) => origins.every((origin) => [world.url, world.sandbox.facilitatorUrl].includes(origin)),
+    );
+  });
+});
+
+test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mcp/server-card.json"])(
+  "%s is compressed for those who take gzip, under a tag of its own",
+  async (path) => {
+    const plain = await fetchPlain(path);
+    const headers = { "accept-encoding": "gzip" };
+    const compressed = await fetch(`${world.url}${path}`, { headers });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    const text = await plain.text();
+    expect(await compressed.text()).toBe(text);
+    expect(Number(compressed.headers.get("content-length"))).toBeLessThan(text.length / 2);
+    expect([plain.headers.get("vary"), compressed.headers.get("vary")]).toEqual(["accept-encoding", "accept-encoding"]);
+    const etag = compressed.headers.get("etag") as string;
+    expect(etag).not.toBe(plain.headers.get("etag"));
+    const again = await fetch(`${world.url}${path}`, { headers: { ...headers, "if-none-match": etag } });
+    expect([again.status, again.headers.get("etag"), again.headers.get("vary")]).toEqual([
+      304,
+      etag,
+      "accept-encoding",
+    ]);
+    expect((await fetchPlain(path, { headers: { "if-none-match": etag } })).status).toBe(200);
+  },
+);
+
+test("/llms.txt is what the parser of the convention's own package reads: prose, and then sections of links alone", async () => {
+  // The grammar of llms_txt.parse_llms_file (github.com/AnswerDotAI/llms-txt, 0.0.6).
+  const [start = "", ...rest] = (await read("/llms.txt")).split(/^##[^\S\n]*(.*?$)/m);
+  const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$))?\n+(?<info>[\s\S]*)/m.exec(start.trim())?.groups;
+  expect(head).toMatchObject({ title: "attestd", summary: expect.stringContaining("proof bundle") });
+  expect(head?.info).toContain("PAYMENT-SIGNATURE");
+  const sections = rest.flatMap((name, i) => (i % 2 === 0 ? [[name, rest[i + 1] ?? ""] as const] : []));
+  expect(sections.map(([name]) => name)).toEqual(["Paid", "Free", "Agents", "Documents"]);
+  for (const [name, links] of sections) {
+    const lines = links.trim().split(/\n+/);
+    expect([name, lines.filter((line) => !/-\s*\[[^\]]+\]\([^)]+\)(?::\s*.*)?/.test(line))]).toEqual([name, []]);
+  }
+});
+
+test("the MCP server card is of SEP-2127's form, where that has clients look for it", async () => {
+  const catalog = await readJson("/.well-known/ai-catalog.json");
+  expect(catalog).toEqual({
+    specVersion: "1.0",
+    entries: [
+      {
+        identifier: "urn:air:localhost:mcp:attestd",
+        type: "application/mcp-server-card+json",
+        url: `${world.url}/mcp/server-card`,
+      },
+    ],
+  });
+  const answer = await fetch(catalog.entries[0].url, { headers: { accept: "application/mcp-server-card+json" } });
+  const card = (await answer.json()) as Record<string, string>;
+  expect(answer.headers.get("content-type")).toBe("application/mcp-server-card+json");
+  // What its schema requires (github.com/modelcontextprotocol/experimental-ext-server-card, 8924e08).
+  expect(card).toMatchObject({
+    $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    version: "0.1.0",
+    description: expect.stringMatching(/^.{1,100}$/),
+    title: expect.stringMatching(/^.{1,100}$/),
+    remotes: [{ type: "streamable-http", url: `${world.url}/mcp` }],
+  });
+  expect(await readJson("/.well-known/mcp/server-card.json")).toEqual(card);
+});
+
+describe("the OpenAPI document", () => {
+  test("is found without fault by two validators", async () => {
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, "openapi.json");
+    await writeFile(file, JSON.stringify(document));
+    const redocly = join(import.meta.dirname, "../../node_modules/@redocly/cli/bin/cli.js");
+    const { stdout } = await promisify(execFile)(process.execPath, [redocly, "lint", "--format=json", file], {
+      env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    });
+    expect(JSON.parse(stdout).problems).toEqual([]);
+  });
+
+  test("tells indexers what is paid and how, as they read it today", () => {
+    // agentcash.dev/docs/discovery, which x402scan follows.
+    expect(document).toMatchObject({
+      info: { "x-guidance": expect.stringContaining("PAYMENT-SIGNATURE"), contact: { email: expect.any(String) } },
+    });
+    for (const path of ["/attest", "/attest-block", "/prove-tx-inclusion"])
+      expect(document.paths[path]?.post).toMatchObject({
+        "x-payment-info": { protocols: [{ x402: {} }], price: { mode: "fixed", currency: "USD", amount: "0.001" } },
+        requestBody: { content: { "application/json": { schema: expect.anything() } } },
+        responses: { 402: expect.anything() },
+      });
+  });
+
+  test("is of version 3.1.0, describes interface 0.1.0, and names each operation of it", () => {
+    expect(document).toMatchObject({ openapi: "3.1.0", info: { version: "0.1.0" }, security: [] });
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations).toEqual(
+      expect.arrayContaining([
+        "GET /health",
+        "GET /ready",
+        "GET /discovery",
+        "GET /openapi.json",
+        "GET /.well-known/x402",
+        "GET /.well-known/x402.json",
+        "GET /.well-known/agent-card.json",
+        "GET /.well-known/agent.json",
+        "GET /.well-known/ai-plugin.json",
+        "GET /llms.txt",
+        "POST /verify",
+        "POST /attest",
+        "POST /attest-block",
+        "POST /prove-tx-inclusion",
+        "POST /verify-block",
+        "POST /verify-tx-inclusion",
+        "GET /block-capabilities",
+      ]),
+    );
+  });
+});
+
+test("a page of another origin may pay, and read the payment's headers", async () => {
+  const asked = await fetch(`${world.url}/attest`, {
+    method: "OPTIONS",
+    headers: {
+      origin: "https://page.example",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "access-control-expose-headers,content-type,payment-signature",
+    },
+  });
+  expect(asked.status).toBe(204);
+  expect(asked.headers.get("access-control-allow-origin")).toBe("*");
+  expect(asked.headers.get("access-control-allow-methods")).toContain("POST");
+  expect(asked.headers.get("access-control-allow-headers")?.toLowerCase().split(", ")).toEqual(
+    expect.arrayContaining([
+      "payment-signature",
+      "content-type",
+      // Sent by @x402/fetch and @x402/axios with a payment.
+      "access-control-expose-headers",
+      "authorization",
+      "traceparent",
+      "tracestate",
+      "a2a-version",
+      "x-a2a-extensions",
+      "mcp-protocol-version",
+    ]),
+  );
+  const priced = await fetch(`${world.url}/attest`, { method: "POST", headers: { origin: "https://page.example" } });
+  expect(priced.status).toBe(402);
+  expect(priced.headers.get("access-control-allow-origin")).toBe("*");
+  expect(priced.headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED, PAYMENT-RESPONSE");
+});
+
+test("the keys are told alike as a history and as a JWK Set", async () => {
+  const [{ keys: history }, { keys }] = [
+    await readJson("/.well-known/attestor-keys.json"),
+    await readJson("/.well-known/jwks.json"),
+  ];
+  expect(keys).toEqual(
+    history.map(({ kid, pqPublicKey }: Record<string, string>) => ({
+      kty: "AKP",
+      alg: "ML-DSA-65",
+      use: "sig",
+      kid,
+      pub: Buffer.from(pqPublicKey as string, "base64").toString("base64url"),
+    })),
+  );
+});
+
+describe("the ways to pay", () => {
+  const SEVEN = ["scheme", "network", "asset", "payTo", "maxAmountRequired", "priceUsdc", "facilitatorUrl"] as const;
+
+  /** The table of interface.md, 5.3, as each document tells it. */
+  async function tables() {
+    const { x402 } = await readJson("/discovery");
+    const { resources } = await readJson("/.well-known/x402");
+    const { paths } = await readJson("/openapi.json");
+    const paid = ["/attest", "/attest-block", "/prove-tx-inclusion"];
+    return [
+      x402,
+      ...resources.map(({ url, method, description, mimeType, ...terms }: Record<string, unknown>) => terms),
+      ...paid.map((path) => paths[path].post["x-x402"]),
+    ];
+  }
+
+  function expected(over: { price?: [string, string]; base?: boolean } = {}) {
+    const [maxAmountRequired, priceUsdc] = over.price ?? ["1000", "0.001"];
+    const { payTo, facilitatorUrl } = world.sandbox;
+    const common = { scheme: "exact", maxAmountRequired, priceUsdc, facilitatorUrl };
+    const algorand = { ...common, network: "algorand-mainnet", asset: "31566704", payTo: payTo.algorand };
+    const asset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+    const accepts =
+      over.base === false ? [algorand] : [algorand, { ...common, network: "eip155:8453", asset, payTo: payTo.base }];
+    const headers = ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPONSE"];
+    return { version: 2, ...algorand, headers, accepts };
+  }
+
+  test("are one table in discovery, the x402 document and the contract, in seven strings each", async () => {
+    const all = await tables();
+    expect(all).toHaveLength(7);
+    for (const table of all) expect(table).toEqual(expected());
+    for (const option of all[0].accepts) {
+      expect(Object.keys(option)).toEqual(SEVEN);
+      expect(Object.values(option).every((value) => typeof value === "string")).toBe(true);
+    }
+    const { json } = await post(`${world.url}/attest`, "");
+    const options = json.options as unknown[];
+    expect(options.slice(0, 2)).toEqual(all[0].accepts);
+  });
+
+  test("leave Solana to the text index and to the 402 of a Base source", async () => {
+    const solana = world.sandbox.payTo.solana as string;
+    for (const [path] of DOCUMENTS.filter(([path]) => path !== "/llms.txt")) {
+      const text = await read(path);
+      expect([path, text.includes(solana), text.includes("solana:")]).toEqual([path, false, false]);
+    }
+    const llms = await read("/llms.txt");
+    expect(llms).toContain(
+      `asset EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v, payTo ${solana}, amount 1000 micro-USDC (0.001 USDC)`,
+    );
+  });
+
+  test("and every link follow the settings", async () => {
+    const contact = "mailto:attest@attestd.example";
+    await world.restart({
+      PUBLIC_URL: "https://attestd.example",
+      MCP_URL: "https://mcp.example",
+      PRICE_MICRO_USDC: "2500",
+      PAY_TO_BASE: undefined,
+      BASE_FACILITATOR_URL: undefined,
+      CONTACT: contact,
+    });
+    await readDocument();
+    for (const table of await tables()) expect(table).toEqual(expected({ price: ["2500", "0.0025"], base: false }));
+    expect(await readJson("/.well-known/x402.json")).toMatchObject({
+      links: {
+        openapi: "https://attestd.example/openapi.json",
+        discovery: "https://attestd.example/discovery",
+        textIndex: "https://attestd.example/llms.txt",
+        mcp: "https://mcp.example/mcp",
+      },
+    });
+    expect(await readJson("/.well-known/agent-card.json")).toMatchObject({ url: "https://attestd.example/a2a" });
+    expect(await readJson("/.well-known/mcp/server-card.json")).toMatchObject({
+      remotes: [{ url: "https://mcp.example/mcp" }],
+    });
+    expect(await readJson("/.well-known/ai-plugin.json")).toMatchObject({
+      api: { type: "openapi", url: "https://attestd.example/openapi.json" },
+      contact_email: "attest@attestd.example",
+    });
+    expect(await read("/.well-known/security.txt")).toMatch(
+      /^Contact: mailto:attest@attestd\.example\nExpires: 20\d\d-\d\d-\d\dT00:00:00Z\n/,
+    );
+    // The first entry of the key history keeps the origin that it was made with.
+    const texts = await Promise.all(
+      DOCUMENTS.filter(([path]) => path !== "/.well-known/attestor-keys.json").map(([path]) => read(path)),
+    );
+    expect(texts.join("\n")).not.toContain(world.url);
+  });
+});

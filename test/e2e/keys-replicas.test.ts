@@ -1,0 +1,90 @@
+import { type RunningService, startService } from "@attestd/service";
+import { revokeKey, rotateKey } from "@attestd/service/operator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { sql, startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
+import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+
+let postgres: TestPostgres;
+let world: World;
+let settings: Record<string, string | undefined>;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const over = { DATABASE_URL: await postgres.database(), ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
+  world = await startWorld({ networks: [] }, over);
+  const address = { host: "127.0.0.1", port: 0 };
+  settings = { ...newServiceSettings(world.sandbox, sandboxFolder("."), address), ...over };
+});
+afterAll(async () => {
+  await world?.close();
+  await postgres?.close();
+});
+
+const NEXT = "22".repeat(32);
+
+function rotate() {
+  const { ledger } = world.sandbox.algorand;
+  const onWait = (round: number) => {
+    while (ledger.round < round) ledger.advance();
+  };
+  const seed = async () => Uint8Array.fromHex(NEXT);
+  return rotateKey(settings, { seed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
+}
+
+test("a rotation waits until no replica runs; one that slept through it sells no more, and says why", async () => {
+  const { sandbox, url } = world;
+  const body = { txid: sandbox.sampleTransactions.algorand };
+  const buy = async (at: string) =>
+    pay(`${at}/attest`, body, await sign(`${at}/attest`, body, algorandClient(sandbox)));
+  const first = await buy(url);
+  expect(first.status).toBe(200);
+  await expect(rotate()).rejects.toMatchObject({
+    name: "KeyChangeRefused",
+    message: "1 other replica has this journal open.",
+  });
+  const late = await sign(`${url}/attest`, body, algorandClient(sandbox));
+
+  // From now on every replica looks as if it had shown no life for a long time.
+  const { DATABASE_URL = "" } = settings;
+  await sql(
+    DATABASE_URL,
+    `CREATE FUNCTION asleep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.until := now() - interval '1 hour'; RETURN NEW; END $$;
+     CREATE TRIGGER asleep BEFORE INSERT OR UPDATE ON replicas FOR EACH ROW EXECUTE FUNCTION asleep();
+     UPDATE replicas SET until = until`,
+  );
+  const { history } = await rotate();
+  const reason = expect.stringContaining(`the history's current key is ${history.keys[1]?.kid}`);
+  // Woken by the rotation's end.
+  await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000 }).toBe(503);
+  expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: "fail", reasons: [reason] });
+  expect(await pay(`${url}/attest`, body, late)).toMatchObject({
+    status: 503,
+    json: { code: "attestor_key_unusable", detail: reason },
+  });
+  expect(await (await fetch(`${url}/.well-known/attestor-keys.json`)).json()).toEqual(history);
+  expect(await post(`${url}/verify`, first.text)).toMatchObject({ json: { attestor: { status: "retired" } } });
+  await sql(DATABASE_URL, "DROP TRIGGER asleep ON replicas");
+
+  // Beside it, one that has the new seed sells, to the same payment too.
+  const replica: RunningService = await startService({ ...settings, ATTESTOR_PQ_SEED: NEXT }, { sandbox: true });
+  try {
+    const second = await pay(`${replica.url}/attest`, body, late);
+    expect(second.status).toBe(200);
+    for (const at of [url, replica.url])
+      expect(await post(`${at}/verify?chain=1`, second.text)).toMatchObject({
+        json: { attestor: { status: "current" } },
+      });
+    // A replaced key is revoked beside both, which hear of it.
+    const what = { kid: history.keys[0]?.kid ?? "", round: undefined, onWait: () => undefined };
+    const renewed = { ...settings, ATTESTOR_PQ_SEED: NEXT };
+    await revokeKey(renewed, what, { sandbox: true, signal: AbortSignal.timeout(60_000) });
+    for (const at of [url, replica.url]) {
+      const refused = async () => (await post(`${at}/verify`, first.text)).json.report;
+      await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ attestor: { status: "revoked" } });
+      expect((await post(`${at}/verify?chain=1`, first.text)).status).toBe(200);
+    }
+  } finally {
+    await replica.close();
+  }
+});

@@ -1,0 +1,293 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { keyRevocationHash, parseKeyHistory, parseNote, verify } from "@attestd/proof";
+import type { ProofBundle } from "@attestd/proof/bundle";
+import { type KeyHistory, keyEntryHash } from "@attestd/proof/trust";
+import { auditJournal } from "@attestd/service/operator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { attestd, start, temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { outsider } from "./ledger.ts";
+import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+
+/* One attestor's keys over time, on a real ledger: each test goes on where the one before has left it. */
+
+const SEED = "11".repeat(32);
+
+let world: World;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let settings: Record<string, string | undefined>;
+/** Bought under the first key, and under the second. */
+const bundles: ProofBundle[] = [];
+let history: KeyHistory;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const sandbox = sandboxFolder(join(folder.path, ".attestd"));
+  await mkdir(sandbox.data, { recursive: true });
+  const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: SEED };
+  world = await startWorld({ networks: [] }, over);
+  settings = {
+    ...newServiceSettings(world.sandbox, sandbox, { host: "127.0.0.1", port: 0 }),
+    ...over,
+    LOG_LEVEL: "fatal",
+  };
+  await writeSettings(sandbox, settings);
+});
+afterAll(async () => {
+  await world?.close();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+const path = (name: string) => join(folder.path, name);
+const keys = (...args: string[]) => attestd(["keys", ...args], { cwd: folder.path });
+/** An operator's command, under the key whose seed is in a file; the rounds that it waits for come at once. */
+function operate(seed: string | undefined, ...args: string[]) {
+  const env = seed && { env: { ATTESTOR_PQ_SEED_FILE: path(seed) } };
+  return attestd(["keys", ...args, "--sandbox"], { cwd: folder.path, ...env, onError: hasten });
+}
+function hasten(text: unknown): void {
+  const round = Number(WAITING.exec(String(text))?.[1] ?? 0);
+  const { ledger } = world.sandbox.algorand;
+  while (ledger.round < round) ledger.advance();
+}
+const WAITING = /Waiting for round (\d+)/;
+const seedIn = async (name: string) => (await readFile(path(name), "utf8")).trim();
+const served = async () => (await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
+
+/** Kids of the JWK Set. */
+async function keySet(): Promise<string[]> {
+  const { keys } = (await (await fetch(`${world.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+}
+
+async function buy(): Promise<ProofBundle> {
+  const body = { txid: world.sandbox.sampleTransactions.algorand };
+  const answer = await pay(
+    `${world.url}/attest`,
+    body,
+    await sign(`${world.url}/attest`, body, algorandClient(world.sandbox)),
+  );
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.text);
+}
+
+async function bought(): Promise<ProofBundle> {
+  const bundle = await buy();
+  bundles.push(bundle);
+  await writeFile(path(`${bundles.length}.json`), JSON.stringify(bundle));
+  return bundle;
+}
+
+type Report = ReturnType<typeof verify>;
+
+/** What becomes of every bundle bought so far, by the service, the command and the library, which have to agree. */
+async function verdicts({ chain = false } = {}): Promise<string[]> {
+  const files = bundles.map((_, i) => `${i + 1}.json`);
+  const online = chain ? ["--chain", "--service", world.url] : [];
+  const command = await attestd(["verify", ...files, "--keys", "keys.json", "--json", ...online], { cwd: folder.path });
+  const byCommand: Report[] = command.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const words = await Promise.all(
+    bundles.map(async (bundle, i) => {
+      const { status, json } = await post(`${world.url}/verify${chain ? "?chain=1" : ""}`, bundle);
+      const byService = (status === 200 ? json : json.report) as Report;
+      // The library asks no chain.
+      const byLibrary = chain ? byService : verify(JSON.stringify(bundle), { trust: history });
+      const all = [byService, byCommand[i] as Report, byLibrary].map(({ verified, attestor, failures }) =>
+        [verified ? "verified" : "refused", attestor.status, ...failures.map(({ check }) => check)].join(" "),
+      );
+      expect(all).toEqual(all.map(() => all[0]));
+      return all[0] ?? "";
+    }),
+  );
+  expect(command.code).toBe(byCommand.every(({ verified }) => verified) ? 0 : 1);
+  return words;
+}
+
+/** Changes the journal's rows, while no service has it open. */
+function edit(statement: string): void {
+  const db = new DatabaseSync(join(folder.path, ".attestd/data/journal.db"));
+  db.exec(statement);
+  db.close();
+}
+
+/** Key notes on the ledger, oldest first. */
+async function keyNotes(): Promise<string[]> {
+  const notes = (await outsider(world.sandbox).attestations()).map(({ note }) => parseNote(note));
+  return notes.flatMap((note) => ("k" in note ? [note.k] : []));
+}
+
+describe("keys over time", { timeout: 120_000 }, () => {
+  test("a key is not replaced while the service runs, nor while a call is bound to it", async () => {
+    await bought();
+    expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/not rotated\n.*another process has this journal open\n.*Stop that service first/),
+    });
+    await world.stopService();
+    edit("UPDATE calls SET state = 'confirmed', open = TRUE");
+    expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("1 paid call is attested under the current key, and not delivered yet."),
+    });
+    edit("UPDATE calls SET state = 'done', open = FALSE");
+    expect(await keyNotes()).toEqual([]);
+  });
+
+  test("a rotation that is killed is finished by the same command, and noted once", async () => {
+    const rotating = start(["keys", "rotate", "--seed-file", "second.seed", "--sandbox"], { cwd: folder.path });
+    rotating.stderr?.on("data", (text) => WAITING.test(String(text)) && rotating.kill("SIGKILL"));
+    expect((await rotating.ended).code).toBeNull();
+    await expect(world.restart()).rejects.toThrow("is being replaced by");
+
+    const { code, stdout } = await operate(undefined, "rotate", "--seed-file", "second.seed");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`ATTESTOR_PQ_SEED_FILE=${path("second.seed")}\n`);
+    expect((await stat(path("second.seed"))).mode & 0o777).toBe(0o600);
+    expect(stdout).not.toContain(await seedIn("second.seed"));
+    expect(await keyNotes()).toHaveLength(1);
+  });
+
+  test("the service starts with the new seed alone, and serves a history that any verifier takes", async () => {
+    await expect(world.restart()).rejects.toThrow(
+      /ATTESTOR_PQ_SEED is of the key .*, which was replaced in round \d+:/,
+    );
+    await world.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
+    await bought();
+    history = parseKeyHistory(await served());
+    const [first, second] = history.keys;
+    expect(await keyNotes()).toEqual([second && keyEntryHash(second)]);
+    expect(first?.untilRound).toBe(second?.fromRound);
+    expect(await keySet()).toEqual([first?.kid, second?.kid]);
+
+    const { code, stdout } = await keys("history", "--service", world.url, "--save", "keys.json");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`current {2}${second?.kid}\n.*retired {2}${first?.kid}\n`, "s"));
+    expect(JSON.parse(await readFile(path("keys.json"), "utf8"))).toEqual(history);
+  });
+
+  test("bundles of both keys verify by the service, the command and the library", async () => {
+    expect(await verdicts()).toEqual(["verified retired", "verified current"]);
+    expect(await verdicts({ chain: true })).toEqual(["verified retired", "verified current"]);
+    const { stdout } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });
+    expect(stdout).toMatch(/Verified, with a warning.*\n.*\n {2}signed by 127\.0\.0\.1:\d+, key \S+ \(retired\)\n/);
+  });
+
+  test("the audit counts no key note as an attestation", async () => {
+    const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
+    expect(await auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) })).toMatchObject({
+      verdict: "clean",
+      counts: { calls: 2, attested: 2, delivered: 2, strangers: 0 },
+    });
+  });
+
+  test("bundles of a revoked key are refused, and believed again where the ledger shows them before the revocation", async () => {
+    await world.stopService();
+    const [first] = history.keys;
+    const round = (bundles[0]?.attest.round ?? 0) + 1;
+    const revoke = ["revoke", first?.kid ?? "", "--from", String(round)];
+    const { code, stdout } = await operate("second.seed", ...revoke);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`from round  ${round}\n`)]);
+
+    // The audit judges as a verifier does, by the ledger, and by the whole history: also when the journal's row of the
+    // revocation has been moved before the bundle's round.
+    const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
+    const audit = () => auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) });
+    expect(await audit()).toMatchObject({ verdict: "clean", counts: { delivered: 2 } });
+    edit(`UPDATE key_revocations SET revoked_round = ${round - 1}`);
+    expect((await audit()).findings.map(({ code }) => code)).toEqual(["bundle_bytes_do_not_verify"]);
+    edit(`UPDATE key_revocations SET revoked_round = ${round}`);
+    await world.restart();
+    const saved = await keys(
+      "history",
+      "--service",
+      world.url,
+      "--save",
+      "keys.json",
+      "--indexer",
+      world.sandbox.indexerUrl,
+    );
+    expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining("continues the earlier copy") });
+    history = parseKeyHistory(await served());
+    expect(await keyNotes()).toContain(
+      history.keys[0] && keyRevocationHash({ ...history.keys[0], revokedRound: round }),
+    );
+
+    expect(await keySet()).toEqual([history.keys[1]?.kid]);
+    expect(await verdicts()).toEqual(["refused revoked keyTrust", "verified current"]);
+    expect(await verdicts({ chain: true })).toEqual(["verified revoked", "verified current"]);
+    const { stdout: refusal } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });
+    expect(refusal).toMatch(
+      /Not verified.*\n {2}keyTrust {2}key withdrawn in round \d+; its signature alone can't be believed \(--chain\)\n {2}rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\n$/,
+    );
+  });
+
+  test("a revoked current key starts no service, until another takes its place", async () => {
+    await world.stopService();
+    const [, second] = history.keys;
+    const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
+    expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
+    await expect(world.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
+    expect((await operate("second.seed", "rotate", "--seed-file", "third.seed")).code).toBe(0);
+    await world.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    await bought();
+    history = parseKeyHistory(await served());
+    expect(await keyNotes()).toHaveLength(4);
+    expect((await keys("history", "--service", world.url, "--save", "keys.json")).code).toBe(0);
+    expect(await verdicts()).toEqual(["refused revoked keyTrust", "refused revoked keyTrust", "verified current"]);
+  });
+
+  test("an entry that is removed, altered or moved, and a revocation that is left out, are refused by name", async () => {
+    const [first, second, third] = history.keys as [
+      KeyHistory["keys"][0],
+      KeyHistory["keys"][0],
+      KeyHistory["keys"][0],
+    ];
+    const unrevoked = { ...first };
+    delete unrevoked.revokedRound;
+    const last = { ...second };
+    delete last.untilRound;
+    const known = ["--save", "keys.json"];
+    const onLedger = ["--indexer", world.sandbox.indexerUrl];
+    const missing = /is refused\n {2}\/keys: the note \S+ in round \d+ is of a key or a revocation that is not here/;
+    const forgeries: [KeyHistory["keys"], string[], number, RegExp][] = [
+      [[first, third], [], 3, /\/keys\/0\/untilRound: is not where the next key begins/],
+      [[second, first, third], [], 3, /\/keys\/0\/untilRound: is not where the next key begins/],
+      [
+        [first, { ...second, origin: "https://other.example" }, third],
+        [],
+        3,
+        /\/keys\/1\/endorsement: is not by the key/,
+      ],
+      // These are histories; an earlier copy, or the ledger, shows what is wrong with them.
+      [[unrevoked, second, third], known, 1, /\/keys\/0\/revokedRound: the key was revoked/],
+      [[first, last], known, 1, /\/keys\/2: the key \S+, known before, is gone/],
+      [[unrevoked, second, third], onLedger, 1, missing],
+      [[first, last], onLedger, 1, missing],
+    ];
+    await Promise.all(
+      forgeries.map(async ([forged, more, exit, words], i) => {
+        await writeFile(path(`bad${i}.json`), JSON.stringify({ ...history, keys: forged }));
+        const { code, stderr } = await keys("history", "--keys", `bad${i}.json`, ...more);
+        expect([code, stderr]).toEqual([exit, expect.stringMatching(words)]);
+      }),
+    );
+    expect((await keys("history", "--keys", "keys.json", ...onLedger)).code).toBe(0);
+  });
+
+  test("a journal from before its latest changes gets them back from a saved history, as far as the ledger knows them", async () => {
+    await world.stopService();
+    const third = history.keys[2]?.kid;
+    edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
+    await expect(world.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
+    expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
+    expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
+    await world.restart();
+    expect(await served()).toEqual(history);
+  });
+});

@@ -1,0 +1,242 @@
+import { parentPort } from "node:worker_threads";
+import {
+  canonicalize,
+  decodeAddress,
+  decodeBaseHeader,
+  decodeBaseTransaction,
+  decodeMsgpack,
+  decodeRlp,
+  decodeTransaction,
+  fromBase32,
+  fromBase64,
+  fromBase64Url,
+  fromHex,
+  inferChain,
+  isAlgorandTxId,
+  isBaseTxHash,
+  parseJson,
+  parseKeyHistory,
+  parseNote,
+  readReceiptStatus,
+  splitBlock,
+  utf8,
+  verify,
+  verifyPaymentReceipt,
+} from "@attestd/proof";
+import { isAlgorandCaip2 } from "@attestd/proof/caip2";
+import { excerpt } from "@attestd/proof/excerpt";
+import { childPointer } from "@attestd/proof/json";
+import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/values.ts";
+import { printable as printedBy } from "../../packages/attestd/src/terminal.ts";
+import { withChainOf } from "../../packages/client/src/chain-check.ts";
+import { postRequest } from "../../packages/client/src/request.ts";
+import { parseUsdc } from "../../packages/client/src/usdc.ts";
+import { readSkillCall } from "../../packages/service/src/a2a/message.ts";
+import { createTaskIds } from "../../packages/service/src/a2a/task-id.ts";
+import { parseInput, requireJson } from "../../packages/service/src/catalogue/input.ts";
+import * as settings from "../../packages/service/src/config/formats.ts";
+import { seedOfMnemonic } from "../../packages/service/src/config/mnemonic.ts";
+import { solanaAddressBytes } from "../../packages/service/src/config/solana-address.ts";
+import { takesGzip } from "../../packages/service/src/endpoints/gzip.ts";
+import { readMessage } from "../../packages/service/src/endpoints/messages.ts";
+import { clientName } from "../../packages/service/src/http/client-name.ts";
+import { isKnown } from "../../packages/service/src/http/document.ts";
+import { allowedMethods } from "../../packages/service/src/http/methods.ts";
+import { createRateLimit } from "../../packages/service/src/http/rate-limit.ts";
+import { classifyRejection } from "../../packages/service/src/ledger/submission.ts";
+import { decodePaymentHeader } from "../../packages/service/src/payment/header.ts";
+import { identifierAlias } from "../../packages/service/src/payment/identifier.ts";
+import { readGroup } from "../../packages/service/src/payment/rails/algorand-group.ts";
+import { readAuthorization } from "../../packages/service/src/payment/rails/base-authorization.ts";
+import { readTransaction } from "../../packages/service/src/payment/rails/solana-transaction.ts";
+import { hexBytes } from "../../packages/service/src/providers/hex-bytes.ts";
+import { parseLosslessJson } from "../../packages/service/src/providers/json.ts";
+import { attestSubject } from "../../packages/service/src/subjects/request.ts";
+import { readFileContents } from "../../packages/web/src/bundle-file.ts";
+import { parsePointer, pointerUrl } from "../../packages/web/src/pointer.ts";
+import { hostOf } from "../../packages/web/src/printable.ts";
+import { testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
+
+/* Feeds megabytes of what sets off slow patterns to everything that reads a stranger's text, and says what it is at. */
+
+const SIZE = 2 ** 20;
+const history = testHistory();
+const bundle = testBundle();
+const report = verify(bundle, { trust: history });
+const form = { verifying: ["verify"], beside: ["skill"] };
+const taskIds = createTaskIds(new Uint8Array(32));
+const rateLimit = createRateLimit({ perMinute: 1e9, trustProxy: true });
+const base64Url = (text: string) => Buffer.from(text).toString("base64url");
+const quoted = (text: string) => JSON.stringify(text.toWellFormed());
+const answering = (init: ResponseInit, body = "{}") =>
+  postRequest(
+    async () => new Response(body, init),
+    "http://service.example",
+    { path: "/attest", body: { txid: "" } },
+    { signal: AbortSignal.timeout(60_000) },
+  );
+
+/** Readers of text. What one throws does not matter here, unless it is the engine's own limit. */
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  parseJson: (text) => parseJson(text),
+  "parseJson, a string": (text) => parseJson(`"${text}`),
+  "parseJson, a number": (text) => parseJson(`[-0.${text}`),
+  childPointer: (text) => childPointer("", text),
+  excerpt: (text) => excerpt(text),
+  fromHex,
+  fromBase64,
+  fromBase64Url,
+  fromBase32,
+  isAlgorandTxId,
+  isBaseTxHash,
+  isAlgorandCaip2,
+  inferChain,
+  decodeAddress,
+  parseNote,
+  parseKeyHistory,
+  verify: (text) => verify(text),
+
+  parseInput,
+  requireJson: (text) => requireJson(text, text),
+  "a message of MCP": (text) => readMessage(utf8(text), { ...form, protocol: "mcp" }),
+  readSkillCall: (text) => readSkillCall({ role: "user", parts: [{ kind: "text", text }] }),
+  "a task's id": (text) => taskIds.read(text),
+  allowedMethods: (text) => allowedMethods(`/${text}`, [{ path: "/bundles/:id", methods: ["GET"] }]),
+  clientName,
+  decodePaymentHeader,
+  identifierAlias: (text) =>
+    identifierAlias(
+      { rail: "base", payer: "p", payload: { extensions: { "payment-identifier": { info: { id: text } } } } as never },
+      0,
+    ),
+  readGroup: (text) => readGroup({ paymentGroup: [text], paymentIndex: 0 }),
+  readAuthorization: (text) => readAuthorization({ authorization: { value: text }, signature: text }),
+  readTransaction: (text) => readTransaction({ transaction: text }),
+  attestSubject: (text) => attestSubject({ txid: text }, new Map()),
+  solanaAddressBytes,
+  classifyRejection,
+  parseLosslessJson,
+  hexBytes: (text) => hexBytes.safeParse(`0x${text}`),
+  seedOfMnemonic,
+
+  readFileContents: (text) => readFileContents(utf8(text)),
+  "readFileContents, an SVG": (text) => readFileContents(utf8(`<svg><metadata id="attestd-bundle">${text}`)),
+  parsePointer: (text) => parsePointer(`#c1.${text}`),
+  pointerUrl: (text) => pointerUrl(text, bundle),
+  oneMoreKid,
+  ledgerId: (text) => ledgerId(`algorand:${text}`),
+};
+
+/** Readers that take milliseconds for a megabyte of anything: they get what their own patterns and splits look for, and marks. */
+const SLOWER: typeof READERS = {
+  "parseNote, JSON": (text) => parseNote(`attestd/v1:j${text}`),
+  verifyPaymentReceipt: (text) => verifyPaymentReceipt(text, []),
+  "clientName, in brackets": (text) => clientName(`[${text}`),
+  "Accept-Encoding": (text) => takesGzip(text),
+  "If-None-Match": (text) => isKnown(text, '"etag"'),
+  "X-Forwarded-For": (text) => rateLimit({ headers: { "x-forwarded-for": text }, socket: {} } as never),
+  "requireJson, an encoding": (text) => requireJson("application/json", text),
+  ...Object.fromEntries(
+    Object.entries({ ...settings, whole: settings.whole(0, 9), publishedUrl: settings.publishedUrl("AUTH") }).map(
+      ([name, format]) => [`the setting ${name}`, (text: string) => format.safeParse(text)],
+    ),
+  ),
+  withChainOf: (text) => withChainOf(`http://127.0.0.1:1/${text}`, new Uint8Array(), report),
+  "postRequest, an answer": (text) => answering({ status: 400 }, text),
+  "postRequest, Retry-After": (text) => answering({ status: 503, headers: { "retry-after": text } }),
+  "postRequest, PAYMENT-REQUIRED": (text) => answering({ status: 402, headers: { "payment-required": text } }),
+  "postRequest, PAYMENT-RESPONSE": (text) => answering({ headers: { "payment-response": text } }),
+  "Accept-Encoding, a quality": (text) => takesGzip(`gzip;q=${text}`),
+  "the setting url, a path": (text) => settings.publishedUrl("AUTH").safeParse(`http://h/${text}`),
+  hostOf: (text) => hostOf(`https://${text}`),
+  serviceUrl: (text) => serviceUrl(`http://h/${text}`),
+  "printable of the command": (text) => printedBy(text, false),
+  "verifyPaymentReceipt, its header": (text) => verifyPaymentReceipt(`${base64Url(text)}.e30.`, []),
+  "canonicalize, a name": (text) => canonicalize({ [text]: 1 }),
+  "decodePaymentHeader, JSON": (text) => decodePaymentHeader(Buffer.from(text).toString("base64")),
+  "parseLosslessJson, a number": (text) => parseLosslessJson(`[1e1,${text.slice(0, -1)}]`),
+  "classifyRejection, of numbers": (text) => classifyRejection(`txn dead: round ${text}`),
+  parseUsdc,
+  "a text in a message of A2A": (text) =>
+    readMessage(utf8(`{"params":{"message":{"parts":[{"kind":"text","text":${quoted(`{${text}`)}}]}}}`), {
+      ...form,
+      protocol: "a2a",
+    }),
+};
+const FOR_SLOWER = ["/", "0", "9", " ", ",", ";", ".", ":", "[", "\\", "\u0301\u0316"];
+
+/** Readers of bytes: the runs' own, as Latin-1. */
+const BYTE_READERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
+  decodeMsgpack,
+  decodeTransaction,
+  decodeRlp,
+  decodeBaseHeader,
+  decodeBaseTransaction,
+  readReceiptStatus: (bytes) => readReceiptStatus(bytes, bytes),
+  splitBlock,
+};
+
+const PRINTED = Array.from({ length: 0x7f - 0x20 }, (_, code) => String.fromCharCode(0x20 + code));
+const SINGLE = [
+  ...PRINTED.filter((character) => /[^A-Za-z0-9]/.test(character)),
+  ..."\t\n\r\u00009aAF",
+  ...["\u0301", "\u0301\u0316", "\ud800", "\udc00", "\u2028", "\u{1f511}"],
+];
+const PAIRS = ["a=", "a.", '\\"', "0x", ": ", "\u0091"];
+
+/** Each run ends in what fits no pattern that the rest of it fits. */
+function* runs(): Generator<[name: string, text: string]> {
+  for (const unit of [...SINGLE, ...PAIRS]) {
+    const run = unit.repeat(SIZE / unit.length);
+    // Flat: a rope is made flat by whoever reads it first, and that would count as the reader's time.
+    const coding = [...unit].every((character) => character <= "\u00ff") ? "latin1" : "utf16le";
+    yield [unit, Buffer.from(`${run}!`, coding).toString(coding)];
+  }
+}
+
+/** A bundle, or a history, once for each text in it, which is 1 MB of its own first letter there, and then something else. */
+function* grown(name: string, value: object, read: (json: string) => unknown): Generator<[string, () => unknown]> {
+  const texts: string[] = [];
+  JSON.stringify(value, (member, one) => {
+    if (typeof one === "string") texts.push(member);
+    return one;
+  });
+  for (let at = 0; at < texts.length; at++) {
+    let seen = 0;
+    const json = JSON.stringify(value, (_, one) =>
+      typeof one === "string" && seen++ === at ? `${one.slice(0, 9)}${one.slice(-1).repeat(SIZE)}!` : one,
+    );
+    yield [`${name}, its ${texts[at]}`, () => read(json)];
+  }
+}
+
+function* cells(): Generator<[string, () => unknown]> {
+  for (const [unit, text] of runs()) {
+    for (const [name, read] of Object.entries(READERS)) yield [`${name} of ${JSON.stringify(unit)}`, () => read(text)];
+    const slower = FOR_SLOWER.includes(unit) ? Object.entries(SLOWER) : [];
+    for (const [name, read] of slower) yield [`${name} of ${JSON.stringify(unit)}`, () => read(text)];
+    const bytes = new Uint8Array(Buffer.from(text, "latin1"));
+    for (const [name, read] of Object.entries(BYTE_READERS))
+      yield [`${name} of ${JSON.stringify(unit)}`, () => read(bytes)];
+  }
+  yield* grown("a bundle", bundle, (json) => verify(json, { trust: history }));
+  yield* grown("a proof of inclusion", testInclusionBundle({}), (json) => verify(json, { trust: history }));
+  yield* grown("a key history", history, (json) => parseKeyHistory(json));
+}
+
+async function feed(say: (message: { at: string } | { fault: string } | { fed: number }) => void): Promise<void> {
+  let fed = 0;
+  for (const [name, read] of cells()) {
+    say({ at: name });
+    try {
+      await read();
+    } catch (error) {
+      if (/call stack|memory|allocation|string length/i.test(String(error))) say({ fault: `${name}: ${error}` });
+    }
+    fed++;
+  }
+  say({ fed });
+}
+
+const port = parentPort;
+if (port) await feed((message) => port.postMessage(message));

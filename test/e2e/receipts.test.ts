@@ -1,0 +1,132 @@
+import { join } from "node:path";
+import { attestBlock, memoryVault } from "@attestd/client";
+import { type PaymentReceipt, parseJson, parseKeyHistory, verifyPaymentReceipt } from "@attestd/proof";
+import { startService } from "@attestd/service";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import { validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar";
+import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import type { Store } from "../../packages/service/src/calls/journal.ts";
+import { type Answer, algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ networks: [] });
+});
+afterAll(() => world.close());
+
+/** Reads the receipt as someone would who has nothing but the stock client and the published keys. */
+async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
+  const receipt = extractReceiptFromResponse(new Response(null, { headers }));
+  const history = await fetch(`${world.url}/.well-known/attestor-keys.json`);
+  const { keys } = parseKeyHistory(parseJson(await history.text()));
+  return verifyPaymentReceipt(
+    receipt?.signature ?? "",
+    keys.map(({ pqPublicKey }) => pqPublicKey),
+  );
+}
+
+/** A journal of which one method is ours. */
+function watched(store: Store, update: Store["update"]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "update") return update;
+      const member = Reflect.get(target, name);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+/** Half of what Node takes for the headers of a message, and the most that some clients take for one. */
+const MODEST = 8_000;
+
+test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
+  "a 402 of %s tells indexers how to call it, and headers stay modest",
+  async (path) => {
+    const { status, headers, json } = await post(`${world.url}${path}`, "");
+    expect(status).toBe(402);
+    expect(headers.get("payment-response")).toBeNull();
+    const required = headers.get("payment-required") ?? "";
+    expect(decodePaymentRequiredHeader(required).extensions).toEqual(json.extensions);
+    expect(validateDiscoveryExtensionSpec((json.extensions as Record<string, object>).bazaar as never).valid).toBe(
+      true,
+    );
+
+    const payment = await algorandClient(world.sandbox).createPaymentPayload(decodePaymentRequiredHeader(required));
+    for (const header of [required, encodePaymentSignatureHeader(payment)]) expect(header.length).toBeLessThan(MODEST);
+  },
+);
+
+describe("the receipt of a paid call", () => {
+  test("is signed for this payment, and is the same whenever it is given again", async () => {
+    const url = `${world.url}/attest`;
+    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const payment = await sign(url, body, algorandClient(world.sandbox));
+    const bought = await pay(url, body, payment);
+    const settlement = bought.headers.get("payment-response") ?? "";
+    const { transaction, network } = JSON.parse(Buffer.from(settlement, "base64").toString());
+
+    const receipt = await receiptOf(bought);
+    expect(receipt).toMatchObject({
+      resourceUrl: url,
+      payer: world.sandbox.payers.algorand.address,
+      transaction,
+      network,
+    });
+    expect(Math.abs(Date.now() / 1000 - receipt.issuedAt)).toBeLessThan(60);
+    expect((await pay(url, body, payment)).headers.get("payment-response")).toBe(settlement);
+    await world.restart();
+    const restarted = await pay(`${world.url}/attest`, body, payment);
+    expect(restarted).toMatchObject({ status: 200, text: bought.text });
+    expect(restarted.headers.get("payment-response")).toBe(settlement);
+  });
+
+  test("whose commit was lost is signed anew, and only what was committed is ever given", async () => {
+    await using folder = await temporaryFolder();
+    const database = { DATABASE_URL: `sqlite:${join(folder.path, "journal.sqlite")}`, LOG_LEVEL: "silent" };
+    const address = { host: "127.0.0.1", port: 0 };
+    const settings = { ...newServiceSettings(world.sandbox, sandboxFolder(folder.path), address), ...database };
+    const lost: (string | undefined)[] = [];
+    const losing = (store: Store) =>
+      watched(store, async (after) => {
+        if (after.state !== "done" || lost.length > 0) return store.update(after);
+        lost.push(after.receipt);
+        throw new Error("the disk is full");
+      });
+
+    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const first = await startService(settings, { sandbox: true, store: losing });
+    const payment = await sign(`${first.url}/attest`, body, algorandClient(world.sandbox));
+    const bought = await pay(`${first.url}/attest`, body, payment).finally(() => first.close());
+    const settlement = bought.headers.get("payment-response");
+    expect([bought.status, lost.length]).toEqual([200, 1]);
+    expect(settlement).not.toBe(lost[0]);
+
+    const second = await startService(settings, { sandbox: true });
+    const again = await pay(`${second.url}/attest`, body, payment).finally(() => second.close());
+    expect([again.text, again.headers.get("payment-response")]).toEqual([bought.text, settlement]);
+  });
+
+  test("names what was bought, and reaches the client's caller checked", async () => {
+    const { payers, sampleTransactions } = world.sandbox;
+    const client = algorandClient(world.sandbox);
+    const { signedReceipt, receipt } = await attestBlock({
+      service: world.url,
+      chain: "algorand",
+      height: sampleTransactions.algorandHeight,
+      wallet: {
+        payer: () => payers.algorand.address,
+        sign: (required) => client.createPaymentPayload(required),
+      },
+      maxPrice: "0.01",
+      vault: memoryVault(),
+    });
+    expect(signedReceipt?.payload).toMatchObject({
+      resourceUrl: `${world.url}/attest-block`,
+      transaction: receipt?.transaction,
+    });
+  });
+});

@@ -1,0 +1,217 @@
+import { join } from "node:path";
+import type { Address } from "@solana/kit";
+import type { PaymentPayload } from "@x402/core/types";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { type FaultProxy, type ProxiedRequest, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
+import { type Bundles, probesOf } from "./cost-probes.ts";
+import { type Counting, startCounting, UPSTREAMS } from "./counting.ts";
+import { type Buy, type DoorName, doorsOf, type Told } from "./doors.ts";
+import { type Envelopes, envelopesOf, named } from "./envelopes.ts";
+import { type Rail, type RailName, railsOf, usdcAccountOf } from "./rails.ts";
+import { type CostRow, readCosts } from "./upstream-cost.ts";
+import { pay, post, sign, startWorld, type World } from "./world.ts";
+
+const NAMES: RailName[] = ["algorand", "base", "solana"];
+const DOORS: DoorName[] = ["HTTP", "MCP", "A2A"];
+/** What a stranger may be told: sentences about what it sent, which are the same whatever is known of the payment. */
+const OF_THE_SIGNATURE =
+  /^the payer's signature does not fit the payment$|^the payment transaction (is not signed$|has no signature)/;
+
+let world: World;
+let rails: Record<RailName, Rail>;
+let envelopes: Record<RailName, Envelopes>;
+let doors: Record<DoorName, Buy> & AsyncDisposable;
+let counting: Counting;
+/** Between the counting proxy and the Solana node. */
+let solana: FaultProxy;
+beforeAll(async () => {
+  world = await startWorld({ roundMs: 400 });
+  solana = await startFaultProxy(world.sandbox.solanaRpcUrl as string);
+  counting = await startCounting({ ...world.sandbox, solanaRpcUrl: solana.url });
+  await world.restart(counting.settings);
+  [rails, doors] = await Promise.all([railsOf(world.sandbox), doorsOf(world.url)]);
+  envelopes = envelopesOf(world.sandbox);
+});
+afterAll(async () => {
+  await doors?.[Symbol.asyncDispose]();
+  await world?.close();
+  await counting?.[Symbol.asyncDispose]();
+  await solana?.close();
+});
+
+const costs = readCosts();
+/** What was bought on each rail. */
+const bought = {} as Record<RailName, PaymentPayload>;
+
+const folder = temporaryFolder();
+afterAll(async () => (await folder)[Symbol.asyncDispose]());
+const newJournal = async () => ({ DATABASE_URL: `sqlite:${join((await folder).path, "another.db")}` });
+
+const txid = () => world.sandbox.sampleTransactions.base as string;
+const signed = (name: RailName) => sign(`${world.url}/attest`, { txid: txid() }, rails[name].client);
+
+/** Has a payment settled behind the service's back. */
+async function settle({ accepted, ...payment }: PaymentPayload): Promise<void> {
+  const body = { x402Version: 2, paymentPayload: { ...payment, accepted }, paymentRequirements: accepted };
+  expect(await post(`${world.sandbox.facilitatorUrl}/settle`, body)).toMatchObject({ json: { success: true } });
+}
+
+/** What each door says to a payment, which has to be the same, and that nobody was asked to vouch for it or for money. */
+async function toldAtEveryDoor(payment: PaymentPayload): Promise<Told> {
+  const told: Told[] = [];
+  for (const door of DOORS) told.push(await doors[door](txid(), payment));
+  expect(told).toEqual(told.map(() => told[0]));
+  return told[0] as Told;
+}
+
+describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
+  const purchase = `purchase-of-${name}`;
+  let own: PaymentPayload;
+  let bundle: object;
+  beforeAll(async () => {
+    own = named(await signed(name), purchase);
+    const told = await doors.HTTP(txid(), own);
+    if (told.kind !== "delivered") throw new Error(`nothing was bought: ${JSON.stringify(told)}`);
+    ({ bundle } = told);
+    bought[name] = own;
+  });
+
+  test("is its payer's alone: whoever has no signature learns nothing, reserves nothing, has nobody asked", async () => {
+    const { forged, own: made } = envelopes[name];
+    const shapes = { ...forged, "signed for another network": made["another network"] };
+    for (const [shape, change] of Object.entries(shapes)) {
+      const known = await change(own);
+      // A payment that the payer never made, under the name of the purchase that it made.
+      const fresh = await change(named(await signed(name), purchase));
+      const asked = await counting.during(async () => {
+        const told = await toldAtEveryDoor(known);
+        expect([shape, await toldAtEveryDoor(fresh)]).toEqual([shape, told]);
+        expect(told.kind).toBe("payment_required");
+        const error = "error" in told ? String(told.error) : "";
+        if (shape !== "signed for another network" || name === "base") expect(error).toMatch(OF_THE_SIGNATURE);
+        else expect(error).toMatch(/names another ledger|is not offered/);
+      });
+      expect([shape, asked.facilitator]).toEqual([shape, []]);
+      const ofMoney = /\/assets\/|eth_call|getAccountInfo|getTokenAccountBalance/;
+      const questions = Object.values(asked).flat();
+      expect([shape, questions.filter((question) => ofMoney.test(question))]).toEqual([shape, []]);
+    }
+  });
+
+  test("is given to its payer, also for another payment under its name, which is left unsettled", async () => {
+    expect(await toldAtEveryDoor(own)).toEqual({ kind: "delivered", bundle });
+    const before = await rails[name].received();
+    expect(await toldAtEveryDoor(named(await signed(name), purchase))).toEqual({ kind: "delivered", bundle });
+    expect(await rails[name].received()).toBe(before);
+  });
+
+  test("is not offered again for a payment that was made without us, and is for one that expired", async () => {
+    const spent = await signed(name);
+    await settle(spent);
+    expect(await toldAtEveryDoor(spent)).toEqual({ kind: "problem", code: "payment_unaccounted" });
+    const expired = await envelopes[name].own.expired(await signed(name));
+    expect(await toldAtEveryDoor(expired)).toMatchObject({ kind: "payment_required" });
+  });
+});
+
+/** What a request can be about that was bought before. */
+const isOfPurchase = ({ request }: CostRow) => /known payment|bundle/.test(request);
+/** What a second request costs less, because the first one's answers are kept. */
+const isKept = ({ request }: CostRow) => request.includes("?chain=1");
+
+let bundles: Bundles | undefined;
+
+/** Buys a bundle of every kind and chain. */
+async function bundlesOfEveryKind(): Promise<Bundles> {
+  const { algorand, algorandHeight, base, baseHeight } = world.sandbox.sampleTransactions;
+  const sources = [
+    { chain: "algorand", txId: algorand, height: algorandHeight },
+    { chain: "base", txId: base, height: baseHeight },
+  ] as const;
+  const buy = (make: (source: (typeof sources)[number]) => [path: string, body: object]) =>
+    Promise.all(
+      sources.map(async (source) => {
+        const [path, body] = make(source);
+        const payment = await sign(`${world.url}${path}`, body, rails[source.chain].client);
+        const { status, json } = await pay(`${world.url}${path}`, body, payment);
+        expect(status).toBe(200);
+        return json;
+      }),
+    );
+  const [transaction, block, inclusion] = await Promise.all([
+    buy(({ txId, chain }) => ["/attest", { txid: txId, chain }]),
+    buy(({ chain, height }) => ["/attest-block", { chain, height }]),
+    buy((source) => ["/prove-tx-inclusion", source]),
+  ]);
+  return { transaction, block, inclusion };
+}
+
+// Each with a service that has just started: calls that were paid are looked at again only after 15 s.
+describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
+  ["about what was bought", costs.filter(isOfPurchase), async () => ({})],
+  ["about nothing that was bought", costs.filter((row) => !isOfPurchase(row)), newJournal],
+])("a request without money %s", (_, rows, settings) => {
+  let made: Awaited<ReturnType<typeof probesOf>>;
+  beforeAll(async () => {
+    bundles ??= await bundlesOfEveryKind();
+    await world.restart(await settings());
+    made = await probesOf({
+      world,
+      bought,
+      bundles,
+      fillAccounts: fillSolanaAccounts,
+    });
+  });
+  afterAll(() => made?.[Symbol.asyncDispose]());
+
+  test("is of a kind in docs/upstream-cost.md", () => {
+    expect(Object.keys(made.probes)).toEqual(costs.map(({ request }) => request));
+  });
+
+  test.each(rows)("makes the service ask no more than docs/upstream-cost.md says: $request", async (row) => {
+    const most = nothing();
+    for (const probe of made.probes[row.request] ?? []) {
+      let asked = await counting.during(probe);
+      // A look at a call that was paid falls in between.
+      if (isAbove(asked, row) && !isKept(row)) asked = await counting.during(probe);
+      if (isAbove(asked, row)) expect({ asked }).toEqual(row.counts);
+      for (const upstream of UPSTREAMS) most[upstream] = Math.max(most[upstream], asked[upstream].length);
+    }
+    if (row.exact) expect(most).toEqual(row.counts);
+  });
+
+  const nothing = () => Object.fromEntries(UPSTREAMS.map((upstream) => [upstream, 0])) as CostRow["counts"];
+  const isAbove = (asked: Record<string, string[]>, { counts }: CostRow) =>
+    UPSTREAMS.some((upstream) => (asked[upstream]?.length ?? 0) > counts[upstream]);
+
+  /** Every account lists a page full of transactions without a memo, each of them the purchase's. */
+  async function fillSolanaAccounts(): Promise<() => void> {
+    const rpc = async (method: string, params: unknown[]) =>
+      (await post(world.sandbox.solanaRpcUrl as string, { jsonrpc: "2.0", id: 1, method, params })).json.result;
+    const slot = (await rpc("getSlot", [])) as number;
+    const landed = JSON.stringify(await landedTransaction());
+    const entry = (i: number) => ({ signature: `${i}`.padStart(88, "1"), slot, err: null, memo: null });
+    const answering =
+      (result: (limit: number) => unknown) =>
+      (response: ProxiedResponse, { body }: ProxiedRequest) => {
+        const { id, params } = JSON.parse(String(body));
+        const answer = JSON.stringify({ jsonrpc: "2.0", id, result: result(params[1].limit) });
+        return { ...response, body: Buffer.from(answer) };
+      };
+    const ofAccount = answering((limit) => Array.from({ length: limit }, (_, i) => entry(i + limit)));
+    const ofSignature = answering(() => JSON.parse(landed));
+    const rules = [
+      solana.add({ match: { rpc: "getSignaturesForAddress" }, fault: { kind: "wrong", change: ofAccount } }),
+      solana.add({ match: { rpc: "getTransaction" }, fault: { kind: "wrong", change: ofSignature } }),
+    ];
+    return () => rules.forEach((takeOut) => void takeOut());
+
+    async function landedTransaction(): Promise<unknown> {
+      const account = await usdcAccountOf(rails.solana.payer as Address);
+      const [latest] = (await rpc("getSignaturesForAddress", [account, { limit: 1 }])) as { signature: string }[];
+      const options = { encoding: "base64", commitment: "confirmed", maxSupportedTransactionVersion: 0 };
+      return rpc("getTransaction", [latest?.signature, options]);
+    }
+  }
+});

@@ -1,0 +1,204 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  type BundleType,
+  JsonError,
+  type KeyHistory,
+  parseKeyHistory,
+  type VerifyReport,
+  verify,
+} from "@attestd/proof";
+import { getRequestListener } from "@hono/node-server";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CASES, type Case, HISTORIES, UNREADABLE } from "../../docs/verify/bundles.ts";
+import { type AppOptions, createApp } from "../../packages/service/src/app.ts";
+import { CATALOGUE } from "../../packages/service/src/catalogue/catalogue.ts";
+import {
+  createVerifier,
+  type Verifier,
+  type VerifierOptions,
+} from "../../packages/service/src/verification/verifier.ts";
+import { createExaminer } from "../../packages/service/src/verification/worker-pool.ts";
+
+/*
+ * The same bundles, the same verdicts: by the library, the service and the command. The page has its own test of them, and
+ * so have the verifiers that share no code with ours (docs/verify).
+ */
+
+const COMMAND = resolve(import.meta.dirname, "../../packages/attestd/src/main.ts");
+
+/** What is said of a bundle; of one whose form is wrong, no more than that. */
+type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings"> & { receipt: Case["receipt"] | undefined };
+
+const right = ({ name, failed, status, warnings, receipt }: Case): Verdict => ({
+  name,
+  failed,
+  status,
+  warnings,
+  receipt,
+});
+
+function verdict(name: string, { checks, attestor, warnings, receipt }: VerifyReport): Verdict {
+  const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
+  return {
+    name,
+    failed,
+    status: checks.schema === "fail" ? undefined : attestor.status,
+    warnings,
+    receipt: receipt?.status,
+  };
+}
+
+describe.each(Object.entries(HISTORIES))("by the history %s, what is right is said", (keys, history: KeyHistory) => {
+  const cases = CASES.filter((one) => one.keys === keys);
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "attestd-verdicts-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("by the library", () => {
+    const trust = parseKeyHistory(history);
+    const reports = cases.map(({ name, text }) => ({ name, report: verify(text, { trust }) }));
+    expect(reports.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
+    expect(reports.filter(({ report }) => report.verified).map(({ name }) => name)).toEqual(namesOfVerified(cases));
+  });
+
+  test("by the service, on the route of each kind", async () => {
+    await using service = await verifyingService(history);
+    const answers = await Promise.all(cases.map((one) => service.verify(one)));
+    expect(answers.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
+    expect(answers.filter(({ status }) => status === 200).map(({ name }) => name)).toEqual(namesOfVerified(cases));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(
+      new Set(cases.map(isVerified).map((is) => (is ? 200 : 400))),
+    );
+  });
+
+  test("by the command", async () => {
+    const files = cases.map(({ text }, index) => {
+      const file = join(folder, `${index}.json`);
+      writeFileSync(file, text);
+      return file;
+    });
+    const keysFile = join(folder, "keys.json");
+    writeFileSync(keysFile, JSON.stringify(history));
+    const { code, lines } = await command(["verify", ...files, "--keys", keysFile, "--json"], folder);
+    expect(lines.map((line) => line.file)).toEqual(files);
+    const verdicts = cases.map(({ name }, index) => ofCommand(name, lines[index] as CommandLine));
+    expect(verdicts).toEqual(cases.map(right));
+    expect(lines.flatMap(({ verified }, index) => (verified ? cases[index]?.name : []))).toEqual(
+      namesOfVerified(cases),
+    );
+    expect(code).toBe(cases.every(isVerified) ? 0 : 1);
+  });
+});
+
+describe("of what is no JSON there is nothing to say", () => {
+  test("by the library", () => {
+    for (const { name, bytes } of UNREADABLE) expect(() => verify(bytes), name).toThrow(JsonError);
+  });
+
+  test("by the service", async () => {
+    await using service = await verifyingService(HISTORIES.keys);
+    const answers = await Promise.all(UNREADABLE.map(({ bytes }) => service.post("/verify", bytes)));
+    const said = await Promise.all(
+      answers.map(async (answer) => [answer.status, ((await answer.json()) as { code: string }).code]),
+    );
+    const right = UNREADABLE.map(({ bytes }) =>
+      bytes.length > 2 ** 21 ? [413, "body_too_large"] : [400, "body_not_json"],
+    );
+    expect(said).toEqual(right);
+  });
+
+  test("by the command", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "attestd-verdicts-"));
+    const files = UNREADABLE.map(({ bytes }, index) => {
+      writeFileSync(join(folder, `${index}.json`), bytes);
+      return join(folder, `${index}.json`);
+    });
+    writeFileSync(join(folder, "keys.json"), JSON.stringify(HISTORIES.keys));
+    const { code, lines } = await command(["verify", ...files, "--keys", "keys.json", "--json"], folder);
+    expect(lines.filter((line) => line.unreadable === undefined)).toEqual([]);
+    expect(lines.map(({ file }) => file)).toEqual(files);
+    expect(code).not.toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+const isVerified = ({ failed }: Case) => failed.length === 0;
+const namesOfVerified = (cases: Case[]) => cases.filter(isVerified).map(({ name }) => name);
+
+type CommandLine = VerifyReport & { file: string; unreadable?: string };
+
+/** The command tells what has nothing of a bundle from a bundle that is malformed. */
+function ofCommand(name: string, line: CommandLine): Verdict {
+  return line.unreadable === undefined
+    ? verdict(name, line)
+    : { name, failed: ["schema"], status: undefined, warnings: [], receipt: undefined };
+}
+
+function command(args: string[], cwd: string): Promise<{ code: number; lines: CommandLine[] }> {
+  return new Promise((done) => {
+    execFile(process.execPath, [COMMAND, ...args], { cwd, maxBuffer: 2 ** 24 }, (error, stdout) => {
+      const lines = stdout.trim().split("\n");
+      done({ code: typeof error?.code === "number" ? error.code : 0, lines: lines.map((line) => JSON.parse(line)) });
+    });
+  });
+}
+
+const ROUTES: Record<BundleType, string> = {
+  "transaction-attestation": "/verify",
+  "block-attestation": "/verify-block",
+  "tx-inclusion": "/verify-tx-inclusion",
+};
+
+/** The verify routes of a service whose own history is the given one, over HTTP. */
+async function verifyingService(history: KeyHistory) {
+  const examiner = createExaminer(1, () => history);
+  const verifier = createVerifier({
+    examiner,
+    records: {} as VerifierOptions["records"],
+    genesisHash: "",
+  });
+  const { verify: transactions, verifyBlock, verifyInclusion } = CATALOGUE;
+  const app = createApp({
+    catalogue: { transactions, verifyBlock, verifyInclusion },
+    operations: {
+      transactions: verifying(verifier, "transaction-attestation"),
+      verifyBlock: verifying(verifier, "block-attestation"),
+      verifyInclusion: verifying(verifier, "tx-inclusion"),
+    },
+    origin: "https://attestd.example",
+    log: pino({ level: "silent" }),
+  } as unknown as AppOptions);
+  const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const headers = { "content-type": "application/json" };
+  const post = (route: string, body: string | Uint8Array<ArrayBuffer>) =>
+    fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", headers, body });
+  return {
+    post,
+    async verify({ name, text }: Case): Promise<{ name: string; status: number; report: VerifyReport }> {
+      const response = await post(ROUTES[verify(text).type], text);
+      const body = (await response.json()) as VerifyReport & { report: VerifyReport };
+      return { name, status: response.status, report: response.ok ? body : body.report };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+      await examiner.close();
+    },
+  };
+}
+
+function verifying(verifier: Verifier, type: BundleType) {
+  return { kind: "verify", verify: async (bundle: Uint8Array) => verifier.offline(bundle, type) };
+}

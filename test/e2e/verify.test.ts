@@ -1,0 +1,230 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
+import { encodeNote, parseNote } from "@attestd/proof/note";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
+import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+
+/** The service's own key in this file, so that a test can sign what an honest attestor never would. */
+const attestor = testAttestor("e2e");
+const SEED = createHash("sha256").update("pq e2e").digest("hex");
+
+let world: World;
+let bundle: ProofBundle;
+beforeAll(async () => {
+  world = await startWorld({ networks: [] }, { ATTESTOR_PQ_SEED: SEED });
+  bundle = await buy(world.sandbox.sampleTransactions.algorand);
+});
+afterAll(() => world.close());
+
+async function buy(txid: string, where = world): Promise<ProofBundle> {
+  const url = `${where.url}/attest`;
+  const answer = await pay(url, { txid }, await sign(url, { txid }, algorandClient(where.sandbox)));
+  expect(answer.status, answer.text).toBe(200);
+  return JSON.parse(answer.text);
+}
+
+const verify = (body: unknown, query = "") => post(`${world.url}/verify${query}`, body);
+
+type Report = { checks: Record<string, string>; failures: { check: string; pointer?: string }[]; attestor: object };
+async function failures(body: unknown, query = ""): Promise<string[]> {
+  const { status, json } = await verify(body, query);
+  expect([status, json.code]).toEqual([400, "bundle_rejected"]);
+  return [...new Set((json.report as Report).failures.map(({ check }) => check))];
+}
+
+/** Every leaf of the bundle, as a path. */
+const LEAVES: string[][] = [
+  ["version"],
+  ["network"],
+  ...["chain", "txnId", "hashSha256", "txnBytesBase64"].map((name) => ["source", name]),
+  ...["txnId", "round", "note"].map((name) => ["attest", name]),
+  ...["algorandAddress", "pqPublicKey"].map((name) => ["attestor", name]),
+  ...["alg", "sigBase64"].map((name) => ["signature", name]),
+];
+
+function edited(path: readonly string[], edit: (value: never) => unknown): ProofBundle {
+  const copy = structuredClone(bundle) as unknown as Record<string, Record<string, unknown>>;
+  const last = path.at(-1) as string;
+  const parent = path.slice(0, -1).reduce<Record<string, unknown>>((o, key) => o[key] as Record<string, unknown>, copy);
+  const value = edit(parent[last] as never);
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return copy as unknown as ProofBundle;
+}
+
+describe("/verify", () => {
+  test("says what it checked of a bundle of ours, and of the chains only when asked", async () => {
+    const offline = await verify(bundle);
+    expect(offline).toMatchObject({
+      status: 200,
+      json: {
+        verified: true,
+        checks: { schema: "pass", keyTrust: "pass", signature: "pass", note: "pass", chainAttest: "not_checked" },
+        attestor: { kid: attestor.kid, status: "current" },
+        warnings: ["sandbox"],
+        failures: [],
+      },
+    });
+    for (const query of ["?chain=1", "?chain=true"])
+      expect((await verify(bundle, query)).json).toMatchObject({
+        checks: { chainSource: "pass", chainAttest: "pass" },
+        recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      });
+    expect(offline.json).not.toHaveProperty("recordedAt");
+    expect(await verify(bundle, "?chain=yes")).toMatchObject({ status: 400, json: { code: "query_invalid" } });
+  });
+
+  test.each(LEAVES)("refuses a bundle without %s %s", async (...path) => {
+    const body = edited(path, () => undefined);
+    // Without a named chain the bundle is well formed, but not what was signed.
+    expect(await failures(body)).toEqual(path.at(-1) === "chain" ? ["signature"] : ["schema"]);
+  });
+
+  test.each(LEAVES)("refuses a bundle in which %s %s stands twice", async (...path) => {
+    const name = JSON.stringify(path.at(-1));
+    const text = JSON.stringify(bundle).replaceAll(`${name}:`, `${name}:0,${name}:`);
+    expect(await failures(text)).toEqual(["schema"]);
+  });
+
+  const flip = (text: string) => (text.startsWith("A") ? `B${text.slice(1)}` : `A${text.slice(1)}`);
+  test.each<[string[], (value: never) => unknown, string]>([
+    [["version"], () => 2, "schema"],
+    [["version"], () => "1", "schema"],
+    [["network"], () => "algorand-testnet", "schema"],
+    [["source", "chain"], () => "base", "schema"],
+    [["source", "txnId"], (id: string) => flip(id), "transactionId"],
+    [["source", "txnId"], (id: string) => id.toLowerCase(), "schema"],
+    [["source", "hashSha256"], () => "0".repeat(64), "hashPreimage"],
+    [["source", "hashSha256"], (hash: string) => hash.toUpperCase(), "schema"],
+    [["source", "txnBytesBase64"], (bytes: string) => flip(bytes), "hashPreimage"],
+    [["source", "txnBytesBase64"], (bytes: string) => bytes.replace(/=*$/, ""), "schema"],
+    [["source", "txnBytesBase64"], (bytes: string) => `${bytes.slice(0, 8)}\n${bytes.slice(8)}`, "schema"],
+    [["attest", "txnId"], (id: string) => flip(id), "signature"],
+    [["attest", "round"], (round: number) => round + 1, "signature"],
+    [["attest", "round"], (round: number) => String(round), "schema"],
+    [["attest", "round"], () => 2 ** 53, "schema"],
+    [["attest", "note"], (note: string) => note.replace('"a"', ' "a"'), "note"],
+    [["attest", "note"], (note: string) => note.replace("/v1:j", "/v1:u"), "note"],
+    [["attestor", "algorandAddress"], () => testAttestor("other").algorandAddress, "keyTrust"],
+    [["attestor", "pqPublicKey"], () => Buffer.from(testAttestor("other").publicKey).toString("base64"), "keyTrust"],
+    [["signature", "alg"], () => "ML-DSA-44", "schema"],
+    [["signature", "sigBase64"], (signature: string) => flip(signature), "signature"],
+    [["signature", "sigBase64"], (signature: string) => signature.slice(0, 400), "schema"],
+  ])("refuses a changed %s, naming the check", async (path, edit, check) => {
+    expect(await failures(edited(path, edit))).toContain(check);
+  });
+
+  test("refuses a stranger's bundle, however well signed, before any chain is asked", async () => {
+    const stranger = testBundle({ attestor: testAttestor("stranger"), ledger: world.sandbox.ledgerCaip2 });
+    expect(await failures(stranger, "?chain=1")).toEqual(["keyTrust"]);
+    expect((await verify(stranger)).json.report).toMatchObject({ attestor: { status: "unknown" } });
+  });
+
+  test.each<[string, (note: Record<string, unknown>) => void]>([
+    ["another ledger", (note) => Object.assign(note, { g: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k" })],
+    ["another key", (note) => Object.assign(note, { a: testAttestor("other").keySha256 })],
+    ["another chain", (note) => Object.assign(note, { c: "eip155:8453" })],
+    ["another hash", (note) => Object.assign(note, { h: "0".repeat(64) })],
+    ["another level", (note) => Object.assign(note, { l: "safe" })],
+    ["another transaction", (note) => Object.assign(note, { t: bundle.attest.txnId })],
+  ])("refuses a note of %s under our own signature", async (_, change) => {
+    const note = { ...parseNote(bundle.attest.note) };
+    change(note);
+    const { signature: _signature, ...unsigned } = bundle;
+    const lie = signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, note: encodeNote(note) } });
+    expect(await failures(lie)).toEqual(["note"]);
+  });
+
+  test("compares with the ledger what our own signature alone cannot show", async () => {
+    const { signature: _, ...unsigned } = bundle;
+    const resigned = (attest: Partial<ProofBundle["attest"]>) =>
+      signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, ...attest } });
+    expect(await failures(resigned({ round: bundle.attest.round + 1 }), "?chain=1")).toEqual(["chainAttest"]);
+    // A transaction that exists, and is no attestation.
+    expect(await failures(resigned({ txnId: bundle.source.txnId }), "?chain=1")).toEqual(["chainAttest"]);
+    const unknown = await verify(resigned({ txnId: `${"A".repeat(51)}Q` }), "?chain=1");
+    expect(unknown).toMatchObject({ status: 404, json: { code: "record_not_found", check: "chainAttest" } });
+  });
+
+  test("a flood of it has a place of its own: it is answered 503 with Retry-After, and purchases go on", async () => {
+    const { signature: _, ...unsigned } = bundle;
+    const flood = new AbortController();
+    const refused = Promise.withResolvers<Response>();
+    const statuses: number[] = [];
+    for (let n = 0; n < 200; n++) {
+      const txnId = `${String.fromCharCode(65 + (n % 26)).repeat(50)}${String.fromCharCode(65 + Math.floor(n / 26))}Q`;
+      const body = JSON.stringify(signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, txnId } }));
+      const request = { method: "POST", headers: { "content-type": "application/json" }, body, signal: flood.signal };
+      void fetch(`${world.url}/verify?chain=1`, request).then(
+        (response) => {
+          statuses.push(response.status);
+          if (response.status === 503) refused.resolve(response);
+        },
+        () => undefined,
+      );
+    }
+    const answer = await refused.promise;
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ code: "over_capacity" });
+    expect(await buy(world.sandbox.sampleTransactions.algorand)).toHaveProperty("signature");
+    flood.abort();
+    expect([...new Set(statuses)].toSorted()).toEqual(statuses.includes(404) ? [404, 503] : [503]);
+  });
+
+  test("while the journal's disk is low nothing is sold, /ready says disk_low, and what was delivered is given", async () => {
+    await world.restart({ DISK_RESERVE_MIB: "1000000000" });
+    const ready = await fetch(`${world.url}/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      503,
+      { reasons: [expect.stringMatching(/^disk_low: /)] },
+    ]);
+    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const payment = await sign(`${world.url}/attest`, body, algorandClient(world.sandbox));
+    const sale = await pay(`${world.url}/attest`, body, payment);
+    expect(sale).toMatchObject({ status: 503, json: { code: "disk_low" } });
+    const given = await fetch(`${world.url}/bundles/${bundleId(bundle)}`);
+    expect([given.status, await given.json()]).toEqual([200, bundle]);
+    await world.restart({ DISK_RESERVE_MIB: undefined });
+    expect((await fetch(`${world.url}/ready`)).status).toBe(200);
+    expect(await pay(`${world.url}/attest`, body, payment)).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ["no JSON", "{", 400, "body_not_json"],
+    ["another JSON", "[]", 400, "bundle_rejected"],
+    ["1 MB of brackets", "[".repeat(1024 * 1024), 400, "bundle_rejected"],
+    ["3 MB", " ".repeat(3 * 1024 * 1024), 413, "body_too_large"],
+  ])("refuses %s", async (_, body, status, code) => {
+    expect(await verify(body)).toMatchObject({ status, json: { code } });
+  });
+});
+
+const replayDir = process.env.ATTESTD_REPLAY;
+const recorded = replayDir !== undefined && existsSync(replayDir);
+if (!recorded) console.log("recorded transactions: ATTESTD_REPLAY is not set, attesting real bytes is skipped");
+
+describe.skipIf(!recorded)("recorded MainNet transactions", () => {
+  test("are attested under their real ids, from their real bytes", async () => {
+    const { default: transactions } = await import(`${replayDir}/algorand/transactions/mainnet.json`, {
+      with: { type: "json" },
+    });
+    const replay = await startWorld({ networks: [], replayDir });
+    try {
+      for (const { txid, txnMsgpackBase64 } of transactions.slice(0, 3)) {
+        const real = await buy(txid, replay);
+        expect(real.source).toMatchObject({ chain: "algorand", txnId: txid, txnBytesBase64: txnMsgpackBase64 });
+        expect(parseNote(real.attest.note)).toMatchObject({
+          c: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+          g: replay.sandbox.ledgerCaip2,
+          t: txid,
+        });
+        const verified = await post(`${replay.url}/verify?chain=1`, real);
+        expect(verified.json).toMatchObject({ verified: true, checks: { chainSource: "pass", chainAttest: "pass" } });
+      }
+    } finally {
+      await replay.close();
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
+import { type Sandbox, type SandboxOptions, startSandbox } from "@attestd/sandbox";
+import { type PageFile, type RunningService, startService } from "@attestd/service";
+import { toClientAvmSigner } from "@x402/avm";
+import { ExactAvmScheme } from "@x402/avm/exact/client";
+import { x402Client } from "@x402/core/client";
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from "@x402/core/http";
+import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
+import algosdk from "algosdk";
+import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
+import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
+import { oneAMillisecond } from "../../packages/client/src/one-a-millisecond.ts";
+import { type Answering, heldToContract } from "./contract.ts";
+
+type Settings = Record<string, string | undefined>;
+
+/** A sandbox with a service on it, in this process, wired by the settings that an operator would use. */
+export type World = {
+  sandbox: Sandbox;
+  /** Of the service that runs now. */
+  url: string;
+  /** Stops the service and starts it again on the same journal. */
+  restart(over?: Settings): Promise<void>;
+  /** Stops the service alone. */
+  stopService(): Promise<void>;
+  /** @throws Error when an answer of the service, to whoever it was, was not as its OpenAPI document says */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts a world.
+ *
+ * @param over settings that replace the sandbox's own
+ * @param watch.contract whether every answer is held to the OpenAPI document from inside; without, the service runs as
+ * it does for an operator, shortcuts and all
+ * @param watch.page the page for people, which most tests do without
+ */
+export async function startWorld(
+  options: Partial<SandboxOptions> = {},
+  over: Settings = {},
+  { contract = true, page }: { contract?: boolean; page?: readonly PageFile[] } = {},
+): Promise<World> {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-world-"));
+  const sandbox = await startSandbox({ roundMs: 200, ...options });
+  const folder = sandboxFolder(dir);
+  await mkdir(folder.data);
+  let settings: Settings = {
+    ...newServiceSettings(sandbox, folder, { host: "127.0.0.1", port: 0 }),
+    LOG_LEVEL: "fatal",
+    ...over,
+  };
+  const faults = new Set<string>();
+  const fetch = (answer: Answering) => heldToContract(answer, (fault) => faults.add(fault));
+  const start = () => startService(settings, { sandbox: true, page, ...(contract && { fetch }) });
+  let service: RunningService = await start();
+  return {
+    sandbox,
+    get url() {
+      return service.url;
+    },
+    async restart(changes = {}) {
+      await service.close();
+      settings = { ...settings, ...changes };
+      service = await start();
+    },
+    stopService: () => service.close(),
+    async close() {
+      await service.close();
+      await sandbox.close();
+      await rm(dir, { recursive: true });
+      if (faults.size > 0)
+        throw new Error(`The service answered what its OpenAPI document does not say:\n${[...faults].join("\n")}`);
+    },
+  };
+}
+
+/** Rounds for which a payment is valid here: the stock ten pass in two seconds, which a busy machine may take to send it. */
+const VALIDITY_WINDOW = 60;
+
+/** The sandbox's Algorand payer as a stock x402 client. */
+export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
+  const account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
+  const signer = toClientAvmSigner(Buffer.from(account.sk).toString("base64"));
+  return algorandClientOf(new ExactAvmScheme(signer, patient(algodUrl)));
+}
+
+/** All that tells one stock payment of an account from the next is the millisecond in its note. */
+const inTurn = oneAMillisecond();
+
+/** A stock client whose payments are as many as are signed, however fast. */
+export function algorandClientOf(scheme: ExactAvmScheme): x402Client {
+  const sign = scheme.createPaymentPayload.bind(scheme);
+  scheme.createPaymentPayload = (...given) => inTurn(() => sign(...given));
+  return new x402Client().register("algorand:*", scheme);
+}
+
+/** The stock scheme's own settings, for payments that live longer. */
+export function patient(algodUrl: string): { algorandClient: AlgorandClient } {
+  const { port } = new URL(algodUrl);
+  const client = AlgorandClient.fromConfig({ algodConfig: { server: algodUrl, port, token: "" } });
+  return { algorandClient: client.setDefaultValidityWindow(VALIDITY_WINDOW) };
+}
+
+export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
+
+/** Posts JSON, or text as it is. */
+export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: text.startsWith("{") ? JSON.parse(text) : {},
+  };
+}
+
+/** Asks for a price and signs it, as a stock client does. */
+export async function sign(url: string, body: unknown, client: x402Client): Promise<PaymentPayload> {
+  const { headers } = await post(url, body);
+  const required: PaymentRequired = decodePaymentRequiredHeader(headers.get("payment-required") as string);
+  return client.createPaymentPayload(required);
+}
+
+/** Sends a signed payment with the request that it is for. */
+export function pay(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
+  return post(url, body, { "payment-signature": encodePaymentSignatureHeader(payment) });
+}
+
+/** `pay`, again while the answer is 503, as that asks for: on a slow machine an upstream's answer may come too late. */
+export async function payUntilAnswered(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
+  for (;;) {
+    const answer = await pay(url, body, payment);
+    if (answer.status !== 503) return answer;
+  }
+}

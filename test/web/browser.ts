@@ -1,0 +1,240 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type PageAsset, readPage } from "@attestd/web/assets";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { launchChromium } from "./chromium.ts";
+
+const require = createRequire(import.meta.url);
+
+/** The page as its sources say it now, built into a folder of its own. */
+export async function freshPage(): Promise<PageAsset[]> {
+  await using folder = await temporaryFolder();
+  execFileSync(process.execPath, [BUILD, folder.path], { stdio: "inherit" });
+  const page = await readPage(folder.path);
+  if (!page) throw new Error("no page was built");
+  return page;
+}
+const BUILD = fileURLToPath(new URL("../../packages/web/build.ts", import.meta.url));
+
+/** The letters of Chromium's package, and for ids those that a system has: a picture should show ids as readers see them. */
+const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir>/usr/share/fonts</dir>
+<match target="pattern"><test name="family"><string>system-ui</string></test><edit name="family" mode="assign" binding="strong"><string>Open Sans</string></edit></match>
+<match target="pattern"><test name="family"><string>monospace</string></test><edit name="family" mode="assign" binding="strong"><string>DejaVu Sans Mono</string></edit></match>
+</fontconfig>`;
+
+/**
+ * Starts Chromium, which npm brings.
+ * @param forPictures with the system's own fonts for what is written in them
+ * @returns undefined, saying why, where it cannot run
+ */
+export async function startBrowser(forPictures = false): Promise<Browser | undefined> {
+  try {
+    const fonts = join(tmpdir(), "attestd-pictures-fonts.conf");
+    if (forPictures) writeFileSync(fonts, FONTS);
+    return await launchChromium(
+      forPictures ? { env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string> } : {},
+    );
+  } catch (error) {
+    console.log(`Chromium does not start here, the page is not tested: ${(error as Error).message.split("\n")[0]}`);
+    return undefined;
+  }
+}
+
+/** Opens the page and waits until it listens. */
+export async function openPage(context: BrowserContext, url: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForSelector("#ready", { state: "attached" });
+  return page;
+}
+
+export type GivenFile = { name: string; contents: string | Uint8Array };
+
+/** Chooses a file in the page's dialog; a path is left to the browser to read. */
+export async function choose(page: Page, given: GivenFile | string): Promise<void> {
+  const files =
+    typeof given === "string"
+      ? given
+      : { name: given.name, mimeType: "application/octet-stream", buffer: Buffer.from(given.contents) };
+  await page.setInputFiles("input[type=file]", files);
+}
+
+/** Drops files on the page, all at once. */
+export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
+  const given = files.map(({ name, contents }) => ({ name, base64: Buffer.from(contents).toString("base64") }));
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of ${JSON.stringify(given)})
+      transfer.items.add(new File([Uint8Array.fromBase64(base64)], name));
+    return transfer;
+  })()`);
+  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+}
+
+/** Pastes text on the page. */
+export async function paste(page: Page, text: string): Promise<void> {
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", ${JSON.stringify(text)});
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  })()`);
+}
+
+/** Pastes texts one after the other, and tells what the page shows of each: its state, and the checks that failed. */
+export function judgeAll(page: Page, texts: readonly string[]): Promise<{ state: string; failed: string[] }[]> {
+  return page.evaluate(`(async () => {
+    const main = document.querySelector("main");
+    const shown = () => main.querySelector("[data-state]");
+    const results = [];
+    for (const text of ${JSON.stringify(texts)}) {
+      main.replaceChildren();
+      const { promise, resolve } = Promise.withResolvers();
+      const watch = new MutationObserver(() => shown() && resolve());
+      watch.observe(main, { childList: true });
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+      await promise;
+      watch.disconnect();
+      const failed = [...main.querySelectorAll("[data-result=fail]")].map((row) => row.dataset.check);
+      results.push({ state: shown().dataset.state, failed });
+    }
+    return results;
+  })()`);
+}
+
+/**
+ * Goes on by the Tab key to what has this text, or this label, and presses a key on it.
+ * @throws Error where the keyboard does not reach it, or where a reader does not see that it is reached
+ */
+export async function pressByKeyboard(page: Page, name: string, key = "Enter"): Promise<void> {
+  for (let tabs = 0; ; tabs++) {
+    const { names, isSeen } = await page.evaluate<{ names: string[]; isSeen: boolean }>(FOCUSED);
+    if (tabs > 0 && !isSeen) throw new Error(`the focus is not seen on ${names}`);
+    if (names.includes(name)) break;
+    if (tabs > 40) throw new Error(`the keyboard does not reach ${name}`);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press(key);
+}
+
+/** What the focus is on: beyond the page's end it is on nothing, as the browser's own controls have it. */
+const FOCUSED = `(() => {
+  const one = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(one);
+  const { top, bottom } = one.getBoundingClientRect();
+  const isOutlined = one.matches(":focus-visible") && outlineStyle === "solid" && parseInt(outlineWidth) >= 2;
+  return {
+    names: [one.textContent, ...[...(one.labels ?? [])].map((label) => label.textContent)],
+    isSeen: one === document.body || (isOutlined && bottom > 0 && top < innerHeight),
+  };
+})()`;
+
+/** @returns what the focus was lost from, in every page of a context: it went with its element, and was put nowhere */
+export async function watchFocus(context: BrowserContext): Promise<readonly string[]> {
+  const lost: string[] = [];
+  await context.exposeFunction("focusIsLost", (from: string) => void lost.push(from));
+  await context.addInitScript(`{
+    let last;
+    document.addEventListener("focusin", ({ target }) => (last = target));
+    new MutationObserver(() => {
+      if (last?.isConnected === false && document.activeElement === document.body) focusIsLost(last.textContent);
+    }).observe(document, { childList: true, subtree: true });
+  }`);
+  return lost;
+}
+
+/** What the page keeps on a shelf of its database; bytes as base64. */
+export function stored<T>(page: Page, shelf: "payments" | "bundles"): Promise<T[]> {
+  return page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open("attestd");
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const all = opening.result.transaction("${shelf}").objectStore("${shelf}").getAll();
+      all.onsuccess = () => {
+        opening.result.close();
+        resolve(all.result.map((one) => one.bytes ? { ...one, bytes: one.bytes.toBase64() } : one));
+      };
+    };
+  })`);
+}
+
+/** Text as it is shown: without what is folded away. */
+export function shown(place: Locator): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: the text of the document is more than what is shown.
+  return place.innerText();
+}
+
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds wrong with the page as it stands, a line for each rule and place. */
+export async function violations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
+  const run = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)`;
+  const found = await page.evaluate<AxeViolation[]>(run);
+  return found.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+}
+type AxeViolation = { id: string; help: string; nodes: { html: string }[] };
+
+/** A sign with its word, as it stands on the page. */
+export type Look = {
+  /** Signs that must be told apart: of verdicts, of checks, of steps. */
+  group: string;
+  /** What it stands for. */
+  kind: string;
+  /** By what it is coloured. */
+  tone: string;
+  word: string;
+  /** Of its pixels, row by row, which are drawn: what is left of it without colours. */
+  ink: boolean[];
+};
+
+/** The signs that a page shows, one of each kind. @param known kinds that are not looked at again */
+export async function signs(page: Page, known: ReadonlySet<string> = new Set()): Promise<Look[]> {
+  const found = await page.evaluate<(Omit<Look, "ink"> & { place: string; index: number })[]>(FIND_SIGNS);
+  const looks = new Map<string, Look>();
+  for (const { place, index, ...look } of found) {
+    if (known.has(look.kind) || looks.has(look.kind)) continue;
+    const sign = await page.locator(place).nth(index).locator(".icon").first().screenshot();
+    looks.set(look.kind, { ...look, ink: inkOf(sign) });
+  }
+  return [...looks.values()];
+}
+
+const FIND_SIGNS = `[
+  ["verdict", ".verdict:has(h1 .icon)", "h1"],
+  ["check", ".checks > li", ".word"],
+  ["step", ".steps > li", ".hint"],
+].flatMap(([group, place, word]) => [...document.querySelectorAll(place)].flatMap((one, index) => {
+  const { tone, result, step, state } = one.dataset;
+  const kind = state ?? tone ?? result ?? step;
+  if (!one.checkVisibility()) return [];
+  return { group, kind: group + ": " + kind, tone: tone ?? kind, word: one.querySelector(word).innerText, place, index };
+}))`;
+
+/** What differs in brightness from the corner, which is background, as much as a letter would have to. */
+function inkOf(png: Buffer): boolean[] {
+  const { data, width, height } = PNG.sync.read(png);
+  const brightness = (pixel: number) => {
+    const [red = 0, green = 0, blue = 0] = data.subarray(4 * pixel, 4 * pixel + 3);
+    return 0.299 * red + 0.587 * green + 0.114 * blue;
+  };
+  return Array.from({ length: width * height }, (_, pixel) => Math.abs(brightness(pixel) - brightness(0)) > 64);
+}
+
+type Picture = { data: Uint8Array; width: number; height: number };
+const { PNG } = require("pngjs") as { PNG: { sync: { read(png: Buffer): Picture } } };
+const { default: jsQR } = require("jsqr") as {
+  default: (data: Uint8ClampedArray, width: number, height: number) => { data: string } | null;
+};
+
+/** What the QR code on a picture says, as a reader's camera would read it; undefined where it finds none. */
+export function readCode(png: Buffer): string | undefined {
+  const { data, width, height } = PNG.sync.read(png);
+  return jsQR(new Uint8ClampedArray(data), width, height)?.data;
+}

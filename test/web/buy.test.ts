@@ -1,0 +1,278 @@
+import { text } from "node:stream/consumers";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { createPublicClient, type Hex, http } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
+import { startShop } from "../e2e/shop.ts";
+import { post } from "../e2e/world.ts";
+import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
+import { onPayment, walletOf } from "./states.ts";
+import { endVisits, startVisits, type Visits } from "./visits.ts";
+
+const browser: Browser | undefined = await startBrowser();
+afterAll(() => browser?.close());
+
+describe.skipIf(!browser)("buying on the page", () => {
+  let visits: Visits;
+  beforeAll(async () => {
+    visits = await startVisits(browser as Browser);
+  });
+  afterAll(() => endVisits(visits));
+
+  const url = (fragment = "") => `${visits.world.url}/${fragment}`;
+  const txid = () => visits.world.sandbox.sampleTransactions.base as string;
+  const received = () =>
+    createPublicClient({ transport: http(visits.world.sandbox.baseRpcUrl) }).readContract({
+      address: BASE_USDC,
+      abi: USDC_ABI,
+      functionName: "balanceOf",
+      args: [visits.world.sandbox.payTo.base as Hex],
+    });
+  const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
+
+  async function review(context: BrowserContext): Promise<Page> {
+    const page = await openPage(context, url("#buy"));
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByRole("heading", { name: "Review" }).waitFor();
+    return page;
+  }
+
+  test("shows amount, payee and expiry before the wallet opens; then pays once, and keeps the bundle", async () => {
+    const { context, wallet } = await walletOf(visits);
+    const before = await received();
+    const page = await review(context);
+    expect(wallet.asked).not.toContain("eth_requestAccounts");
+    await press(page, "Connect wallet");
+    await page.getByText(/^[\d,]+\.\d\d USDC$/).waitFor();
+
+    let seen = "";
+    let message: Record<string, string> = {};
+    wallet.onSign = async (typedData) => {
+      seen = await shown(page.locator("main"));
+      ({ message } = typedData);
+    };
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
+    const expiry = await page.evaluate(
+      (seconds) =>
+        new Date(seconds * 1000).toLocaleTimeString(undefined, {
+          hour: "2-digit",
+          minute: "2-digit",
+          second: "2-digit",
+        }),
+      Number(message.validBefore),
+    );
+    expect(seen).toContain("0.001 USDC on Base. No network fee.");
+    expect(seen).toContain(`move exactly 0.001 USDC to that address before ${expiry}`);
+    expect(seen).toContain("Not charged if it can't be attested.");
+    const { payTo } = visits.world.sandbox;
+    expect(seen.replace(/\s/g, "")).toContain(payTo.base);
+    expect(seen).toContain("USD Coin (attestd sandbox)");
+    expect(message).toMatchObject({ value: "1000", to: payTo.base });
+    expect(await received()).toBe(before + 1000n);
+    expect(wallet.signatures).toBe(1);
+
+    await press(page, "Show the attestation");
+    await page.waitForSelector("[data-state=warning]");
+    expect(await shown(page.locator("main"))).toContain("on Base");
+    await page.goto(url("#buy"));
+    await page.getByRole("heading", { name: "Saved on this device" }).waitFor();
+  });
+
+  test("needs the keyboard alone, and never takes the reader's place away", async () => {
+    const { context, wallet } = await walletOf(visits);
+    const lost = await watchFocus(context);
+    const page = await openPage(context, url());
+    const arrived = async (title: string) => {
+      await page.locator("h1:focus", { hasText: title }).waitFor();
+      expect(await page.title()).toBe(`${title} · attestd`);
+    };
+    await pressByKeyboard(page, "Buy");
+    await arrived("Buy an attestation");
+    await pressByKeyboard(page, "Transaction", "End");
+    await page.keyboard.type("0x12");
+    await page.keyboard.press("Enter");
+    await page.getByText("That is no transaction id").waitFor();
+    await arrived("Buy an attestation");
+    // What went wrong is read out with the heading.
+    expect(await page.locator("h1").getAttribute("aria-describedby")).toBe("trouble");
+    await pressByKeyboard(page, "Transaction", "Control+A");
+    await page.keyboard.type(txid());
+    await pressByKeyboard(page, "See the price", "Space");
+    await arrived("Review");
+    await pressByKeyboard(page, "Connect wallet", "Space");
+    await page.getByRole("button", { name: "Sign and pay" }).waitFor();
+    await arrived("Review");
+    wallet.declines = true;
+    await pressByKeyboard(page, "Sign and pay 0.001 USDC");
+    await page.getByText("You declined. Nothing was paid.").waitFor();
+    await arrived("Review");
+    let focusedWhileSigning: unknown;
+    wallet.onSign = async () => {
+      focusedWhileSigning = await page.evaluate("document.activeElement.textContent");
+    };
+    // The page is drawn anew while it waits for the service, wherever the reader is.
+    let isDown = true;
+    await onPayment(context, async (route) => {
+      if (!isDown) return route.continue();
+      isDown = false;
+      const json = { code: "attestation_pending", retry: { sameHeader: true } };
+      await route.fulfill({ status: 503, headers: { "retry-after": "0" }, json });
+    });
+    await pressByKeyboard(page, "Sign and pay 0.001 USDC");
+    await page.getByText("Still working. Don't pay again.").first().waitFor();
+    await arrived("Buying");
+    await arrived("Bought and saved");
+    expect(focusedWhileSigning).toBe("Waiting for wallet…");
+    await pressByKeyboard(page, "Show the attestation");
+    await arrived("Verified, with a warning");
+    expect({ lost, signatures: wallet.signatures }).toEqual({ lost: [], signatures: 1 });
+  });
+
+  test("goes on with a signed payment after a reload: the same bundle, one payment, no button to pay again", async () => {
+    const { context, wallet } = await walletOf(visits);
+    const before = await received();
+    let faults = ["no network", "an answer that is lost"];
+    // Holds the payment that a reloaded page sends, for what the page shows meanwhile.
+    const looked = Promise.withResolvers<void>();
+    const payments = new Set<string>();
+    const keptBefore: unknown[] = [];
+    await onPayment(context, async (route) => {
+      const payment = route.request().headers()["payment-signature"] as string;
+      payments.add(payment);
+      keptBefore.push((await stored<{ header: string }>(page, "payments")).map(({ header }) => header === payment));
+      const [fault, ...later] = faults;
+      if (fault === undefined) return looked.promise.then(() => route.continue());
+      faults = later.length > 0 ? later : faults;
+      if (fault === "no network") return route.abort("internetdisconnected");
+      // The service has it, and its answer is lost.
+      await post(url("attest"), { txid: txid() }, { "payment-signature": payment });
+      const json = { code: "attestation_pending", retry: { sameHeader: true } };
+      return route.fulfill({ status: 503, headers: { "retry-after": "0" }, json });
+    });
+    const page = await review(context);
+    await press(page, "Connect wallet");
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByText("Still working. Don't pay again.").first().waitFor();
+    expect(await page.getByRole("button").count()).toBe(0);
+    await page.locator("[data-step=now]", { hasText: "Recording" }).waitFor();
+    expect(await page.getByRole("button").count()).toBe(0);
+
+    faults = [];
+    await page.reload();
+    await page.getByText("Continuing your paid call.").first().waitFor();
+    expect(await page.getByRole("button").count()).toBe(0);
+    looked.resolve();
+    await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
+    expect({ signed: wallet.signatures, sent: payments.size }).toEqual({ signed: 1, sent: 1 });
+    expect(await received()).toBe(before + 1000n);
+
+    // Kept before it was sent, each time; forgotten now that the bundle is kept.
+    expect(new Set(keptBefore.map(String))).toEqual(new Set(["true"]));
+    expect(await stored(page, "payments")).toEqual([]);
+    const [payment = ""] = payments;
+    const replayed = await post(url("attest"), { txid: txid() }, { "payment-signature": payment });
+    const [{ bytes } = { bytes: "nothing" }] = await stored<{ bytes: string }>(page, "bundles");
+    expect(Buffer.from(bytes, "base64").toString("utf8")).toBe(replayed.text);
+    await press(page, "Show the attestation");
+    const [saving] = await Promise.all([page.waitForEvent("download"), press(page, "Save bundle")]);
+    expect(await text(await saving.createReadStream())).toBe(replayed.text);
+
+    await page.goto(url("#buy"));
+    await page.reload();
+    await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
+  });
+
+  test("lets only a 402 unlock another payment", async () => {
+    const { context, wallet } = await walletOf(visits);
+    let answer: object = { status: 404, json: { code: "source_not_found", detail: "No such transaction." } };
+    await onPayment(context, (route) => route.fulfill(answer));
+    const page = await review(context);
+    await press(page, "Connect wallet");
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByRole("heading", { name: "Not attested" }).waitFor();
+    expect(await shown(page.locator(".verdict"))).toContain("No such transaction. You were not charged.");
+    expect(await page.getByRole("button").allInnerTexts()).toEqual(["Ask again", "Another transaction"]);
+    const unpaid = await post(url("attest"), { txid: txid() });
+    const headers = { "payment-required": unpaid.headers.get("payment-required") };
+    answer = { status: 402, headers, body: unpaid.text };
+    await press(page, "Ask again");
+    await page.getByRole("heading", { name: "Not paid" }).waitFor();
+    await press(page, "See the price again");
+    await page.getByRole("button", { name: "Sign and pay 0.001 USDC" }).waitFor();
+    expect(wallet.signatures).toBe(1);
+  });
+
+  test("says what a wallet would not do, before and without any payment", async () => {
+    const { context, wallet } = await walletOf(visits);
+    const before = await received();
+    wallet.chainId = 1;
+    wallet.chains.delete(8453);
+    const page = await review(context);
+    await press(page, "Connect wallet");
+    await press(page, "Switch to Base");
+    await press(page, "Add Base to the wallet");
+    wallet.declines = true;
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByText("You declined. Nothing was paid.").waitFor();
+    // Signed, but not wanted any more.
+    wallet.onSign = () => press(page, "Cancel");
+    await press(page, "Sign and pay 0.001 USDC");
+    await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
+    await expect.poll(() => wallet.signatures).toBe(1);
+    await page.reload();
+    await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
+
+    wallet.balance = 400n;
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByText("You have 0.0004 USDC on Base, and 0.001 is needed.").waitFor();
+    expect(await page.getByRole("button", { name: /^Sign/ }).count()).toBe(0);
+    expect(await received()).toBe(before);
+  });
+
+  test("without a wallet, or for Algorand, names the command", async () => {
+    const page = await review(await visits.visitor());
+    expect(await shown(page.locator("pre"))).toContain(`npx attestd attest ${txid()} --service ${visits.world.url}`);
+    await press(page, "Cancel");
+    await page.getByLabel("Transaction").fill(visits.world.sandbox.sampleTransactions.algorand);
+    await press(page, "See the price");
+    await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
+    await page.getByLabel("Transaction").fill("0x12");
+    await press(page, "See the price");
+    await page.getByText("That is no transaction id").waitFor();
+  });
+
+  test("is off where the browser keeps nothing, and says why", async () => {
+    const { context, wallet } = await walletOf(visits);
+    await context.addInitScript("delete IDBFactory.prototype.open");
+    const page = await openPage(context, url("#buy"));
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByText("a payment could be lost. Buying is off here. Nothing was paid.").waitFor();
+    expect(wallet.asked).toEqual([]);
+  });
+
+  test("a page of another origin buys with stock @x402/fetch, and reads the bundle and the receipt", async () => {
+    await using shop = await startShop();
+    const context = await visits.visitor();
+    const page = await context.newPage();
+    await page.goto(shop.url);
+    // Tracing, and a gateway's own credentials, go with it.
+    const headers = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`, tracestate: "a=1", authorization: "A" };
+    const purchase = [url("attest"), { txid: txid() }, visits.world.sandbox.payers.base?.privateKey, headers];
+    const bought = await page.evaluate<{ status: number; receipt: string; text: string }>(
+      `buy(...${JSON.stringify(purchase)})`,
+    );
+    expect(bought.status).toBe(200);
+    const verified = await post(url("verify"), bought.text);
+    expect(verified).toMatchObject({ status: 200, json: { verified: true } });
+    expect(JSON.parse(Buffer.from(bought.receipt, "base64").toString())).toMatchObject({ success: true });
+
+    // What Node refuses unread can be read, too.
+    const refused = [url("attest"), { "payment-signature": "A".repeat(20_000) }];
+    const told = await page.evaluate(`ask(...${JSON.stringify(refused)})`);
+    expect(told).toEqual({ status: 431, code: "headers_too_large" });
+  });
+});

@@ -1,0 +1,229 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { parseKeyHistory, verify } from "@attestd/proof";
+import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
+import { PDFDocument } from "pdf-lib";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { testBundle } from "../bundles/bundles.ts";
+import { choose, type Look, openPage, readCode, shown, signs, startBrowser, violations } from "./browser.ts";
+import { WALKS } from "./states.ts";
+import { bundle, current, endVisits, file, judge, startVisits, tampered, type Visits } from "./visits.ts";
+
+/** Pictures of the page are written only where they are asked for, so that a test leaves no trace. */
+const PICTURES = process.env.ATTESTD_PICTURES;
+
+const browser: Browser | undefined = await startBrowser(PICTURES !== undefined);
+afterAll(() => browser?.close());
+
+/** How the page is looked at. */
+const DESK = { width: 1280, height: 720, colorScheme: "light", reducedMotion: "no-preference" } as const;
+const PHONE = { width: 320, height: 640, colorScheme: "dark", reducedMotion: "reduce" } as const;
+
+/** Points (1/72 inch), within which Chromium rounds a paper. */
+const A4 = { width: 595, height: 842 };
+
+describe.skipIf(!browser)("the page", () => {
+  let visits: Visits;
+  beforeAll(async () => {
+    visits = await startVisits(browser as Browser);
+  });
+  afterAll(() => endVisits(visits));
+
+  describe("in every state", () => {
+    test.each(Object.entries(WALKS))("is for everyone, in both themes, and fits a phone: %s", async (_, walk) => {
+      const looks = new Map<string, Look>();
+      const unfolded = new Set<string>();
+      let views: (typeof DESK | typeof PHONE)[] = [DESK, PHONE];
+      for await (const { state, page } of walk(visits)) {
+        await unfold(page, unfolded);
+        for (const { width, height, ...media } of views) {
+          await page.emulateMedia(media);
+          await page.setViewportSize({ width, height });
+          expect.soft(await violations(page), state).toEqual([]);
+          if (width === PHONE.width) expect.soft(await page.evaluate(FORM_FAULTS), state).toEqual([]);
+          else for (const look of await signs(page, new Set(looks.keys()))) looks.set(look.kind, look);
+        }
+        // The next state is looked at first as this one was last: a change of view takes time.
+        views = views.toReversed();
+      }
+      expectToldApart([...looks.values()]);
+    });
+
+    /** A sign and its word both tell: a reader who sees no colours, or no signs at all, knows one state from another. */
+    function expectToldApart(looks: readonly Look[]): void {
+      for (const one of looks)
+        for (const other of looks.filter(({ group, kind }) => group === one.group && kind > one.kind)) {
+          if (one.tone === other.tone && one.word === other.word) continue;
+          const both = `${one.kind}, ${other.kind}`;
+          expect.soft(one.word, both).not.toBe(other.word);
+          expect.soft(difference(one.ink, other.ink), both).toBeGreaterThan(0.05);
+        }
+    }
+
+    test("is there for those who have their own colours, and want nothing to move", async () => {
+      const page = await visits.judged(file(tampered));
+      await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
+      const style = "getComputedStyle(document.querySelector('.verdict'))";
+      expect(await page.evaluate(`${style}.borderTopStyle + ${style}.borderLeftWidth`)).toBe("solid4px");
+      expect(await signs(page)).not.toEqual([]);
+      const moving =
+        "[...document.querySelectorAll('*')].filter((one) => getComputedStyle(one).transitionDuration !== '0s')";
+      expect(await page.evaluate(`${moving}.length`)).toBe(0);
+      await page.emulateMedia({ forcedColors: null, reducedMotion: null });
+      expect(await page.evaluate(`${moving}.length`)).toBeGreaterThan(0);
+    });
+  });
+
+  describe("on paper", () => {
+    const verdict = (page: Page) => shown(page.locator(".verdict"));
+
+    test("is a certificate whose code leads back to a verified page", async () => {
+      const { url } = visits.world;
+      const bought = await visits.buy();
+      const page = await visits.visit();
+      await choose(page, file(bought));
+      const [saving] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Save certificate" }).click(),
+      ]);
+      const svg = await text(await saving.createReadStream());
+      expect(svg).toContain("SANDBOX - NOT REAL");
+
+      const code = (await codeOf(svg, page.context())) ?? "no code";
+      expect(code).toMatch(new RegExp(`^${url}/#c1\\.[\\w-]{43}\\.${bought.attest.txnId}$`));
+      const led = await openPage(await visits.visitor(), code);
+      await led.waitForSelector("[data-state=warning]");
+      expect(await verdict(led)).toContain("It is the one that the certificate names.");
+
+      await judge(led, { name: "certificate.svg", contents: svg });
+      expect(await led.locator("[data-state=warning]").count()).toBe(1);
+      const keys = parseKeyHistory(await (await fetch(`${url}/.well-known/attestor-keys.json`)).json());
+      const report = verify(bought, { trust: keys });
+      const list = { history: keys, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
+      const judged = { report, bundle: bought, subject: subjectOf(bought), keys: list };
+      const making = makingOf(judged, new Date(), "a4");
+      const pdf = makeCertificate("pdf", Buffer.from(JSON.stringify(bought)), keys, making);
+      await judge(led, { name: "certificate.pdf", contents: pdf.bytes });
+      expect(await led.locator("[data-state=warning]").count()).toBe(1);
+    });
+
+    test("is that certificate alone, on one sheet", async () => {
+      const page = await visits.judged(file(bundle));
+      // In the place of the browser's dialog, which a test cannot press.
+      await page.evaluate("globalThis.print = () => undefined");
+      await page.getByRole("button", { name: "Print certificate" }).click();
+      await page.emulateMedia({ media: "print" });
+      const visible = "[...document.body.children].filter((one) => one.checkVisibility()).map((one) => one.className)";
+      expect(await page.evaluate(visible)).toEqual(["certificate"]);
+      const printed = await PDFDocument.load(await page.pdf({ format: "A4" }));
+      expect(printed.getPages().map((sheet) => sheet.getSize())).toEqual([
+        { width: expect.closeTo(A4.width, -0.5), height: expect.closeTo(A4.height, -0.5) },
+      ]);
+      // Chromium tells the page of the beginning and the end of a print.
+      expect(await page.locator(".certificate").count()).toBe(0);
+      await page.emulateMedia({ media: null });
+    });
+
+    test("is without buttons, and with all that was folded away", async () => {
+      const page = await visits.judged(file(bundle));
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      expect(await page.locator("button:visible, nav:visible").count()).toBe(0);
+      expect(await page.locator("details:not([open])").count()).toBe(0);
+      expect(await page.evaluate("getComputedStyle(document.documentElement).backgroundColor")).toBe(
+        "rgb(255, 255, 255)",
+      );
+      await page.emulateMedia({ media: null, colorScheme: null });
+    });
+
+    test("asks for the file that a certificate names where it cannot be fetched, and takes no other", async () => {
+      const fragment = new URL(pointerUrl(visits.world.url, bundle)).hash;
+      const page = await visits.visit(current, fragment);
+      await page.getByText("This certificate names one attestation").waitFor();
+      await choose(page, file(testBundle()));
+      await page.getByText("Another attestation than the one on the certificate.").waitFor();
+      await page.goto("about:blank");
+      await page.goto(`${visits.world.url}/${fragment}`);
+      await choose(page, file(bundle));
+      await page.waitForSelector("[data-state=verified]");
+    });
+  });
+
+  test.skipIf(PICTURES === undefined)("has its picture taken", async () => {
+    const folder = PICTURES as string;
+    await mkdir(folder, { recursive: true });
+    const take = async (page: Page, name: string) => writeFile(join(folder, `${name}.png`), await page.screenshot());
+    const look = async (page: Page, width: number, height: number, colorScheme: "light" | "dark" = "light") => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height });
+    };
+    // As it looks at an address of its own: no address of this machine is in a picture.
+    const hideAddress = (page: Page) =>
+      page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint, .verdict p"))
+        hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
+    for (const [name, given, width, scheme] of [
+      ["verified", bundle, 800, "light"],
+      ["verified-dark", bundle, 800, "dark"],
+      ["not-verified", tampered, 800, "light"],
+      ["phone", bundle, 390, "light"],
+    ] as const) {
+      const page = await visits.judged(file(given));
+      await hideAddress(page);
+      await look(page, width, width === 390 ? 844 : 700, scheme);
+      await take(page, name);
+    }
+    const page = await visits.judged(file(bundle), current);
+    const [saving] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save certificate" }).click(),
+    ]);
+    const svg = await text(await saving.createReadStream());
+    const sheet = await page.context().newPage();
+    await look(sheet, 794, 1123);
+    await sheet.setContent(`<body style="margin:0">${svg}</body>`);
+    await take(sheet, "certificate");
+  });
+});
+
+/** Unfolds what is folded away, once of each kind. @param known the summaries of what was unfolded before */
+async function unfold(page: Page, known: Set<string>): Promise<void> {
+  const summaries = await page.evaluate<string[]>(`[...document.querySelectorAll("summary")]
+    .filter(({ textContent }) => !${JSON.stringify([...known])}.includes(textContent))
+    .map((summary) => { summary.parentElement.open = true; return summary.textContent; })`);
+  for (const summary of summaries) known.add(summary);
+}
+
+/** Run in the page: what is too wide, too small to be hit, of another size than the page's four, or doubled. */
+const FORM_FAULTS = `(() => {
+  const all = [...document.body.querySelectorAll("*")].filter((one) => one.checkVisibility());
+  const say = (fault, found) => found.map((one) => fault + ": " + one.outerHTML.slice(0, 120));
+  const sizes = new Set(["14px", "16px", "18px", "28px"]);
+  const targets = all.filter((one) => one.matches("a, button, summary, input, label > input"));
+  const box = (one) => one.getBoundingClientRect();
+  const hasText = (one) => [...one.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim());
+  const headings = all.filter((one) => one.matches("h1"));
+  return [
+    ...(document.documentElement.scrollWidth > 320 ? ["wider than 320 px"] : []),
+    ...say("outside the page", all.filter((one) => box(one).right > 320)),
+    ...say("smaller than 44 px", targets.filter((one) => box(one).height < 44 || box(one).width < 44)),
+    ...say("another size", all.filter((one) => hasText(one) && !sizes.has(getComputedStyle(one).fontSize))),
+    ...(headings.length === 1 ? [] : [headings.length + " headings"]),
+    ...(document.title.endsWith(" · attestd") && headings[0]?.innerText.trim() === document.title.slice(0, -10) ? [] : ["title: " + document.title]),
+    ...(document.querySelector("[role=status]") ? [] : ["no status"]),
+  ];
+})()`;
+
+/** Share of the pixels of two signs that are ink in one of them alone. */
+function difference(one: readonly boolean[], other: readonly boolean[]): number {
+  return one.filter((isInk, place) => isInk !== other[place]).length / one.length;
+}
+
+/** What the code on a certificate says. */
+async function codeOf(svg: string, context: BrowserContext): Promise<string | undefined> {
+  const page = await context.newPage();
+  await page.setViewportSize({ width: 800, height: 400 });
+  await page.setContent(`<body style="margin:0">${svg}</body>`);
+  return readCode(await page.screenshot());
+}

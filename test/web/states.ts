@@ -1,0 +1,270 @@
+import { fromUtf8, utf8, verify } from "@attestd/proof";
+import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
+import type { BrowserContext, Page, Route } from "playwright-core";
+import type { Hex } from "viem";
+import { usdcTransfer } from "../../packages/web/example.ts";
+import { testBaseBlock, testBlockBundle, testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
+import { post } from "../e2e/world.ts";
+import { choose, drop, openPage } from "./browser.ts";
+import { injectWallet } from "./browser-wallet.ts";
+import {
+  bundle,
+  current,
+  file,
+  judge,
+  ROUND,
+  retired,
+  revoked,
+  stranger,
+  successor,
+  tampered,
+  type Visits,
+} from "./visits.ts";
+
+/** A state that the page is in, until the walk goes on. */
+export type Stop = { state: string; page: Page };
+
+/** Every state of the page, each walk on one page: reached as a reader reaches it. */
+export const WALKS: Readonly<Record<string, (visits: Visits) => AsyncGenerator<Stop>>> = {
+  "checking a file": checking,
+  "a purchase": purchase,
+};
+
+async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
+  const context = await visitor();
+  let served: object | Promise<object> = {};
+  await context.route("**/.well-known/attestor-keys.json", async (route) => {
+    await route.fulfill({ json: await served }).catch(() => undefined);
+  });
+  const page = await openPage(context, `${world.url}/#keys`);
+  const at = (state: string): Stop => ({ state, page });
+  const judged = async (value: object, state: string) => {
+    await judge(page, file(value));
+    return at(state);
+  };
+  const certified = async (state: string, from = "", to = "") => {
+    await judge(page, { name: "certificate.svg", contents: certificate().replaceAll(from, to) });
+    return at(state);
+  };
+  const goTo = async (fragment: string) => {
+    await page.goto(`${world.url}/${fragment}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  };
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  yield at("no key list");
+
+  const list = Promise.withResolvers<object>();
+  served = list.promise;
+  await goTo("");
+  await page.reload();
+  await page.waitForSelector("#ready", { state: "attached" });
+  yield at("empty");
+  // Without the key list nothing can be judged; it does not come.
+  await choose(page, file(bundle));
+  await page.getByRole("heading", { name: "Reading…" }).waitFor();
+  yield at("reading");
+  list.resolve(current);
+  await page.waitForSelector("[data-state]");
+  yield at("verified");
+  yield await judged(testBlockBundle({ round: ROUND }), "verified, a block");
+  yield await judged(testInclusionBundle({ block: testBaseBlock(3), round: ROUND }), "verified, an inclusion");
+  const included = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, level: "included" });
+  yield await judged(included, "verified, with a warning");
+  yield await judged(testBundle({ attestor: stranger }), "signer unknown");
+  await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }])));
+  await page.getByText("contradicts attestd.example's own").waitFor();
+  yield at("verified, by a key list that another contradicts");
+  await goTo("#keys");
+  yield at("keys, of which others are known");
+  // The list counts when what was judged before is judged by it again.
+  await drop(page, file(current));
+  await page.waitForSelector("[data-state=unknown]");
+  yield await judged(tampered, "failed");
+  yield await certified("verified, a certificate");
+  yield await certified("failed, a certificate with other words", "25.00 USDC", "95.00 USDC");
+  yield await certified("a certificate that can't be compared", "layout&quot;:1", "layout&quot;:2");
+  yield await judged({ ...bundle, extra: 1 }, "failed, of another form");
+  yield await judged({ ...current, keys: [] }, "a key list that can't be read");
+  yield await judged({ hello: "world" }, "unreadable");
+
+  await press(page, "Check another");
+  await press(page, "Example");
+  await page.waitForSelector("[data-state]");
+  yield at("example");
+  await goTo(new URL(pointerUrl(world.url, bundle)).hash);
+  await page.getByText("This certificate names one attestation").waitFor();
+  yield at("asked for what a certificate names");
+  await judge(page, file(bundle));
+  await page.route("**/verify?chain=1", (route) => route.fulfill({ status: 503, json: { detail: "Busy." } }));
+  await press(page, "Check on the ledger");
+  await page.getByText("Couldn't ask the ledger").waitFor();
+  yield at("the ledger was not asked");
+  await context.setOffline(true);
+  await page.locator("#offline").waitFor();
+  yield at("offline");
+  await context.setOffline(false);
+  const checks = { chainSource: "pass", chainAttest: "pass" };
+  const found = { checks, failures: [], recordedAt: "2026-03-04T05:06:07.000Z" };
+  await page.route("**/verify?chain=1", (route) => route.fulfill({ json: found }));
+  await press(page, "Try again");
+  await page.getByText("Compared with the ledger by").waitFor();
+  yield at("compared with the ledger");
+
+  await drop(page, file(revoked));
+  await page.waitForSelector("[data-state=revoked]");
+  yield at("revoked");
+  await drop(page, file(retired));
+  await page.waitForSelector("[data-state=verified]");
+  yield at("verified, by a retired key");
+  await goTo("#keys");
+  yield at("keys");
+  served = testHistory([{ attestor: successor, fromRound: 1 }]);
+  await page.reload();
+  await page.getByText("The key list served here takes back").waitFor();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  yield at("a key list that is not believed");
+}
+
+async function* purchase(visits: Visits): AsyncGenerator<Stop> {
+  const { world } = visits;
+  const { algorand, base: txid = "" } = world.sandbox.sampleTransactions;
+  const { context, wallet } = await walletOf(visits);
+  const page = await openPage(context, `${world.url}/#buy`);
+  const at = (state: string): Stop => ({ state, page });
+  const heading = (name: string) => page.getByRole("heading", { name }).waitFor();
+  const askPrice = async (id: string) => {
+    await page.getByLabel("Transaction").fill(id);
+    await press(page, "See the price");
+  };
+  await heading("Buy an attestation");
+  yield at("asked what to buy");
+  await askPrice("0x12");
+  await page.getByText("That is no transaction id").waitFor();
+  yield at("no transaction id");
+  await askPrice(algorand);
+  await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
+  yield at("what this page can't buy");
+  await page.route("**/attest", (route) => route.abort("connectionrefused"), { times: 1 });
+  await askPrice(txid);
+  await page.getByText("The service can't be asked now.").waitFor();
+  yield at("the service is stopped");
+  await page.evaluate("delete globalThis.ethereum");
+  await askPrice(txid);
+  await heading("Review");
+  yield at("review, without a wallet");
+  await press(page, "Cancel");
+  await announceWallets(page, ["Wallet One", "Wallet Two"]);
+  await askPrice(txid);
+  await heading("Review");
+  yield at("review, with two wallets");
+
+  wallet.chainId = 1;
+  wallet.chains.delete(8453);
+  await page.reload();
+  await askPrice(txid);
+  await heading("Review");
+  yield at("review, not connected");
+  await press(page, "Connect wallet");
+  await page.getByRole("button", { name: "Switch to Base" }).waitFor();
+  yield at("review, on another network");
+  await press(page, "Switch to Base");
+  await page.getByRole("button", { name: "Add Base" }).waitFor();
+  yield at("review, without Base");
+  await press(page, "Add Base");
+  wallet.declines = true;
+  await press(page, "Sign and pay");
+  await page.getByText("You declined.").waitFor();
+  yield at("declined");
+  await press(page, "Cancel");
+  wallet.balance = 400n;
+  await askPrice(txid);
+  await page.getByText("You have 0.0004 USDC").waitFor();
+  yield at("too little");
+  await press(page, "Cancel");
+  wallet.balance = undefined;
+  await askPrice(txid);
+  await page.getByRole("button", { name: "Sign and pay" }).waitFor();
+  yield at("review");
+
+  const [decided, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  wallet.onSign = () => decided.promise;
+  const pending = { code: "attestation_pending", retry: { sameHeader: true } };
+  let answer = async (route: Route) => route.fulfill({ status: 503, headers: { "retry-after": "0" }, json: pending });
+  await onPayment(context, (route) => answer(route));
+  await press(page, "Sign and pay");
+  await page.getByRole("button", { name: "Waiting for wallet" }).waitFor();
+  yield at("waiting for the wallet");
+  decided.resolve();
+  await page.getByText("Still working. Don't pay again.").first().waitFor();
+  yield at("working");
+  answer = (route) => held.promise.then(() => route.continue());
+  await page.reload();
+  await page.getByText("Continuing your paid call.").first().waitFor();
+  yield at("continuing");
+  held.resolve();
+  await heading("Bought and saved");
+  yield at("bought");
+
+  const refusal = { code: "source_not_found", detail: "No such transaction." };
+  answer = (route) => route.fulfill({ status: 404, json: refusal });
+  await press(page, "Buy another");
+  await heading("Saved on this device");
+  yield at("asked what to buy, with what is saved");
+  await askPrice(txid);
+  await press(page, "Sign and pay");
+  await heading("Not attested");
+  yield at("refused");
+  const unpaid = await post(`${world.url}/attest`, { txid });
+  const required = unpaid.headers.get("payment-required") as string;
+  answer = (route) => route.fulfill({ status: 402, headers: { "payment-required": required }, body: unpaid.text });
+  await press(page, "Ask again");
+  await heading("Not paid");
+  yield at("not paid");
+  answer = (route) => route.fulfill({ json: { version: 1 } });
+  await press(page, "See the price again");
+  await press(page, "Sign and pay");
+  await heading("Paid, not finished");
+  yield at("not finished");
+  // Whoever believes another signer than this service's cannot verify what it sells.
+  await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: current }));
+  answer = (route) => route.continue();
+  await page.reload();
+  await heading("Bought, but not verified");
+  yield at("bought, not verified");
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
+
+/** The certificate of `bundle`, as the page saves it. */
+export function certificate(): string {
+  const report = verify(bundle, { trust: current });
+  const keys = { history: current, basis: { basis: "origin", name: "attestd.example", since: Date.now() } } as const;
+  const making = makingOf({ report, bundle, subject: subjectOf(bundle), keys }, new Date(), "a4");
+  return fromUtf8(makeCertificate("svg", utf8(JSON.stringify(bundle)), current, making).bytes);
+}
+
+/** A visitor with a browser wallet, whose key has USDC. */
+export async function walletOf({ visitor, world }: Visits) {
+  const context = await visitor();
+  const { payers, baseRpcUrl } = world.sandbox;
+  return { context, wallet: await injectWallet(context, payers.base?.privateKey as Hex, baseRpcUrl as string) };
+}
+
+/** Answers in the place of the service whatever carries a payment. */
+export async function onPayment(context: BrowserContext, answer: (route: Route) => Promise<void>): Promise<void> {
+  await context.route("**/attest", (route) =>
+    route.request().headers()["payment-signature"] === undefined
+      ? route.continue()
+      : answer(route).catch(() => undefined),
+  );
+}
+
+/** Puts wallets on a page that announce themselves (EIP-6963), and know no account. */
+async function announceWallets(page: Page, names: readonly string[]): Promise<void> {
+  await page.evaluate(`addEventListener("eip6963:requestProvider", () => {
+    for (const name of ${JSON.stringify(names)}) {
+      const detail = { info: { name }, provider: { request: async () => [] } };
+      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    }
+  })`);
+}

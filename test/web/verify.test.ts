@@ -1,0 +1,433 @@
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { ProofBundle } from "@attestd/proof/bundle";
+import type { KeyHistory } from "@attestd/proof/trust";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CASES, HISTORIES } from "../../docs/verify/bundles.ts";
+import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { testBundle, testHistory, testPayment } from "../bundles/bundles.ts";
+import { heldAt } from "../e2e/held-at.ts";
+import {
+  choose,
+  drop,
+  type GivenFile,
+  judgeAll,
+  openPage,
+  paste,
+  pressByKeyboard,
+  shown,
+  startBrowser,
+  watchFocus,
+} from "./browser.ts";
+import { certificate } from "./states.ts";
+import {
+  attestor,
+  bundle,
+  current,
+  endVisits,
+  file,
+  judge,
+  ROUND,
+  retired,
+  revoked,
+  startVisits,
+  stranger,
+  successor,
+  tampered,
+  type Visits,
+} from "./visits.ts";
+
+/** A list of a stranger's key alone, in the site's own name. */
+const strangers = testHistory([{ attestor: stranger, fromRound: 1 }]);
+
+const browser: Browser | undefined = await startBrowser();
+afterAll(() => browser?.close());
+
+describe.skipIf(!browser)("the page checks", () => {
+  let visits: Visits;
+  /** Bought of the world's own service. */
+  let bought: ProofBundle;
+  beforeAll(async () => {
+    visits = await startVisits(browser as Browser);
+    bought = await visits.buy();
+  });
+  afterAll(() => endVisits(visits));
+  const judged = (given: GivenFile, history?: KeyHistory) => visits.judged(given, history);
+
+  /** What the reader is taken to. */
+  const focused = (page: Page) => shown(page.locator("h1:focus"));
+  const verdict = (page: Page) => shown(page.locator(".verdict"));
+  const links = (page: Page) =>
+    page.locator("main a[href^=https]").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
+  /** What stands on the page, from its top. */
+  const outline = (page: Page) =>
+    page
+      .locator("main :is(h1, button.primary, h2, summary, .limits)")
+      .evaluateAll((all) => all.map((one) => (one.classList.contains("limits") ? "limits" : one.textContent)));
+
+  test("a bundle without asking anyone, and says no more than the bundle proves", async () => {
+    const page = await judged(file({ hello: "world" }));
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await judge(page, file(bundle));
+    expect(await focused(page)).toBe("Verified");
+    expect(await page.title()).toBe("Verified · attestd");
+    expect(await verdict(page)).toContain(
+      `This file is unchanged, and attestd.example signed it.\n\nIt states that this Base transaction was recorded on Algorand in round ${ROUND}.\n\nNothing was uploaded. Not yet compared with the ledger.`,
+    );
+    const said = await shown(page.locator("main"));
+    expect(said).not.toMatch(/is recorded|\d\d:\d\d/);
+    expect(said).toMatch(/USDC transfer on Base, 25\.00 USDC.*about January 2025, estimated from the round/s);
+    expect(await page.locator(".checks [data-result=pass]").count()).toBe(6);
+    expect(await page.locator(".checks [data-result=not_checked]").count()).toBe(2);
+    expect(await links(page)).toEqual([
+      `https://basescan.org/tx/${bundle.source.txnId}`,
+      `https://allo.info/tx/${bundle.attest.txnId}`,
+    ]);
+    expect(await outline(page)).toEqual([
+      "Verified",
+      "Check on the ledger",
+      "What was attested",
+      "Checks",
+      "Decoded transaction",
+      "Note on the ledger",
+      "JSON",
+      "How to verify without this site",
+      "limits",
+    ]);
+    expect(requests).toEqual([]);
+  });
+
+  test("and shows what failed first, and nothing that a changed file claims as if it were so", async () => {
+    const page = await judged(file(tampered));
+    expect(await focused(page)).toBe("Not verified");
+    expect(await verdict(page)).toContain("Changed after signing, or another file's signature. Don't rely on it.");
+    expect(await outline(page)).toEqual([
+      "Not verified",
+      "What failed",
+      "4 checks passed",
+      "2 checks not made",
+      "What the file claims. Not proven.",
+      "JSON",
+      "limits",
+    ]);
+    expect(await page.locator("details[open]").count()).toBe(0);
+    expect(await page.locator("main > ol .label").allInnerTexts()).toEqual(["Signature", "Fingerprint"]);
+    const [stated, computed] = [tampered.source.hashSha256, bundle.source.hashSha256];
+    const values = page.locator("main > ol .values dd");
+    expect(await values.allInnerTexts()).toEqual([stated, computed]);
+    expect(await values.locator("mark").allInnerTexts()).toEqual([stated.at(-1), computed.at(-1)]);
+    const lines = "[...document.querySelectorAll('mark')].map((one) => getComputedStyle(one).textDecorationLine)";
+    expect(await page.evaluate(lines)).toEqual(["underline", "underline"]);
+    expect(await links(page)).toEqual([]);
+    expect(await shown(page.locator("main"))).not.toMatch(/signed by|certificate/i);
+    await page.getByText("4 checks passed").click();
+    expect(await shown(page.locator("details .checks").first())).toContain(
+      "The file names a key of attestd.example; unconfirmed.",
+    );
+  });
+
+  test("and names a stranger's key for what it is, and takes the stranger's key list when it is given", async () => {
+    const page = await visits.visit(current);
+    await judge(page, file(testBundle({ attestor: stranger })));
+    expect(await focused(page)).toBe("Signer unknown");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+    expect(await verdict(page)).toContain("Unchanged, but its key is in no history here. Anyone could have made it.");
+    expect(await links(page)).toEqual([]);
+    await drop(page, file(heldAt("https://stranger.example", strangers), "keys.json"));
+    await page.waitForSelector("[data-state=verified]");
+    // Whoever made the bundle may have made the list.
+    expect(await verdict(page)).toContain("The signer is known from the key list that you gave, not from this site.");
+    expect(await verdict(page)).toMatch(/Rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\./);
+  });
+
+  test.each<[string, KeyHistory, typeof stranger?]>([
+    ["another key", strangers],
+    ["another key, by another scheme", heldAt("http://attestd.example", strangers)],
+    [
+      "a successor, endorsed with a stolen key, of which the site knows nothing",
+      testHistory([
+        { attestor, fromRound: 1 },
+        { attestor: stranger, fromRound: 500 },
+      ]),
+      // The bundle may claim the attestor's account; only the ledger would show that it never sent the note.
+      { ...stranger, algorandAddress: attestor.algorandAddress },
+    ],
+  ])("and is never green by a dropped list that gives the site's own name %s", async (_, forged, signer = stranger) => {
+    const page = await visits.visit(current);
+    await drop(page, file(testBundle({ attestor: signer })), file(forged, "keys.json"));
+    await page.waitForSelector("[data-state=warning]");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+    expect(await verdict(page)).toMatch(
+      /key list that you gave contradicts attestd\.example's own|own list, of [\d-]+, does not have this key/,
+    );
+    expect(await links(page)).toEqual([]);
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+    await page.goto(`${visits.world.url}/#keys`);
+    await page.getByText(/contradicts attestd\.example's own|does not have this key/).waitFor();
+  });
+
+  test("and judges by the site's own list where that goes on from the one that was dropped", async () => {
+    const page = await visits.visit(revoked);
+    // A list from before the key was withdrawn.
+    await drop(page, file(current, "keys.json"));
+    await judge(page, file(bundle));
+    expect(await page.locator(".verdict").getAttribute("data-state")).toBe("revoked");
+    expect(await verdict(page)).toContain(`Rests on the key list of ${new URL(visits.world.url).host}, fetched on `);
+  });
+
+  test("and knows no date of a list that was pasted, so that it counts as old", async () => {
+    const page = await visits.visit({ ...current, keys: [] } as KeyHistory);
+    await paste(page, JSON.stringify(current));
+    await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
+    await drop(page, file(bundle));
+    await page.waitForSelector("[data-state=warning]");
+    expect(await verdict(page)).toContain("Key list is from an unknown date; later withdrawals don't show.");
+  });
+
+  test("and compares a certificate's words with its bundle", async () => {
+    const svg = (from: string, to: string): GivenFile => ({
+      name: "c.svg",
+      contents: certificate().replaceAll(from, to),
+    });
+    const page = await judged(svg("", ""));
+    expect(await focused(page)).toBe("Verified");
+    expect(await verdict(page)).toContain(
+      "The certificate's words are those of its bundle. By its maker's word alone it was checked on ",
+    );
+
+    await judge(page, svg("25.00 USDC", "9,999,999.00 USDC"));
+    expect(await focused(page)).toBe("Not verified");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("failed");
+    expect(await verdict(page)).toContain("The certificate's words are not those of its bundle");
+    expect(await page.locator("main > ol .label").allInnerTexts()).toEqual(["Certificate"]);
+    expect((await page.locator("main > ol .values dd").allInnerTexts()).join(" ")).toContain("9,999,999.00 USDC");
+    expect(await links(page)).toEqual([]);
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+
+    await judge(page, svg("layout&quot;:1", "layout&quot;:2"));
+    expect(await focused(page)).toBe("Words not compared");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+    expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on them.");
+    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+  });
+
+  test("and keeps what a replaced key signed, and says so", async () => {
+    const page = await judged(file(bundle), retired);
+    expect(await focused(page)).toBe("Verified");
+    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("passed");
+    expect(await verdict(page)).toContain(`signed it with a key current in round ${ROUND}, replaced since.`);
+    expect(await shown(page.locator(".checks"))).toContain(
+      `A key of attestd.example, current in round ${ROUND}, replaced in ${ROUND + 1000}.`,
+    );
+  });
+
+  test("and does not believe a withdrawn key, unless the ledger shows the record", async () => {
+    const page = await judged(file(bundle), revoked);
+    expect(await focused(page)).toBe("Not verified");
+    expect(await verdict(page)).toMatch(
+      /Key withdrawn in round \d+; .* can't be believed\.\s+The ledger check can show/,
+    );
+    const report = { checks: { chainSource: "pass", chainAttest: "pass" }, failures: [] };
+    await page.route("**/verify?chain=1", (route) => route.fulfill({ json: report }));
+    await page.getByRole("button", { name: "Check on the ledger" }).click();
+    await page.waitForSelector("[data-state=verified]");
+    expect(await verdict(page)).toMatch(
+      /key withdrawn in round \d+, after the ledger had recorded it.*is recorded on Algorand/s,
+    );
+  });
+
+  test.each<[string, GivenFile, string]>([
+    ["no JSON", { name: "text.json", contents: '{\n"version": 1,\n oops' }, "Not JSON (line 3)."],
+    ["another JSON", file({ hello: "world" }), "Not an attestd bundle."],
+    ["a picture", { name: "a.png", contents: Uint8Array.of(137, 80, 78, 71, 255) }, "Not JSON: it isn't text."],
+    ["a PDF of someone else", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
+    ["a broken key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "A key list that can't be believed"],
+  ])("and can't read %s, and says why", async (_, given, why) => {
+    const page = await judged(given);
+    expect(await focused(page)).toBe("Can't read this file");
+    expect(await verdict(page)).toContain(why);
+  });
+
+  test("and does not even open what is larger than any bundle", async () => {
+    await using folder = await temporaryFolder();
+    const big = join(folder.path, "big.json");
+    await writeFile(big, "");
+    await truncate(big, 5_000_000);
+    const page = await judged(file({ hello: "world" }));
+    await page.getByRole("button", { name: "Check another" }).click();
+    await choose(page, big);
+    await page.waitForSelector("[data-state=unreadable]");
+    expect(await verdict(page)).toContain("5.0 MB; bundles are smaller.");
+  });
+
+  test("what is pasted, and tries out an example that is believed for itself alone", async () => {
+    const page = await judged(file({ hello: "world" }));
+    await page.getByRole("button", { name: "Check another" }).click();
+    await page.getByRole("button", { name: "Example" }).click();
+    await page.waitForSelector("[data-state=warning]");
+    expect(await verdict(page)).toMatch(/Sandbox, not real\..*It is believed for this example alone\./s);
+    await page.getByRole("button", { name: "Check another" }).click();
+    await paste(page, JSON.stringify(bundle));
+    await page.waitForSelector("[data-state=verified]");
+    expect(await verdict(page)).not.toContain("example alone");
+  });
+
+  test("and copies ids whole, and says that it did", async () => {
+    const page = await judged(file(bundle));
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const copies = page.getByRole("button", { name: /^Copy / });
+    const [count, labels] = [await copies.count(), [] as (string | null)[]];
+    const copied: string[] = [];
+    for (let index = 0; index < count; index++) {
+      await copies.nth(index).focus();
+      await page.keyboard.press("Space");
+      const said = page.getByRole("button", { name: /^Copied / });
+      await said.waitFor();
+      labels.push(await said.getAttribute("aria-label"));
+      copied.push(await page.evaluate<string>("navigator.clipboard.readText()"));
+      await page.locator("h1").focus();
+    }
+    const { source, attest, attestor } = bundle;
+    const { algorandAddress } = attestor;
+    expect(copied).toEqual([source.txnId, source.hashSha256, attest.txnId, current.keys[0]?.kid, algorandAddress]);
+    expect(labels).toEqual(["transaction", "fingerprint", "record", "key", "account"].map((what) => `Copied ${what}`));
+  });
+
+  test("without a network once it was loaded, and after a reload too", async () => {
+    const context = await visits.visitor(undefined, { serviceWorkers: "allow" });
+    const page = await openPage(context, visits.world.url);
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)");
+    await context.setOffline(true);
+    await choose(page, file(bought));
+    await page.waitForSelector("[data-state=warning]");
+    expect(await shown(page.locator("#offline"))).toBe("Offline. Verification works; the ledger check can't.");
+    await page.getByRole("button", { name: "Check on the ledger" }).click();
+    await page.getByText("Couldn't ask the ledger; the result stands.").waitFor();
+
+    await page.reload();
+    await page.waitForSelector("#ready", { state: "attached" });
+    await choose(page, file(bought));
+    await page.waitForSelector("[data-state=warning]");
+  });
+
+  test("and says so while a slow file is read, and can be told to stop", async () => {
+    const context = await visits.visitor();
+    // Without the key list nothing can be judged; it does not come.
+    await context.route("**/.well-known/attestor-keys.json", () => undefined);
+    const page = await openPage(context, visits.world.url);
+    await page.getByRole("button", { name: "Choose file" }).focus();
+    await choose(page, file(bundle));
+    // Where the reader was is gone: the focus is on what has come.
+    await expect.poll(() => focused(page)).toBe("Reading…");
+    expect(await shown(page.getByRole("status"))).toBe("Reading…");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect(await focused(page)).toBe("Check an attestation");
+  });
+
+  test("and compares with the ledger when asked, by the keyboard alone", async () => {
+    const context = await visits.visitor();
+    const lost = await watchFocus(context);
+    const page = await openPage(context, visits.world.url);
+    const press = (name: string) => pressByKeyboard(page, name);
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Choose file")]);
+    const buffer = Buffer.from(JSON.stringify(bought));
+    await chooser.setFiles({ name: "b.json", mimeType: "application/json", buffer });
+    await page.waitForSelector("[data-state=warning]");
+    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(await verdict(page)).toMatch(/Sandbox, not real\..*states that.*Not yet compared/s);
+    await press("Check on the ledger");
+    await page.getByText("Compared with the ledger by").waitFor();
+    expect(await focused(page)).toBe("Verified, with a warning");
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await verdict(page)).toContain(
+      `This Algorand transaction is recorded on the sandbox's ledger in round ${bought.attest.round}, ${today} `,
+    );
+    expect(await links(page)).toEqual([]);
+    const [saving] = await Promise.all([page.waitForEvent("download"), press("Save certificate")]);
+    expect(await text(await saving.createReadStream())).toMatch(/Verified on [\d-]+, compared with the ledger/);
+    await press("Decoded transaction");
+    expect(await shown(page.locator("details[open]"))).toContain("ALGO");
+    await press("Keys");
+    await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
+    expect(await focused(page)).toBe("Keys believed here");
+    await press("Verify");
+    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(lost).toEqual([]);
+  });
+
+  test("and leaves the verdict when the service is out, and asks again", async () => {
+    const page = await judged(file(bundle));
+    let answer: object = { status: 503, json: { detail: "The chain cannot be asked now." } };
+    await page.route("**/verify?chain=1", (route) => route.fulfill(answer));
+    await page.getByRole("button", { name: "Check on the ledger" }).click();
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    expect(await focused(page)).toBe("Verified");
+    expect(await verdict(page)).toContain("Couldn't ask the ledger; the result stands.");
+    answer = { json: { checks: { chainSource: "pass", chainAttest: "pass" }, failures: [] } };
+    await again.click();
+    await page.getByText("is recorded on Algorand").waitFor();
+    expect(await verdict(page)).not.toContain("Couldn't ask");
+    await page.unrouteAll();
+  });
+
+  test("and shows markup and tricks of writing direction as the text that they are", async () => {
+    const txnBytes = testPayment('<img src=x onerror="document.title=1">\u202egpj');
+    const page = await judged(file(testBundle({ txnBytes })));
+    await page.getByText("Decoded transaction").click();
+    expect(await shown(page.locator("details[open]"))).toContain('<img src=x onerror="document.title=1">\\u{202e}gpj');
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(await page.title()).toBe("Verified · attestd");
+  });
+
+  test("and does not believe a key list that takes back what an earlier one said", async () => {
+    const context = await visits.visitor();
+    let served = retired;
+    await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: served }));
+    const page = await openPage(context, visits.world.url);
+    await choose(page, file(bundle));
+    await page.waitForSelector("[data-state=verified]");
+    served = testHistory([{ attestor: successor, fromRound: 1 }]);
+    await page.reload();
+    await page.getByText("The key list served here takes back").waitFor();
+    await choose(page, file(bundle));
+    await page.waitForSelector("[data-state=verified]");
+  });
+
+  test.each(Object.entries(HISTORIES))(
+    "and says of every bundle of the table, by the history %s, what is right",
+    async (keys, history) => {
+      const page = await visits.visit(history);
+      const cases = CASES.filter((one) => one.keys === keys);
+      const judgements = await judgeAll(
+        page,
+        cases.map(({ text }) => text),
+      );
+      const verdicts = judgements.map(({ state, failed }, index) => ({
+        name: cases[index]?.name,
+        isVerified: state === "verified" || state === "warning",
+        // What is no bundle at all has no checks to show.
+        failed: state === "unreadable" ? ["schema"] : failed,
+      }));
+      expect(verdicts).toEqual(cases.map(({ name, failed }) => ({ name, isVerified: failed.length === 0, failed })));
+    },
+  );
+
+  test("and is served so that caches and other sites can do no harm", async () => {
+    const { url } = visits.world;
+    const answer = await fetch(url);
+    expect(answer.headers.get("content-security-policy")).toMatch(
+      /default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/,
+    );
+    const html = await answer.text();
+    const etag = answer.headers.get("etag") as string;
+    expect((await fetch(url, { headers: { "if-none-match": etag } })).status).toBe(304);
+    const [script = ""] = /\/assets\/page-\w+\.js/.exec(html) ?? [];
+    const asset = await fetch(new URL(script, url));
+    expect(asset.headers.get("cache-control")).toContain("immutable");
+    expect((await fetch(url, { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+  });
+});
