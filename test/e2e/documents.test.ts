@@ -267,7 +267,7 @@ test("the keys are told alike as a history and as a JWK Set", async () => {
 describe("the ways to pay", () => {
   const SEVEN = ["scheme", "network", "asset", "payTo", "maxAmountRequired", "priceUsdc", "facilitatorUrl"] as const;
 
-  /** The table of interface.md, 5.3, as each document tells it. */
+  /** The table of ways to pay, as each document states it. */
   async function tables() {
     const { x402 } = await readJson("/discovery");
     const { resources } = await readJson("/.well-known/x402");

@@ -112,7 +112,7 @@ export class SimulatedLedger {
     return this.submit(transaction);
   }
 
-  /** Takes a transaction into the pool, or says with algod why not (findings: algod checks it against the next round). */
+  /** Takes a transaction into the pool, or returns algod's reason why not. Like algod, it checks against the next round. */
   submit(transaction: LedgerTransaction): Submission {
     const { id, lease, firstValid, lastValid } = transaction;
     const next = this.round + 1;

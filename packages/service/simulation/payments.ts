@@ -12,7 +12,7 @@ export type Account = { name: string; balance: bigint };
 
 /** A signed permission to move money once, on one chain. */
 export type Authorization = {
-  /** The payment key (design.md, "Formats"), and the id of the transaction that spends it. */
+  /** The payment key (docs/format.md, P), which is also the id of the transaction that spends it. */
   readonly key: string;
   readonly rail: RailName;
   readonly account: Account;

@@ -10,7 +10,7 @@ export type Span = { from: number; to: number };
 /** A transfer of USDC to an address of ours, as its chain shows it. */
 export type ChainPayment = {
   readonly rail: RailName;
-  /** The payment key (design.md, "Formats"); absent when the transfer is of a form of which none can be made. */
+  /** The payment key (docs/format.md, P); absent for a transfer from which none can be computed. */
   readonly key?: string;
   /** Further keys that this payment alone may use, such as its Algorand group id. */
   readonly aliases: readonly string[];

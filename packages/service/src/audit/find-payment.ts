@@ -8,7 +8,7 @@ import { Refused } from "./refused.ts";
 /** A payment that a call can be made of. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
 
-/** How each rail's payment keys begin (design.md, "Formats"), and what its transaction ids look like. */
+/** How each rail's payment keys begin (docs/format.md, P), and the form of its transaction ids. */
 const FORMS: readonly { rail: RailName; key: RegExp; isId: (text: string) => boolean }[] = [
   { rail: "algorand", key: /^algorand:[\w-]{43}\//, isId: isAlgorandTxId },
   { rail: "base", key: /^eip155:/, isId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text) },

@@ -185,7 +185,7 @@ function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
   return equalBytes(signingBytes(sealed), canonicalBytes(due));
 }
 
-/** The note that a call's attestation by that key has (design.md, "Formats"). */
+/** The note of a call's attestation by that key (docs/format.md). */
 function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Premises): string {
   const context = { keySha256, ledger: history.ledger, paymentKey: call.key };
   return products[call.subject.kind].note(evidenceOf(call), context);

@@ -59,7 +59,7 @@ type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | 
 const MISFIT = "the payer's signature does not fit the payment";
 
 /**
- * The order of checks of a paid request, one function for every door (design.md, "Endpoints").
+ * The order of checks of a paid request, one function for every transport.
  *
  * A payment that is known is answered from its row, and nothing else is asked. Who does not have the payer's own
  * signature gets one answer, whatever is known of the payment, and nothing is written, promised or asked of a

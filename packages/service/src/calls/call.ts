@@ -33,7 +33,7 @@ export type CallState =
 
 /** Fixed when the call is prepared. */
 export type CallRequest = {
-  /** The payment key (design.md, "Formats"): the identity of the call on every route and transport. */
+  /** The payment key (docs/format.md, P): the identity of the call on every route and transport. */
   readonly key: string;
   /** Further keys that this payment alone may use, such as its Algorand group id. */
   readonly aliases: readonly string[];

@@ -1,7 +1,7 @@
 /** The service as it introduces itself, wherever it does. */
 export const NAME = "attestd";
 
-/** Of the interface, as the OpenAPI contract and the agent card have it (interface.md, 9). */
+/** Version of the interface, in the OpenAPI contract and the agent card. */
 export const VERSION = "0.1.0";
 
 export const DESCRIPTION =

@@ -1,7 +1,7 @@
 import type { InterfaceOption } from "../payment/offers.ts";
 import type { Site } from "./site.ts";
 
-/** The terms of a paid operation: `x-x402` in the OpenAPI document, and the same wherever terms are told (interface.md, 5.3). */
+/** The terms of a paid operation: `x-x402` in the OpenAPI document, and the same in every other document. */
 export type PaymentTerms = {
   version: 2;
   scheme: string;
@@ -38,7 +38,7 @@ export function paymentTerms(site: Site): PaymentTerms {
   };
 }
 
-/** Solana is told in the text index alone, and in the 402 of a Base source (interface.md, 5.3). */
+/** Solana is offered only in the text index and in the 402 of a Base source. */
 export function isSolana({ network }: InterfaceOption): boolean {
   return network.startsWith("solana:");
 }

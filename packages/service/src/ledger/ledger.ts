@@ -8,7 +8,7 @@ export type Attempt = Window & {
   raw: Uint8Array;
 };
 
-/** What a node said to a submission, reduced to what can be done about it (findings: "algod says on submit"). */
+/** A node's answer to a submission, reduced to what can be done about it. */
 export type Submission =
   /** In the pool or already in the ledger. */
   | { status: "accepted" }

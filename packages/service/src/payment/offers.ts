@@ -4,7 +4,7 @@ import type { ChainName } from "../chains/chain.ts";
 import { type Facilitator, FacilitatorError, type SupportedKind } from "./facilitator.ts";
 import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
 
-/** Which rails may pay for a source, in the order in which they are offered (interface.md, 5.2). */
+/** Which rails may pay for a source, in the order in which they are offered. */
 const RAILS_FOR: Record<ChainName, readonly RailName[]> = {
   algorand: ["algorand"],
   base: ["base", "algorand", "solana"],
@@ -13,7 +13,7 @@ const RAILS_FOR: Record<ChainName, readonly RailName[]> = {
 /** The order of the interface's own table (5.3), then the rail that only the text index and a 402 list. */
 const EVERY_RAIL: readonly RailName[] = ["algorand", "base", "solana"];
 
-/** An option in the interface's own seven fields (interface.md, 5.3). */
+/** An option in the interface's own seven fields. */
 export type InterfaceOption = {
   scheme: string;
   network: string;
@@ -246,7 +246,7 @@ function notHeard(error: unknown): undefined {
   if (!(error instanceof FacilitatorError)) throw error;
 }
 
-/** What a payment says it moves, under x402's name or the interface's own (interface.md, 5.3). @returns anything */
+/** The amount that a payment states, under x402's name or the interface's own. @returns any JSON value */
 export function acceptedAmount({ accepted }: PaymentPayload): unknown {
   const { amount, maxAmountRequired } = accepted as { amount?: unknown; maxAmountRequired?: unknown };
   return amount ?? maxAmountRequired;

@@ -115,7 +115,6 @@ const BaseInclusion = named(
 
 const attestation = { attest: Attest, attestor: Attestor, signature: Signature };
 
-/** interface.md, 2.1. */
 export const ProofBundle = named(
   "ProofBundle",
   z

@@ -7,7 +7,7 @@ import { named } from "./registry.ts";
 
 const Link = z.url();
 
-/** interface.md, 5.3: the terms of a paid operation. */
+/** The terms of a paid operation. */
 export const PaymentTerms = named(
   "PaymentTerms",
   z

@@ -20,7 +20,6 @@ const PaymentRequirements = named(
     .describe("One way to pay, in the terms of x402 version 2."),
 );
 
-/** interface.md, 5.3. */
 export const PaymentOption = named(
   "PaymentOption",
   z

@@ -13,7 +13,6 @@ const TxId = z
   );
 const HEIGHT = "must be a height: an integer from 0 to 2^53 - 1, or its decimal digits";
 
-/** The attest request (interface.md, 2.6). */
 export const AttestRequest = named(
   "AttestRequest",
   z
@@ -39,13 +38,11 @@ const Height = z
   .refine((height) => Number.isSafeInteger(height) && height >= 0, HEIGHT)
   .describe("Round (Algorand) or block number (Base): an integer below 2^53, or its decimal digits.");
 
-/** The request to attest a block (interface.md, 4.4). */
 export const BlockRequest = named(
   "BlockRequest",
   z.strictObject({ chain: Chain, height: Height }).describe("The block to attest; one block per request."),
 );
 
-/** The request to prove that a transaction is in a block (interface.md, 4.4). */
 export const InclusionRequest = named(
   "InclusionRequest",
   z

@@ -17,7 +17,7 @@ export class PaymentRefused extends Error {
 /** A payload read by us, before anything about it is believed. */
 export type Payment = {
   readonly rail: RailName;
-  /** The payment key (design.md, "Formats"). */
+  /** The payment key (docs/format.md, P). */
   readonly key: string;
   /** Further keys that only this payment may use. */
   readonly aliases: readonly string[];
