@@ -13,7 +13,7 @@ import {
   structMap,
   toBase64Url,
 } from "@attestd/proof";
-import { rebuildTransaction } from "../chains/algorand-rebuild.ts";
+import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import { type SourceChain, SourceError, type SourceTransaction } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { ALGORAND_USDC } from "../payment/rails/algorand.ts";

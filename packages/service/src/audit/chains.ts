@@ -1,7 +1,7 @@
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { AlgorandSource } from "../chains/algorand.ts";
+import { AlgorandSource } from "../chains/algorand/source.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import type { RailName } from "../payment/rails/rail.ts";

@@ -1,5 +1,5 @@
-import { findInRound, proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
-import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.ts";
+import { findInRound, proveInPayset, readAlgorandHeader } from "./algorand/block-work.ts";
+import { encodeReceipts, proveItem, serializeTransactions } from "./base/block-work.ts";
 
 /**
  * What reading a block costs in computing: functions of bytes and JSON alone, so that they can run on any thread. Blocks

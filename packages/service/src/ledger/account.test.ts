@@ -2,7 +2,7 @@ import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/
 import algosdk from "algosdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../../test/fakes/algorand-providers.ts";
-import { AlgorandSource } from "../chains/algorand.ts";
+import { AlgorandSource } from "../chains/algorand/source.ts";
 import { AttestorAccount } from "./account.ts";
 import type { Rounds } from "./ledger.ts";
 import { readRecorded } from "./recorded.ts";

@@ -1,8 +1,8 @@
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
-import { AlgorandSource } from "../chains/algorand.ts";
-import { BaseSource } from "../chains/base.ts";
+import { AlgorandSource } from "../chains/algorand/source.ts";
+import { BaseSource } from "../chains/base/source.ts";
 import { createBlockWorkers } from "../chains/block-pool.ts";
 import type { BlockWork } from "../chains/block-work.ts";
 import type { ChainName, SourceChain } from "../chains/chain.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { encodeMsgpack, getMap, type MsgpackMap, splitBlock, toBase64 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { afterEach, describe, expect, it } from "vitest";
-import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../test/fakes/algorand-providers.ts";
-import { parseLosslessJson } from "../providers/json.ts";
-import { AlgorandSource } from "./algorand.ts";
-import { innerIdOf } from "./algorand-inner.ts";
+import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../../test/fakes/algorand-providers.ts";
+import { parseLosslessJson } from "../../providers/json.ts";
+import { innerIdOf } from "./inner.ts";
+import { AlgorandSource } from "./source.ts";
 
 const never = new AbortController().signal;
 const caip2 = algorandCaip2(GENESIS);

@@ -7,7 +7,7 @@ import {
   structMap,
   txid,
 } from "@attestd/proof";
-import { address, anyText, bytes, digest, flag, integer, type Json, list, object, text } from "./algorand-json.ts";
+import { address, anyText, bytes, digest, flag, integer, type Json, list, object, text } from "./indexer-json.ts";
 
 type Fields = Record<string, MsgpackValue | undefined>;
 

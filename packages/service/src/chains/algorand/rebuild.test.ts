@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeMsgpackMap, encodeMsgpack, getMap, toHex, txid } from "@attestd/proof";
 import { describe, expect, it } from "vitest";
-import { parseLosslessJson } from "../providers/json.ts";
-import { rebuildTransaction } from "./algorand-rebuild.ts";
+import { parseLosslessJson } from "../../providers/json.ts";
+import { rebuildTransaction } from "./rebuild.ts";
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (vectors === undefined) console.info("rebuild: ATTESTD_VECTORS is not set, recorded transactions are skipped");

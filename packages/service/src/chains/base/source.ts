@@ -1,19 +1,19 @@
 import { isBaseTxHash } from "@attestd/proof/base/transaction";
 import { evmCaip2 } from "@attestd/proof/caip2";
-import type { BaseNodes, BaseRpc, Receipt } from "../providers/base.ts";
-import { unavailable } from "../providers/provider.ts";
-import { agree, type QuorumRules, reportConflict } from "../providers/quorum.ts";
-import { fetchBytes, requireChain } from "./base-bytes.ts";
-import { lowestLevel, readLevels } from "./base-levels.ts";
-import { type BaseReading, readBaseBlock } from "./base-source-block.ts";
-import { type BlockWork, blockWork, runBlockWork } from "./block-work.ts";
+import type { BaseNodes, BaseRpc, Receipt } from "../../providers/base.ts";
+import { unavailable } from "../../providers/provider.ts";
+import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
+import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";
 import {
   type ConfirmationLevel,
   type SourceBlock,
   type SourceChain,
   SourceError,
   type SourceTransaction,
-} from "./chain.ts";
+} from "../chain.ts";
+import { type BaseReading, readBaseBlock } from "./block.ts";
+import { fetchBytes, requireChain } from "./bytes.ts";
+import { lowestLevel, readLevels } from "./levels.ts";
 
 export type BaseSourceOptions = {
   nodes: BaseNodes;

@@ -1,8 +1,8 @@
-import type { BaseNodes, BaseRpc } from "../providers/base.ts";
-import { ProviderError, unavailable } from "../providers/provider.ts";
-import { failover } from "../providers/quorum.ts";
-import { fetchBytes } from "./base-bytes.ts";
-import type { BlockWork } from "./block-work.ts";
+import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import { ProviderError, unavailable } from "../../providers/provider.ts";
+import { failover } from "../../providers/quorum.ts";
+import type { BlockWork } from "../block-work.ts";
+import { fetchBytes } from "./bytes.ts";
 
 /** Transactions whose bytes are asked for at once. */
 const AT_ONCE = 8;

@@ -19,7 +19,7 @@ import {
   verifyLeaf,
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import { hasInner } from "./algorand-inner.ts";
+import { hasInner } from "./inner.ts";
 
 /** What a node's block answer says of its header, recomputed. */
 export type AlgorandHeaderFacts = {

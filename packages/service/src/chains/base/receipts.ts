@@ -1,10 +1,10 @@
 import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase64 } from "@attestd/proof";
 import { z } from "zod";
-import type { BaseNodes, BaseRpc } from "../providers/base.ts";
-import { hexBytes } from "../providers/hex-bytes.ts";
-import { RpcRefusal } from "../providers/json-rpc.ts";
-import { ProviderError } from "../providers/provider.ts";
-import type { BlockWork } from "./block-work.ts";
+import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import { hexBytes } from "../../providers/hex-bytes.ts";
+import { RpcRefusal } from "../../providers/json-rpc.ts";
+import { ProviderError } from "../../providers/provider.ts";
+import type { BlockWork } from "../block-work.ts";
 
 const RawReceipts = z.array(hexBytes.min("0x00".length));
 

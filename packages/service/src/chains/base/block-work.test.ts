@@ -14,14 +14,14 @@ import {
   verifyIndex,
 } from "@attestd/proof";
 import { afterEach, describe, expect, it } from "vitest";
-import { testBaseBlock, testBaseTransaction } from "../../../../test/bundles/bundles.ts";
-import { type BlockOfBase, blockFromBytes, nodeWith } from "../../test/fakes/base-block.ts";
-import { type FakeBase, startRpcs } from "../../test/fakes/base-providers.ts";
-import type { Upstream } from "../../test/fakes/providers.ts";
-import type { Conflict } from "../providers/quorum.ts";
-import { BaseSource } from "./base.ts";
-import { encodeReceipts, proveItem, serializeTransactions } from "./base-block.ts";
-import type { ConfirmationLevel } from "./chain.ts";
+import { testBaseBlock, testBaseTransaction } from "../../../../../test/bundles/bundles.ts";
+import { type BlockOfBase, blockFromBytes, nodeWith } from "../../../test/fakes/base-block.ts";
+import { type FakeBase, startRpcs } from "../../../test/fakes/base-providers.ts";
+import type { Upstream } from "../../../test/fakes/providers.ts";
+import type { Conflict } from "../../providers/quorum.ts";
+import type { ConfirmationLevel } from "../chain.ts";
+import { encodeReceipts, proveItem, serializeTransactions } from "./block-work.ts";
+import { BaseSource } from "./source.ts";
 
 const never = new AbortController().signal;
 const open: Upstream[] = [];

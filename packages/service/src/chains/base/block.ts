@@ -1,13 +1,13 @@
 import { DecodeError, decodeBaseHeader, encodeBaseHeader, equalBytes, toBase64 } from "@attestd/proof";
-import type { BaseNodes, BaseRpc } from "../providers/base.ts";
-import { unavailable } from "../providers/provider.ts";
-import { agree, reportConflict } from "../providers/quorum.ts";
-import { requireChain } from "./base-bytes.ts";
-import { lowestLevel, readLevels } from "./base-levels.ts";
-import { proveReceipt } from "./base-receipts.ts";
-import { readTransactions } from "./base-transactions.ts";
-import type { BlockWork } from "./block-work.ts";
-import { type ConfirmationLevel, type ProvedTransaction, type SourceBlock, SourceError } from "./chain.ts";
+import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import { unavailable } from "../../providers/provider.ts";
+import { agree, reportConflict } from "../../providers/quorum.ts";
+import type { BlockWork } from "../block-work.ts";
+import { type ConfirmationLevel, type ProvedTransaction, type SourceBlock, SourceError } from "../chain.ts";
+import { requireChain } from "./bytes.ts";
+import { lowestLevel, readLevels } from "./levels.ts";
+import { proveReceipt } from "./receipts.ts";
+import { readTransactions } from "./transactions.ts";
 
 export type BaseReading = {
   nodes: BaseNodes;

@@ -2,10 +2,10 @@ import { concatBytes, DecodeError, fromHex, type IndexProof, proveIndex } from "
 import { encodeQuantity, encodeRlp, type RlpItem } from "@attestd/proof/base/rlp";
 import { baseTxHash } from "@attestd/proof/base/transaction";
 import { z } from "zod";
-import { wasmKeccak256 } from "../crypto/crypto.ts";
-import type { RpcTransaction } from "../providers/base.ts";
-import { hexBytes } from "../providers/hex-bytes.ts";
-import { serializeTransaction } from "./base-bytes.ts";
+import { wasmKeccak256 } from "../../crypto/crypto.ts";
+import type { RpcTransaction } from "../../providers/base.ts";
+import { hexBytes } from "../../providers/hex-bytes.ts";
+import { serializeTransaction } from "./bytes.ts";
 
 /**
  * Re-serialises a block's transactions.

@@ -1,12 +1,12 @@
 import { DecodeError } from "@attestd/proof";
-import type { Algod } from "../providers/algorand.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import { type ProviderError, unavailable } from "../providers/provider.ts";
-import { agree, reportConflict } from "../providers/quorum.ts";
-import type { AlgorandFinding, AlgorandHeaderFacts } from "./algorand-block.ts";
-import { lightHeaderOf } from "./algorand-light-header.ts";
-import type { BlockWork } from "./block-work.ts";
-import { type ProvedTransaction, type SourceBlock, SourceError, type TransactionInBlock } from "./chain.ts";
+import type { Algod } from "../../providers/algorand.ts";
+import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import { type ProviderError, unavailable } from "../../providers/provider.ts";
+import { agree, reportConflict } from "../../providers/quorum.ts";
+import type { BlockWork } from "../block-work.ts";
+import { type ProvedTransaction, type SourceBlock, SourceError, type TransactionInBlock } from "../chain.ts";
+import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
+import { lightHeaderOf } from "./light-header.ts";
 
 export type AlgorandBlockOptions = {
   nodes: AlgorandNodes;

@@ -1,5 +1,5 @@
-import type { BaseRpc } from "../providers/base.ts";
-import type { ConfirmationLevel } from "./chain.ts";
+import type { BaseRpc } from "../../providers/base.ts";
+import type { ConfirmationLevel } from "../chain.ts";
 
 const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
 

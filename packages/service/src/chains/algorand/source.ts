@@ -1,14 +1,14 @@
 import { decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import type { Algod } from "../providers/algorand.ts";
-import { type AlgorandNodes, type Location, locate } from "../providers/algorand-lookup.ts";
-import { ProviderError } from "../providers/provider.ts";
-import { agree, reportConflict } from "../providers/quorum.ts";
-import type { AlgorandPlace } from "./algorand-block.ts";
-import { rebuildTransaction } from "./algorand-rebuild.ts";
-import { asAnswerOf, readAlgorandBlock } from "./algorand-source-block.ts";
-import { type BlockWork, blockWork, runBlockWork } from "./block-work.ts";
-import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "./chain.ts";
+import type { Algod } from "../../providers/algorand.ts";
+import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-lookup.ts";
+import { ProviderError } from "../../providers/provider.ts";
+import { agree, reportConflict } from "../../providers/quorum.ts";
+import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";
+import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../chain.ts";
+import { asAnswerOf, readAlgorandBlock } from "./block.ts";
+import type { AlgorandPlace } from "./block-work.ts";
+import { rebuildTransaction } from "./rebuild.ts";
 
 /** What a node's block says about a transaction that is said to be in it. */
 type InBlock =

@@ -7,10 +7,10 @@ import {
   toBase64,
   verifyLeaf,
 } from "@attestd/proof";
-import type { Algod, StateProofOfRound } from "../providers/algorand.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import { ProviderError } from "../providers/provider.ts";
-import { agree } from "../providers/quorum.ts";
+import type { Algod, StateProofOfRound } from "../../providers/algorand.ts";
+import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import { ProviderError } from "../../providers/provider.ts";
+import { agree } from "../../providers/quorum.ts";
 
 const DIGEST_LENGTH = 32;
 

@@ -2,10 +2,10 @@ import { baseTxHash, decodeBaseTransaction, transactionChainId } from "@attestd/
 import { evmCaip2 } from "@attestd/proof/caip2";
 import { DecodeError } from "@attestd/proof/encoding";
 import type { chainConfig } from "viem/op-stack";
-import type { BaseRpc, Receipt, RpcTransaction } from "../providers/base.ts";
-import { ProviderError } from "../providers/provider.ts";
-import { ended, type QuorumRules, reportConflict } from "../providers/quorum.ts";
-import { SourceError } from "./chain.ts";
+import type { BaseRpc, Receipt, RpcTransaction } from "../../providers/base.ts";
+import { ProviderError } from "../../providers/provider.ts";
+import { ended, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
+import { SourceError } from "../chain.ts";
 
 type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
 type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];

@@ -24,13 +24,18 @@ import {
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
 import { afterEach, describe, expect, it } from "vitest";
-import { type TestBlock, testAlgorandBlock, testLightHeader, testPayment } from "../../../../test/bundles/bundles.ts";
-import { recordedLightHeaders } from "../../../proof/test/recorded.ts";
-import { FakeChain, FakeNodes } from "../../test/fakes/algorand-providers.ts";
-import { type Handler, json } from "../../test/fakes/providers.ts";
-import { AlgorandSource } from "./algorand.ts";
-import { proveInPayset, readAlgorandHeader } from "./algorand-block.ts";
-import { innerIdOf } from "./algorand-inner.ts";
+import {
+  type TestBlock,
+  testAlgorandBlock,
+  testLightHeader,
+  testPayment,
+} from "../../../../../test/bundles/bundles.ts";
+import { recordedLightHeaders } from "../../../../proof/test/recorded.ts";
+import { FakeChain, FakeNodes } from "../../../test/fakes/algorand-providers.ts";
+import { type Handler, json } from "../../../test/fakes/providers.ts";
+import { proveInPayset, readAlgorandHeader } from "./block-work.ts";
+import { innerIdOf } from "./inner.ts";
+import { AlgorandSource } from "./source.ts";
 
 const never = new AbortController().signal;
 const open: FakeNodes[] = [];

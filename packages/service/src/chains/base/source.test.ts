@@ -4,11 +4,11 @@ import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base/transacti
 import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, describe, expect, it } from "vitest";
-import { FakeBase, type FakeTransaction, startRpcs } from "../../test/fakes/base-providers.ts";
-import type { Upstream } from "../../test/fakes/providers.ts";
-import type { Conflict } from "../providers/quorum.ts";
-import { BaseSource } from "./base.ts";
-import { serializeTransaction } from "./base-bytes.ts";
+import { FakeBase, type FakeTransaction, startRpcs } from "../../../test/fakes/base-providers.ts";
+import type { Upstream } from "../../../test/fakes/providers.ts";
+import type { Conflict } from "../../providers/quorum.ts";
+import { serializeTransaction } from "./bytes.ts";
+import { BaseSource } from "./source.ts";
 
 const never = new AbortController().signal;
 const open: Upstream[] = [];
