@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { reduce } from "../packages/service/src/calls/machine.ts";
 import { progressOf, requestOf } from "../packages/service/src/journal/record.ts";
-import { openSqliteStore } from "../packages/service/src/journal/sqlite/journal.ts";
+import { openSqliteJournal } from "../packages/service/src/journal/sqlite/journal.ts";
 import { migrate } from "../packages/service/src/journal/sqlite/schema.ts";
 import { aCall } from "../packages/service/test/fakes/calls.ts";
 import { type Effort, inTurns, judge, type Row, type Turn } from "./measure.ts";
@@ -21,7 +21,7 @@ const CALLS_EACH = 20;
  */
 export async function run(effort: Effort): Promise<Row[]> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-bench-"));
-  const store = await openSqliteStore(join(dir, "ours.sqlite"));
+  const journal = await openSqliteJournal(join(dir, "ours.sqlite"));
   const plain = openPlain(join(dir, "plain.sqlite"));
   const delays: Turn[] = [];
   let delay = 0;
@@ -44,14 +44,14 @@ export async function run(effort: Effort): Promise<Row[]> {
       judge("journal-loop", "ms p99", delays.slice(-effort.turns), "share", { ours: 5 }),
     ];
   } finally {
-    await store.close();
+    await journal.close();
     plain.close();
     await rm(dir, { recursive: true });
   }
 
   async function ours(call: ReturnType<typeof aCall>): Promise<void> {
-    await store.insert(call);
-    await store.update(reduce(call, { type: "settlement_begun" }));
+    await journal.insert(call);
+    await journal.update(reduce(call, { type: "settlement_begun" }));
   }
 }
 

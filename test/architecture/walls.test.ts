@@ -122,7 +122,7 @@ describe("the walls", () => {
     expect(sideways).toEqual([]);
   });
 
-  test("a route touches no store, chain, ledger or provider", () => {
+  test("a route touches no journal, chain, ledger or provider", () => {
     const doors = inPackage("service").filter(({ path }) =>
       /^packages\/service\/src\/(http|mcp|a2a|documents)\//.test(path),
     );

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@attestd/sandbox";
 import { buy, priceOf, type Told } from "./buyer.ts";
 import type { CommitName } from "./commits.ts";
-import { type Databases, expireLeases, type StoreName } from "./databases.ts";
+import { type Databases, expireLeases, type JournalKind } from "./databases.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { type Rule, startFaultProxy } from "./fault-proxy.ts";
 import { asPromised, type Ended, judge, rounds } from "./judge.ts";
@@ -13,7 +13,7 @@ import { requestFor, type SubjectName } from "./subjects.ts";
 /** Who goes on after the kill: the next process on the same journal, or a replica that stood by. */
 export type Successor = "restart" | "other replica";
 
-export type Cell = { point: Point; rail: RailName; store: StoreName; successor: Successor };
+export type Cell = { point: Point; rail: RailName; journal: JournalKind; successor: Successor };
 
 /** A cell, and what is bought in it. */
 export type CellRun = Cell & { subject: SubjectName };
@@ -92,9 +92,9 @@ class Course implements AsyncDisposable {
 
   async run(): Promise<string[]> {
     const { sandbox, databases } = this.#stand;
-    const { point, rail, store, successor, subject } = this.#cell;
+    const { point, rail, journal, successor, subject } = this.#cell;
     const scenario: Scenario = SCENARIOS[point.scenario];
-    const deployment = await newDeployment(sandbox, await databases.create(store));
+    const deployment = await newDeployment(sandbox, await databases.create(journal));
     this.#opened.defer(() => deployment.close());
     await stage(deployment, point.scenario);
 
@@ -154,7 +154,7 @@ class Course implements AsyncDisposable {
 
   async #afterKill(victim: ServiceProcess, { settings }: Deployment): Promise<void> {
     await victim.ended;
-    if (this.#stand.hurry && this.#cell.store === "postgres") await expireLeases(settings.DATABASE_URL as string);
+    if (this.#stand.hurry && this.#cell.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
   }
 
   /** Puts the kill in its place. @returns where the buyer goes in */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Call, CallState } from "../../packages/service/src/calls/call.ts";
-import type { Store } from "../../packages/service/src/calls/journal.ts";
+import type { Journal } from "../../packages/service/src/calls/journal.ts";
 import type { CallEvent } from "../../packages/service/src/calls/machine.ts";
 
-export type { Store } from "../../packages/service/src/calls/journal.ts";
+export type { Journal } from "../../packages/service/src/calls/journal.ts";
 
 /** What a call's commits are called: its insertion, and the event that each update applies. */
 export type CommitName = "call_prepared" | CallEvent["type"];
@@ -26,7 +26,7 @@ export type CommitWatch = {
 };
 
 /** The journal with somebody standing at its door. What is not a commit of a call passes unseen. */
-export function watchCommits(journal: Store, { killAt, kill, committed }: CommitWatch): Store {
+export function watchCommits<J extends Journal>(journal: J, { killAt, kill, committed }: CommitWatch): J {
   const states = new Map<string, CallState>();
   const seen = new Map<CommitName, number>();
 
@@ -46,7 +46,7 @@ export function watchCommits(journal: Store, { killAt, kill, committed }: Commit
     return result;
   }
 
-  const watched: Pick<Store, "insert" | "update" | "lease"> = {
+  const watched: Pick<Journal, "insert" | "update" | "lease"> = {
     insert: (call) => commit("call_prepared", () => journal.insert(call)),
     async update(after) {
       const name = nameOf(after, states.get(after.key));

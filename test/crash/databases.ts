@@ -3,22 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql, startPostgres } from "../../packages/service/test/fakes/postgres.ts";
 
-export type StoreName = "sqlite" | "postgres";
+export type JournalKind = "sqlite" | "postgres";
 
 /** Makes databases for deployments. */
 export type Databases = {
   /** An empty one. @returns its DATABASE_URL */
-  create(store: StoreName): Promise<string>;
+  create(kind: JournalKind): Promise<string>;
   close(): Promise<void>;
 };
 
 /** Two processes a cell, some ten connections each, and cells side by side. */
 const CONNECTIONS = 800;
 
-/** @param stores which will be asked for: a server is started only for those that need one */
-export async function openDatabases(stores: ReadonlySet<StoreName>): Promise<Databases> {
+/** @param kinds that `create` is called with: PostgreSQL is started only when it is among them */
+export async function openDatabases(kinds: ReadonlySet<JournalKind>): Promise<Databases> {
   const folder = await mkdtemp(join(tmpdir(), "attestd-crash-"));
-  const postgres = stores.has("postgres") ? await startPostgres() : undefined;
+  const postgres = kinds.has("postgres") ? await startPostgres() : undefined;
   if (postgres) {
     await sql(await postgres.database(), `ALTER SYSTEM SET max_connections = ${CONNECTIONS}`);
     await postgres.stop();
@@ -26,8 +26,8 @@ export async function openDatabases(stores: ReadonlySet<StoreName>): Promise<Dat
   }
   let made = 0;
   return {
-    async create(store) {
-      if (store === "sqlite") return `sqlite:${join(folder, `${++made}.db`)}`;
+    async create(kind) {
+      if (kind === "sqlite") return `sqlite:${join(folder, `${++made}.db`)}`;
       if (!postgres) throw new Error("no PostgreSQL was started");
       return postgres.database();
     },

@@ -1,20 +1,20 @@
 import type { Cell, CellRun, Outcome, Successor } from "./cell.ts";
-import type { StoreName } from "./databases.ts";
+import type { JournalKind } from "./databases.ts";
 import { RAILS } from "./payers.ts";
 import { nameOf, POINTS, SCENARIOS, type Scenario } from "./points.ts";
 import { SUBJECTS, type SubjectName } from "./subjects.ts";
 
 /** Who can take a call up, by journal: an SQLite file is locked to one process, and so has no other replica. */
-export const SUCCESSORS: Record<StoreName, readonly Successor[]> = {
+export const SUCCESSORS: Record<JournalKind, readonly Successor[]> = {
   sqlite: ["restart"],
   postgres: ["restart", "other replica"],
 };
 
 /** A column of the table. */
-export type Column = Pick<Cell, "rail" | "store" | "successor">;
+export type Column = Pick<Cell, "rail" | "journal" | "successor">;
 
-export const COLUMNS: readonly Column[] = (["sqlite", "postgres"] as const).flatMap((store) =>
-  SUCCESSORS[store].flatMap((successor) => RAILS.map((rail) => ({ rail, store, successor }))),
+export const COLUMNS: readonly Column[] = (["sqlite", "postgres"] as const).flatMap((journal) =>
+  SUCCESSORS[journal].flatMap((successor) => RAILS.map((rail) => ({ rail, journal, successor }))),
 );
 
 /** Every cell of the matrix that can come about. */
@@ -24,9 +24,9 @@ export const CELLS: readonly Cell[] = POINTS.flatMap((point) => {
 });
 
 /** `settle after · base · postgres · other replica`, with the scenario before it where there is one. */
-export function titleOf({ point, rail, store, successor }: Cell): string {
+export function titleOf({ point, rail, journal, successor }: Cell): string {
   const scenario = point.scenario === "plain" ? [] : [point.scenario];
-  return [...scenario, nameOf(point), rail, store, successor].join(" · ");
+  return [...scenario, nameOf(point), rail, journal, successor].join(" · ");
 }
 
 /** The same, and what was bought in it. */

@@ -22,8 +22,8 @@ function aligned(head: readonly string[], lines: readonly (readonly string[])[])
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...lines.map(line)];
 }
 
-function columnTitle({ rail, store, successor }: Column): string {
-  return `${rail}, ${store}${successor === "restart" ? "" : ", other"}`;
+function columnTitle({ rail, journal, successor }: Column): string {
+  return `${rail}, ${journal}${successor === "restart" ? "" : ", other"}`;
 }
 
 function rowTitle(point: Point): string {
@@ -37,7 +37,7 @@ function tally(outcomes: readonly Outcome[], point: Point, column: Column): stri
     ({ cell }) =>
       rowTitle(cell.point) === rowTitle(point) &&
       cell.rail === column.rail &&
-      cell.store === column.store &&
+      cell.journal === column.journal &&
       cell.successor === column.successor,
   );
   if (ran.length === 0) return "";
@@ -111,7 +111,7 @@ function matrixPart(outcomes: readonly Outcome[], date: string, seed: number | u
 
 A line is the point at which the process died:
 
-- a **commit**, by the event that it stores: \`before\` it was handed to the journal, \`during\` (some milliseconds later,
+- a **commit**, by the event that it commits: \`before\` it was handed to the journal, \`during\` (some milliseconds later,
   without waiting), or \`after\` it was durable and before anything was made of it;
 - an **effect** (\`verify\` and \`settle\` at the facilitator, \`submit\` to algod, \`answer\` to the buyer): \`before\` the request
   left, \`after\` it had its effect and before the answer came, or \`late\`: the request was under way when the process died,

@@ -1,6 +1,6 @@
 import { flushCompileCache } from "node:module";
 import { startService } from "@attestd/service";
-import { type CommitPoint, type Store, watchCommits } from "./commits.ts";
+import { type CommitPoint, type Journal, watchCommits } from "./commits.ts";
 import type { Settings } from "./deployment.ts";
 import { type Vitals, watchVitals } from "./vitals.ts";
 
@@ -21,14 +21,14 @@ const tell = (news: News) => void process.send?.(news);
 
 process.once("disconnect", () => process.exit(1));
 process.once("message", async ({ settings, killAt, vitalsEveryMs }: Orders) => {
-  const store = (journal: Store) =>
+  const journal = <J extends Journal>(journal: J) =>
     watchCommits(journal, {
       ...(killAt && { killAt }),
       kill: () => process.kill(process.pid, "SIGKILL"),
       committed: (name) => tell({ committed: name }),
     });
   try {
-    const { url } = await startService(settings, { sandbox: true, store });
+    const { url } = await startService(settings, { sandbox: true, journal });
     tell({ listening: url });
     if (vitalsEveryMs !== undefined) watchVitals(vitalsEveryMs, (vitals) => tell({ vitals }));
     // Node does it at exit, to which a killed process does not come.

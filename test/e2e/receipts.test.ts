@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
 import { temporaryFolder } from "../../packages/attestd/test/command.ts";
-import type { Store } from "../../packages/service/src/calls/journal.ts";
+import type { Journal } from "../../packages/service/src/calls/journal.ts";
 import { type Answer, algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -30,8 +30,8 @@ async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
 }
 
 /** A journal of which one method is ours. */
-function watched(store: Store, update: Store["update"]): Store {
-  return new Proxy(store, {
+function watched<J extends Journal>(journal: J, update: Journal["update"]): J {
+  return new Proxy(journal, {
     get(target, name) {
       if (name === "update") return update;
       const member = Reflect.get(target, name);
@@ -90,15 +90,15 @@ describe("the receipt of a paid call", () => {
     const address = { host: "127.0.0.1", port: 0 };
     const settings = { ...newServiceSettings(world.sandbox, sandboxFolder(folder.path), address), ...database };
     const lost: (string | undefined)[] = [];
-    const losing = (store: Store) =>
-      watched(store, async (after) => {
-        if (after.state !== "done" || lost.length > 0) return store.update(after);
+    const losing = <J extends Journal>(journal: J) =>
+      watched(journal, async (after) => {
+        if (after.state !== "done" || lost.length > 0) return journal.update(after);
         lost.push(after.receipt);
         throw new Error("the disk is full");
       });
 
     const body = { txid: world.sandbox.sampleTransactions.algorand };
-    const first = await startService(settings, { sandbox: true, store: losing });
+    const first = await startService(settings, { sandbox: true, journal: losing });
     const payment = await sign(`${first.url}/attest`, body, algorandClient(world.sandbox));
     const bought = await pay(`${first.url}/attest`, body, payment).finally(() => first.close());
     const settlement = bought.headers.get("payment-response");

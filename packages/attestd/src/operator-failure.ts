@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "./failure.ts";
 
-/** How the journal's error ends when a service has it (service, calls/stores/sqlite-worker.ts). */
+/** How the journal's error ends when a service has it (service, journal/sqlite/worker.ts). */
 const JOURNAL_IN_USE = "another process has this journal open";
 
 const SETTINGS = "Settings come from the environment, and from a file: --env FILE.";

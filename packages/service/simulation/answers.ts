@@ -29,8 +29,8 @@ export type AnswersOptions = {
   witness: Witness;
   /** Steps taken so far. */
   step(): number;
-  /** Whether the store has failed anybody by now: then a request may break, too. */
-  storeFails(): boolean;
+  /** Whether a use of the journal has failed by now: then a request may break, too. */
+  journalFails(): boolean;
   /** Told of what is worth counting. */
   count(kind: string): void;
 };
@@ -79,9 +79,9 @@ export class Answers {
 
   /** An answer leaves the service. */
   left(request: Request, answer: Answer): void {
-    const { witness, storeFails, count } = this.#options;
+    const { witness, journalFails, count } = this.#options;
     count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
-    if (answer.kind === "broken" && !storeFails()) witness.object("answers", textOf(answer.error));
+    if (answer.kind === "broken" && !journalFails()) witness.object("answers", textOf(answer.error));
     else if (!isPayers(request.sent.signature)) this.#toStranger(request, answer);
     else if (answer.kind === "delivered") this.#bundle(request, answer);
     else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error);

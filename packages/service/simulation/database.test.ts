@@ -1,5 +1,5 @@
 import { LEASE_MS } from "../src/calls/journal.ts";
-import { replicaContract, storeContract } from "../test/journal-contract/calls.ts";
+import { journalContract, replicaContract } from "../test/journal-contract/calls.ts";
 import { Database } from "./database.ts";
 
 async function place() {
@@ -16,5 +16,5 @@ async function place() {
   };
 }
 
-storeContract("simulated", place);
+journalContract("simulated", place);
 replicaContract("simulated", place);

@@ -1,6 +1,6 @@
 import type { KeyEntry } from "@attestd/proof/trust";
 import type { Call } from "../src/calls/call.ts";
-import { type Identity, type Listener, NameTaken, StaleCall, type Store } from "../src/calls/journal.ts";
+import { type Identity, type Journal, type Listener, NameTaken, StaleCall } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 
@@ -65,10 +65,10 @@ export class Database {
   }
 
   /**
-   * Opens a store on it: one replica. Nothing of it is left but what it committed when its process dies. Unless told
+   * Opens the journal: one replica. Nothing of it is left but what it committed when its process dies. Unless told
    * otherwise its links lose nothing and take no time.
    */
-  connect({ link = direct, hint = (deliver) => deliver(), isThere = () => true }: ConnectOptions = {}): Store {
+  connect({ link = direct, hint = (deliver) => deliver(), isThere = () => true }: ConnectOptions = {}): Journal {
     const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
     /** Keys of the calls that this replica holds, as far as it has heard. */
     const held = new Set<string>();

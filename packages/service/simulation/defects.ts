@@ -1,6 +1,6 @@
 import type { Admit } from "../src/calls/admit.ts";
 import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
-import type { Store } from "../src/calls/journal.ts";
+import type { Journal } from "../src/calls/journal.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
 import { Problem } from "../src/problems.ts";
@@ -94,10 +94,10 @@ export const DEFECTS = {
   /** The end of a call counts as committed as soon as it has been handed in. */
   "reply before commit": {
     defect: {
-      store: (store: Store): Store => ({
-        ...store,
+      journal: (journal: Journal): Journal => ({
+        ...journal,
         update: async (after) => {
-          const committed = store.update(after);
+          const committed = journal.update(after);
           if (after.state === "done") void committed.catch(() => undefined);
           else await committed;
         },
@@ -148,7 +148,7 @@ export const DEFECTS = {
 
   /** Leases are never renewed. */
   "no heartbeat": {
-    defect: { store: (store: Store): Store => ({ ...store, renew: async () => [] }) },
+    defect: { journal: (journal: Journal): Journal => ({ ...journal, renew: async () => [] }) },
     breaks: "carriedOnce",
   },
 
@@ -156,14 +156,14 @@ export const DEFECTS = {
   "refused for what is promised": {
     defect: {
       admit:
-        (admit: Admit, store: Store): Admit =>
+        (admit: Admit, journal: Journal): Admit =>
         async (subject, payload, purchase) => {
           try {
             return await admit(subject, payload, purchase);
           } catch (error) {
             const isPromised = error instanceof Problem && error.message.includes("has promised");
             const key = (payload?.payload as SimulatedScheme | undefined)?.authorization ?? "";
-            if (!isPromised || (await store.find(key))) throw error;
+            if (!isPromised || (await journal.find(key))) throw error;
             return { kind: "payment_required", accepts: [], options: [], extensions: {}, error: error.message };
           }
         },
@@ -174,11 +174,11 @@ export const DEFECTS = {
   /** A purchase that came to nothing keeps its name: whoever uses that again is told of the void call for ever. */
   "a name is never free again": {
     defect: {
-      store: (store: Store): Store => ({
-        ...store,
+      journal: (journal: Journal): Journal => ({
+        ...journal,
         insert: async (call) => {
           const first = (name: string) => name.replace(/^(payment-identifier.*)\/\d+$/, "$1/0");
-          const holder = await store.insert({ ...call, aliases: call.aliases.map(first) });
+          const holder = await journal.insert({ ...call, aliases: call.aliases.map(first) });
           return holder.key === call.key ? holder : { ...holder, aliases: call.aliases };
         },
       }),

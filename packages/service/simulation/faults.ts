@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** Those whom a process of the service asks. */
-export type Upstream = "store" | "facilitator" | "ledger" | "rounds" | "payments" | "sources";
+export type Upstream = "journal" | "facilitator" | "ledger" | "rounds" | "payments" | "sources";
 
 /** What becomes of a question. */
 export type Fate =
@@ -37,9 +37,9 @@ export type FaultOptions = {
   count(kind: string): void;
 };
 
-/** What does not answer in time is given up; a store has no deadlines and must fail aloud. */
+/** A request without an answer is aborted in time; the journal has no deadlines, so that it must fail with an error. */
 const FATES: Record<Upstream, readonly Fate[]> = {
-  store: ["refused", "cut", "slow"],
+  journal: ["refused", "cut", "slow"],
   facilitator: ["refused", "lost", "cut", "unanswered", "slow", "slow"],
   ledger: ["refused", "lost", "cut", "unanswered", "slow"],
   // A node that does not tell of new rounds, and takes transactions all the same.
@@ -75,7 +75,7 @@ export class Faults {
     this.#lies = random.pick(RATES);
     this.forks = random.chance(0.1);
     for (const upstream of UPSTREAMS) {
-      this.#rates.set(upstream, random.pick(RATES) * (upstream === "store" ? 0.3 : 1));
+      this.#rates.set(upstream, random.pick(RATES) * (upstream === "journal" ? 0.3 : 1));
       if (!random.chance(0.1)) continue;
       const from = now() + random.below(20_000);
       this.#outages.set(upstream, { from, until: from + random.below(LONGEST_OUTAGE_MS) });
@@ -104,7 +104,7 @@ export class Faults {
 
   /** How late a slow question is, in ms. */
   delay(upstream: Upstream): number {
-    return this.#random.below(upstream === "store" ? 4_000 : 40_000);
+    return this.#random.below(upstream === "journal" ? 4_000 : 40_000);
   }
 
   /** Whether a facilitator tells this lie now. */

@@ -62,10 +62,10 @@ export class Replica {
 
   /** Stops as on SIGTERM: admits nothing, ends its loops, gives its leases up. */
   async stop(): Promise<void> {
-    const { capacity, runner, store } = this.#service;
+    const { capacity, runner, journal } = this.#service;
     capacity.stop();
     await runner.stop();
-    await store.close();
+    await journal.close();
     this.crash();
   }
 

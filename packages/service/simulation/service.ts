@@ -7,7 +7,7 @@ import type { Signer } from "../src/attestor/signer.ts";
 import { type Admit, createAdmission } from "../src/calls/admit.ts";
 import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
 import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
-import type { Store } from "../src/calls/journal.ts";
+import type { Journal } from "../src/calls/journal.ts";
 import { Runner } from "../src/calls/runner.ts";
 import type { ChainName } from "../src/chains/chain.ts";
 import type { Clock } from "../src/clock.ts";
@@ -26,11 +26,11 @@ import type { World } from "./world.ts";
 
 /** Parts of the service put in the place of the right ones: a mistake that the simulation must find. */
 export type Defect = {
-  admit?(admit: Admit, store: Store): Admit;
+  admit?(admit: Admit, journal: Journal): Admit;
   perform?(perform: Perform, options: EffectsOptions): Perform;
   ledger?(ledger: Ledger): Ledger;
   rail?(rail: Rail<SimulatedPayment>, chain: PaymentChain): Rail<SimulatedPayment>;
-  store?(store: Store): Store;
+  journal?(journal: Journal): Journal;
   products?(products: Products): Products;
   /** The name of the key that a process signs with. */
   keyOf?(process: string): string;
@@ -45,7 +45,7 @@ export type ServiceOptions = {
 };
 
 /** The service in one process: what its doors and its operator reach. */
-export type Service = { admit: Admit; capacity: Capacity; runner: Runner; store: Store };
+export type Service = { admit: Admit; capacity: Capacity; runner: Runner; journal: Journal };
 
 /** ms by which a process's clock is wrong at most. */
 const SKEW_MS = 1_000;
@@ -68,8 +68,8 @@ export async function openService(
   const clock = scheduler.clock(life, scheduler.random.between(-SKEW_MS, SKEW_MS));
   const log = loggerOf(life, scheduler);
   const start = clock.timeout(DEADLINE_MS);
-  const opened = openStore(life, world);
-  const store = defect.store?.(opened) ?? opened;
+  const opened = openJournal(life, world);
+  const journal = defect.journal?.(opened) ?? opened;
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
   const tenders = chains.map((chain) => {
@@ -98,7 +98,7 @@ export async function openService(
   };
   const effects = createEffects(options);
   const work = new Work(defect.perform?.(effects, options) ?? effects);
-  const runner = new Runner({ store, perform: work.perform, clock, log });
+  const runner = new Runner({ journal, perform: work.perform, clock, log });
   const carried = () => runner.active;
   const queue = { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS };
   const limits = { ledger, carried, mostInFlight, queue, reserve: 100_000n, fee: 1_000n };
@@ -108,9 +108,9 @@ export async function openService(
   keepFresh(capacity, life, clock, scheduler);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
-  const common = { store, runner, capacity, log, clock, resourceOf };
+  const common = { journal, runner, capacity, log, clock, resourceOf };
   const admit = createAdmission({ ...common, offers, rails, products, isPayee, waitMs, deadlineMs });
-  return { admit: defect.admit?.(admit, store) ?? admit, capacity, runner, store };
+  return { admit: defect.admit?.(admit, journal) ?? admit, capacity, runner, journal };
 }
 
 /** Counts what is surely being worked on in a process, whatever the runner says. */
@@ -145,19 +145,19 @@ class Work {
   }
 }
 
-function openStore(life: Life, { database, ask, scheduler, faults }: World): Store {
+function openJournal(life: Life, { database, ask, scheduler, faults }: World): Journal {
   return database.connect({
     link: (what, about, work) =>
       ask({
         life,
-        to: "store",
+        to: "journal",
         what,
         about,
         serve: (answer) => answer(work()),
         broken: () => new Error("the connection to the database broke"),
       }),
     hint: (deliver) => {
-      if (faults.fate("store") === "well") scheduler.soon(life, "hears", "", deliver);
+      if (faults.fate("journal") === "well") scheduler.soon(life, "hears", "", deliver);
     },
     isThere: () => life.alive && !life.paused,
   });

@@ -47,7 +47,7 @@ export function createWorld({ seed, trace }: WorldOptions): World {
 
   const authorizations = new Map<string, Authorization>();
   const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count });
-  const answers = new Answers({ witness, step, storeFails: () => faults.areMet("store"), count });
+  const answers = new Answers({ witness, step, journalFails: () => faults.areMet("journal"), count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
   const database = new Database({

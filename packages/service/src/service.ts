@@ -9,7 +9,7 @@ import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects, type Perform } from "./calls/effects.ts";
-import type { Store } from "./calls/journal.ts";
+import type { Journal } from "./calls/journal.ts";
 import { createRecall, type Recall } from "./calls/outcome.ts";
 import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
@@ -20,7 +20,7 @@ import { type Config, ConfigError } from "./config/config.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import type { ReadMessage } from "./endpoints/messages.ts";
 import { createOperations, type Operations } from "./endpoints/operations.ts";
-import { openStore } from "./journal/open.ts";
+import { openJournal } from "./journal/open.ts";
 import { openNetworks, openVerificationNetworks } from "./networks/networks.ts";
 import { httpFacilitator, SETTLE_MS } from "./payment/facilitator.ts";
 import { FacilitatorWatch } from "./payment/facilitator-watch.ts";
@@ -48,7 +48,7 @@ export type Service = {
 
 /** Where a test may stand: between the service and its journal, and between it and whoever asks. */
 export type Seams = {
-  store?: (store: Store) => Store;
+  journal?: <J extends Journal>(journal: J) => J;
   fetch?: (fetch: App["fetch"]) => App["fetch"];
   /** Paid calls that are carried at one time, where a test would take too long to reach ours. */
   mostInFlight?: number;
@@ -85,14 +85,14 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
 
-  const journal = await openStore(config, log);
-  const store = seams.store?.(journal) ?? journal;
-  opened.defer(() => store.close());
+  const own = await openJournal(config, log);
+  const journal = seams.journal?.(own) ?? own;
+  opened.defer(() => journal.close());
 
   const networks = await openNetworks(config, log, systemClock, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails } = networks;
-  await claim(store, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
+  await claim(journal, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
   const round = await ledger.rounds.next(start);
 
   const signer = seedSigner(config.attestor.pqSeed);
@@ -134,8 +134,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   });
   // One that cannot be asked now is asked again; the others are sold on meanwhile.
   await offers.refresh(start);
-  await store.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
-  const payees = await store.payees();
+  await journal.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
+  const payees = await journal.payees();
 
   const sold = {
     transaction: resourceOf(SOLD_AT.transaction, origin),
@@ -160,13 +160,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
     return effects(call, effect, ...rest);
   };
-  const runner = new Runner({ store, perform, clock: systemClock, log });
+  const runner = new Runner({ journal, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release, so that it is heard of at once; what is not heard is read in time.
   opened.defer(
     journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
   );
-  const disk = createDiskWatch({ store, least: config.diskReserve, log });
+  const disk = createDiskWatch({ journal, least: config.diskReserve, log });
   await disk.refresh();
   const capacity = createCapacity({
     ledger,
@@ -189,7 +189,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
-    store,
+    journal,
     runner,
     capacity,
     offers,
@@ -214,13 +214,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
     kid: signer.kid,
     doors: {
       admit,
-      recall: createRecall(store, offers),
+      recall: createRecall(journal, offers),
       offers,
       readMessage: examiner.readMessage,
       operations: createOperations({
         verifier: createVerifier({ examiner, records, genesisHash: ledger.genesisHash }),
         sources: chains,
-        bundle: (id) => store.bundle(id),
+        bundle: (id) => journal.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
         keyHistory: () => keys.history,
         blockCapabilities: blockCapabilities(chains, config.base?.blockConfirmation),
@@ -248,8 +248,8 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
 }
 
 /** @throws ConfigError when the journal is of another ledger or account */
-async function claim(store: Store, identity: { genesisHash: string; algorandAddress: string }): Promise<void> {
-  const recorded = await store.claim(identity);
+async function claim(journal: Journal, identity: { genesisHash: string; algorandAddress: string }): Promise<void> {
+  const recorded = await journal.claim(identity);
   if (recorded.genesisHash !== identity.genesisHash)
     throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
   if (recorded.algorandAddress !== identity.algorandAddress)

@@ -1,5 +1,5 @@
 import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { ChainPayment } from "./facts.ts";
 import type { PaymentReader } from "./reading.ts";
@@ -25,11 +25,11 @@ const FORMS: readonly { rail: RailName; key: RegExp; isId: (text: string) => boo
 export async function findPayment(
   target: string,
   {
-    store,
+    journal,
     readers,
     since,
   }: {
-    store: Pick<Store, "payees">;
+    journal: Pick<Journal, "payees">;
     readers: ReadonlyMap<RailName, PaymentReader>;
     since: number;
   },
@@ -39,7 +39,7 @@ export async function findPayment(
   const { rail } = form;
   const reader = readers.get(rail);
   if (!reader) throw new Refused("unclear", `${target} is of ${rail}, of which no node is configured.`);
-  const payees = (await store.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
+  const payees = (await journal.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
   const heads = await reader.heads();
   const span = async () => ({ from: await reader.heightAt(since, heads.latest), to: heads.latest });
 

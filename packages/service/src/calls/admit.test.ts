@@ -15,7 +15,7 @@ import { type Admit, createAdmission } from "./admit.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import type { Perform } from "./effects.ts";
-import { LEASE_MS, type Store } from "./journal.ts";
+import { type Journal, LEASE_MS } from "./journal.ts";
 import { type CallEvent, reduce } from "./machine.ts";
 import { Runner } from "./runner.ts";
 
@@ -99,7 +99,7 @@ const stuck: Perform = (_call, _effect, _memory, stop) =>
 describe("admission", () => {
   let clock: TestClock;
   let rail: FakeRail;
-  let store: Store;
+  let journal: Journal;
   let verdict: () => VerifyAnswer;
   let fetches: number;
   let fetch: () => Promise<Evidence>;
@@ -111,13 +111,13 @@ describe("admission", () => {
   beforeEach(() => {
     clock = new TestClock();
     rail = new FakeRail();
-    store = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
+    journal = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
     verdict = () => ({ valid: true });
     fetches = 0;
     fetch = async () => evidenceOf(aCall());
     perform = goodCourse;
     const log = pino({ level: "silent" });
-    const runner = new Runner({ store, perform: (...given) => perform(...given), clock, log });
+    const runner = new Runner({ journal, perform: (...given) => perform(...given), clock, log });
     const ledger = { spendable: async () => 1_000_000_000n };
     const carried = () => runner.active;
     queueAge = 0;
@@ -133,7 +133,7 @@ describe("admission", () => {
       },
     };
     const options = {
-      store,
+      journal,
       runner,
       capacity,
       offers: new Offers({ tenders: [tender], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
@@ -167,7 +167,7 @@ describe("admission", () => {
 
   /** Moves the call of a payment on. */
   async function move(key: string, ...events: CallEvent[]): Promise<void> {
-    for (const event of events) await store.update(reduce((await store.find(key)) as Call, event));
+    for (const event of events) await journal.update(reduce((await journal.find(key)) as Call, event));
   }
 
   test("asks for a payment where none comes, and delivers for one that does, once and for ever", async () => {
@@ -192,14 +192,14 @@ describe("admission", () => {
     capacity.stop();
     expect(await problemOf(admit(BLOCK, late))).toMatchObject({ code: "stopping", status: 503, retryAfter: 5 });
     expect(await admit(BLOCK, known)).toEqual(bought);
-    expect(await store.find("key/2")).toBeUndefined();
+    expect(await journal.find("key/2")).toBeUndefined();
   });
 
   test("takes the first of two payments that share an alias, and calls the other one bound", async () => {
     await admit(BLOCK, paying({ id: "1", by: "A", alias: "group" }));
     const second = await problemOf(admit(BLOCK, paying({ id: "2", by: "A", alias: "group" })));
     expect(second.code).toBe("payment_bound_to_other_request");
-    expect(await store.find("group")).toMatchObject({ key: "key/1" });
+    expect(await journal.find("group")).toMatchObject({ key: "key/1" });
   });
 
   describe("of a known payment", () => {
@@ -261,7 +261,7 @@ describe("admission", () => {
       const first = await admit(BLOCK, named("1"));
       verdict = () => ({ valid: false, reason: "insufficient_funds" });
       expect(await admit(BLOCK, named("2"))).toEqual(first);
-      expect(await store.find("key/2")).toBeUndefined();
+      expect(await journal.find("key/2")).toBeUndefined();
       expect((await problemOf(admit(OTHER, named("3")))).code).toBe("payment_bound_to_other_request");
     });
 
@@ -301,16 +301,16 @@ describe("admission", () => {
 
     test("finds it under that name, and answers another payment, whoever's, with what the first came to", async () => {
       const first = await admit(BLOCK, paying({ id: "1", by: "A" }), { name });
-      expect(await store.find(name)).toMatchObject({ key: "key/1" });
+      expect(await journal.find(name)).toMatchObject({ key: "key/1" });
       verdict = () => ({ valid: false, reason: "insufficient_funds" });
       expect(await admit(BLOCK, paying({ id: "2", by: "B" }), { name })).toEqual(first);
-      expect(await store.find("key/2")).toBeUndefined();
+      expect(await journal.find("key/2")).toBeUndefined();
     });
 
     test("leaves one of two payments that come at once unsettled", async () => {
       const both = ["1", "2"].map((id) => admit(BLOCK, paying({ id, by: "A" }), { name }));
       expect(new Set((await Promise.all(both)).map(({ kind }) => kind))).toEqual(new Set(["delivered"]));
-      const calls = await Promise.all(["key/1", "key/2"].map((key) => store.find(key)));
+      const calls = await Promise.all(["key/1", "key/2"].map((key) => journal.find(key)));
       expect(calls.filter((call) => call !== undefined)).toHaveLength(1);
     });
 
@@ -327,7 +327,7 @@ describe("admission", () => {
     perform = stuck;
     const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }));
     expect(problem.code).toBe("settlement_pending");
-    expect(await store.find("key/1")).toBeDefined();
+    expect(await journal.find("key/1")).toBeDefined();
   });
 
   describe("of a payment that is not taken", () => {
@@ -340,7 +340,7 @@ describe("admission", () => {
       verdict = said;
       const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
       expect(outcome).toMatchObject({ kind: "payment_required", error: refusal ?? "insufficient_funds" });
-      expect([await store.find("key/1"), fetches]).toEqual([undefined, 0]);
+      expect([await journal.find("key/1"), fetches]).toEqual([undefined, 0]);
     });
 
     test("says what the payer lacks, before the facilitator is asked", async () => {
@@ -382,7 +382,7 @@ describe("admission", () => {
         throw new SourceError("block_not_found", "no block 1");
       };
       expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("block_not_found");
-      expect(await store.find("key/1")).toBeUndefined();
+      expect(await journal.find("key/1")).toBeUndefined();
       // Nothing of it is left: the same payment may buy something else.
       rail.held.set("A", 1_000n);
       fetch = async () => evidenceOf(aCall());
@@ -424,7 +424,7 @@ describe("admission", () => {
       };
       const flood = Array.from({ length: 1_000 }, (_, i) => problemOf(admit(BLOCK, paying({ id: `${i}`, by: "A" }))));
       await clock.advance(0);
-      expect(await store.open()).toHaveLength(3);
+      expect(await journal.open()).toHaveLength(3);
       expect(verifications).toBe(3);
       perform = goodCourse;
       expect(await admit(BLOCK, paying({ id: "honest", by: "B" }))).toMatchObject({ kind: "delivered" });

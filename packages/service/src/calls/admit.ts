@@ -15,13 +15,13 @@ import { asking, refusable, refusal, SAME_HEADER } from "./asking.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
-import type { Store } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import type { Runner } from "./runner.ts";
 
 export type AdmissionOptions = {
-  store: Store;
+  journal: Journal;
   runner: Runner;
   capacity: Capacity;
   offers: Offers;
@@ -67,8 +67,8 @@ const MISFIT = "the payer's signature does not fit the payment";
  * `capacity`; no 402 is given for one that it shows as spent on us.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
-  const { store, runner, capacity, offers, rails, products, log, clock } = options;
-  const backing = createBacking(store);
+  const { journal, runner, capacity, offers, rails, products, log, clock } = options;
+  const backing = createBacking(journal);
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
@@ -96,7 +96,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** @returns the call of the payment, or of the purchase that it was named like; or why there is none */
   async function callFor(request: Request): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
-    const known = await store.find(payment.key);
+    const known = await journal.find(payment.key);
     // As it came, so it was verified when it first came.
     if (known && isSame(known, payment)) return bound(known, request);
     const signature = await rail.signature(payment);
@@ -120,7 +120,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
       // It may have come by another request meanwhile: be what its own promise is counted beside, or fill the last place.
-      const holder = await store.find(payment.key);
+      const holder = await journal.find(payment.key);
       if (!holder || !(isSigned || isSame(holder, payment))) throw error;
       return bound(holder, request);
     }
@@ -161,12 +161,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** The names that door and payer gave to this purchase, and the purchase that has one of them already. */
   async function named({ payment, name }: Request): Promise<{ names: string[]; earlier?: Call }> {
     const names = name === undefined ? [] : [name];
-    const ofDoor = name === undefined ? undefined : await store.find(name);
+    const ofDoor = name === undefined ? undefined : await journal.find(name);
     if (ofDoor) return { names, earlier: ofDoor };
     for (let attempt = 0; ; attempt++) {
       const alias = identifierAlias(payment, attempt);
       if (alias === undefined) return { names };
-      const earlier = await store.find(alias);
+      const earlier = await journal.find(alias);
       if (earlier?.state !== "void") return { names: [...names, alias], ...(earlier && { earlier }) };
     }
   }
@@ -209,7 +209,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       evidence,
       createdAt: clock.now(),
     });
-    const holder = await store.insert(call);
+    const holder = await journal.insert(call);
     void runner.start(holder);
     return holder;
   }
@@ -241,7 +241,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
     const spent = await isSpent(rail, payment, signal);
-    const known = await store.find(payment.key);
+    const known = await journal.find(payment.key);
     if (known) return bound(known, request);
     if (!spent) return refused;
     log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");

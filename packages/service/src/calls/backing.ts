@@ -1,7 +1,7 @@
 import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { SAME_HEADER } from "./asking.ts";
-import type { Store } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 
 /** Sees to it that payers hold what they promise. */
 export interface Backing {
@@ -27,7 +27,7 @@ type Promises = { total: bigint; requests: Map<string, number> };
  * Those that come at once count as well: they see one another here before any of them is in the journal. Other replicas
  * see them only there.
  */
-export function createBacking(store: Pick<Store, "exposure">): Backing {
+export function createBacking(journal: Pick<Journal, "exposure">): Backing {
   const promising = new Map<string, Promises>();
 
   function count(name: string, { key, amount }: Payment): Promises {
@@ -58,7 +58,7 @@ export function createBacking(store: Pick<Store, "exposure">): Backing {
       const promises = count(name, payment);
       const others = promises.total - amount;
       try {
-        const open = await store.exposure(rail.name, payer);
+        const open = await journal.exposure(rail.name, payer);
         // Afterwards: what is paid in between is out of the balance.
         const held = await rail.balance(payment, signal);
         if (held < amount) throw new PaymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);

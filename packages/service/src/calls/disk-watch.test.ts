@@ -6,7 +6,7 @@ const MIB = 2n ** 20n;
 function watching(least: bigint) {
   const seen = { free: undefined as bigint | undefined | Error, lines: [] as string[] };
   const watch = createDiskWatch({
-    store: {
+    journal: {
       async freeBytes() {
         if (seen.free instanceof Error) throw seen.free;
         return seen.free;

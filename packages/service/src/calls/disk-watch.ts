@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Store } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 
 export type DiskWatchOptions = {
-  store: Pick<Store, "freeBytes">;
+  journal: Pick<Journal, "freeBytes">;
   /** Bytes that must be free for the journal; 0 asks for none. */
   least: bigint;
   log: Pick<Logger, "error" | "info">;
@@ -19,11 +19,11 @@ export interface DiskWatch {
   obstacle(): string | undefined;
 }
 
-export function createDiskWatch({ store, least, log }: DiskWatchOptions): DiskWatch {
+export function createDiskWatch({ journal, least, log }: DiskWatchOptions): DiskWatch {
   let obstacle: string | undefined;
   return {
     async refresh() {
-      const free = await store.freeBytes();
+      const free = await journal.freeBytes();
       const isLow = free !== undefined && free < least;
       if (isLow && obstacle === undefined) log.error({ free: Number(free), least: Number(least) }, "disk_low");
       if (!isLow && obstacle !== undefined) log.info({ least: Number(least) }, "the journal has room again");

@@ -18,7 +18,7 @@ export class NameTaken extends Error {
   }
 }
 
-/** Whose journal this is. A store holds the calls of one attestor on one ledger. */
+/** The attestor and the ledger of a journal: it has the calls of one attestor on one ledger. */
 export type Identity = { genesisHash: string; algorandAddress: string };
 
 /** How long the leases of a replica outlive its last sign of life, in ms. */
@@ -40,11 +40,11 @@ export type Listener = {
  * hedged, so a bundle's bytes cannot be made again). But for their evidence: equal evidence MUST be kept once, however
  * many calls have it, and dropped with the last call that has it.
  *
- * An open store is one replica. Where several may be open on one journal, leases say which of them carries a call, so
- * that work is not done twice. They are not what makes it safe, because a replica that was held up may act on a lease
- * that it has lost: safety comes from `version`, and from effects that may happen twice.
+ * An open `Journal` is one replica. Where several may be open on one database, leases say which of them carries a call, so
+ * that work is not done twice. Leases do not make it safe, because a replica that was delayed may act on a lease that it
+ * has lost: safety comes from `version`, and from effects that may happen twice.
  */
-export interface Store {
+export interface Journal {
   /** Records the identity on first use. @returns the recorded one, which the caller compares with its own */
   claim(identity: Identity): Promise<Identity>;
 

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
-import { LEASE_MS, type Store } from "./journal.ts";
+import { type Journal, LEASE_MS } from "./journal.ts";
 
 export type LeasesOptions = {
-  store: Store;
+  journal: Journal;
   clock: Clock;
   log: Logger;
   /** Given each call whose lease was taken. */
@@ -36,7 +36,7 @@ export class Leases {
 
   /** Takes what is free now, and goes on until `stop`. */
   async begin(): Promise<void> {
-    this.#unlisten = this.#options.store.listen({ freed: () => this.#pause.abort() });
+    this.#unlisten = this.#options.journal.listen({ freed: () => this.#pause.abort() });
     await this.#round();
     this.#kept = this.#keep();
   }
@@ -61,10 +61,10 @@ export class Leases {
   }
 
   async #round(): Promise<void> {
-    const { store, take, drop } = this.#options;
-    for (const key of await store.renew()) drop(key);
+    const { journal, take, drop } = this.#options;
+    for (const key of await journal.renew()) drop(key);
     for (let more = true; more && !this.#stop.signal.aborted; ) {
-      const calls = await store.lease(MOST_AT_ONCE);
+      const calls = await journal.lease(MOST_AT_ONCE);
       for (const call of calls) take(call);
       more = calls.length === MOST_AT_ONCE;
     }

@@ -5,7 +5,7 @@ import type { InterfaceOption, Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { pending } from "./asking.ts";
 import type { Call } from "./call.ts";
-import type { Store } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 
 /** What a paid request comes to; each door words it in its own way. Everything else is a thrown Problem. */
 export type Outcome = Delivered | PaymentRequired;
@@ -88,9 +88,9 @@ function delivered({ key, bundle, receipt }: Call): Delivered {
  */
 export type Recall = (name: string) => Promise<Outcome | undefined>;
 
-export function createRecall(store: Pick<Store, "find">, offers: Offers): Recall {
+export function createRecall(journal: Pick<Journal, "find">, offers: Offers): Recall {
   return async (name) => {
-    const call = await store.find(name);
+    const call = await journal.find(name);
     return call && outcomeOf(call, offers);
   };
 }

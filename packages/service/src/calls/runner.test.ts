@@ -5,7 +5,7 @@ import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import type { Call } from "./call.ts";
 import type { Perform } from "./effects.ts";
-import { LEASE_MS, type Store } from "./journal.ts";
+import { type Journal, LEASE_MS } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
 import { Runner } from "./runner.ts";
@@ -14,16 +14,16 @@ const KEY = aCall().key;
 const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
 const DONE = after(aCall(), ...GOOD_COURSE);
 
-/** A replica: a store, and the runner on it. `effects` are the states in which it was asked for an effect. */
-type Replica = { store: Store; runner: Runner; effects: string[] };
+/** A replica: a journal, and the runner on it. `effects` are the states in which it was asked for an effect. */
+type Replica = { journal: Journal; runner: Runner; effects: string[] };
 
 describe("a runner", () => {
   let clock: TestClock;
-  let journal: Database;
+  let database: Database;
   let replicas: Replica[];
   beforeEach(() => {
     clock = new TestClock();
-    journal = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS });
+    database = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS });
     replicas = [];
   });
   afterEach(async () => {
@@ -31,36 +31,36 @@ describe("a runner", () => {
   });
 
   /** @param perform in place of effects that all go well */
-  function replica(perform: Perform = goodCourse, over: Partial<Store> = {}): Replica {
-    const store = { ...journal.connect(), ...over };
+  function replica(perform: Perform = goodCourse, over: Partial<Journal> = {}): Replica {
+    const journal = { ...database.connect(), ...over };
     const effects: string[] = [];
     const noting: Perform = (call, ...rest) => {
       effects.push(call.state);
       return perform(call, ...rest);
     };
-    const runner = new Runner({ store, perform: noting, clock, log: pino({ level: "silent" }) });
-    const one = { store, runner, effects };
+    const runner = new Runner({ journal, perform: noting, clock, log: pino({ level: "silent" }) });
+    const one = { journal, runner, effects };
     replicas.push(one);
     return one;
   }
 
   test("carries a call that it inserted to its end", async () => {
-    const { store, runner, effects } = replica();
+    const { journal, runner, effects } = replica();
     await runner.resume();
-    const call = await store.insert(aCall());
+    const call = await journal.insert(aCall());
     const ended = runner.start(call);
     expect(runner.active).toBe(1);
     expect(runner.start(call)).toBe(ended);
     await ended;
     expect(runner.active).toBe(0);
     expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
-    expect(await store.find(KEY)).toEqual(DONE);
+    expect(await journal.find(KEY)).toEqual(DONE);
   });
 
   test("leaves alone what another replica carries", async () => {
     const [one, two] = [replica(stuck), replica()];
     await Promise.all([one.runner.resume(), two.runner.resume()]);
-    const call = await one.store.insert(aCall());
+    const call = await one.journal.insert(aCall());
     void one.runner.start(call);
     await two.runner.start(call);
     await clock.advance(10 * LEASE_MS);
@@ -69,45 +69,45 @@ describe("a runner", () => {
   });
 
   test("takes up what an earlier run left, before `resume` returns", async () => {
-    await replica().store.insert(aCall());
+    await replica().journal.insert(aCall());
     await clock.advance(LEASE_MS);
-    const { runner, store } = replica();
+    const { runner, journal } = replica();
     await runner.resume();
     expect(runner.active).toBe(1);
     await clock.advance(0);
-    expect(await store.find(KEY)).toEqual(DONE);
+    expect(await journal.find(KEY)).toEqual(DONE);
   });
 
   test("takes up all that an earlier run left, however many", async () => {
-    const earlier = journal.connect();
+    const earlier = database.connect();
     const keys = Array.from({ length: 250 }, (_, i) => `key ${i}`);
     for (const key of keys) await earlier.insert(aCall({ key }));
     await clock.advance(LEASE_MS);
-    const { runner, store } = replica();
+    const { runner, journal } = replica();
     await runner.resume();
     await clock.advance(0);
-    expect(await store.open()).toEqual([]);
+    expect(await journal.open()).toEqual([]);
   });
 
   test("takes over from a replica that died, once its lease has run out", async () => {
     const dead = replica(stuck);
-    void dead.runner.start(await dead.store.insert(aCall()));
-    const { runner, store } = replica();
+    void dead.runner.start(await dead.journal.insert(aCall()));
+    const { runner, journal } = replica();
     await runner.resume();
     await clock.advance(LEASE_MS - 1);
-    expect(await store.find(KEY)).toEqual(aCall());
+    expect(await journal.find(KEY)).toEqual(aCall());
     await clock.advance(HEARTBEAT_MS);
-    expect(await store.find(KEY)).toEqual(DONE);
+    expect(await journal.find(KEY)).toEqual(DONE);
   });
 
   test("stops at once, and another replica goes on at once", async () => {
     const [one, two] = [replica(stuck), replica()];
     await Promise.all([one.runner.resume(), two.runner.resume()]);
-    void one.runner.start(await one.store.insert(aCall()));
+    void one.runner.start(await one.journal.insert(aCall()));
     await one.runner.stop();
     expect(one.runner.active).toBe(0);
     await clock.advance(0);
-    expect(await two.store.find(KEY)).toEqual(DONE);
+    expect(await two.journal.find(KEY)).toEqual(DONE);
     await one.runner.start(aCall());
     expect(one.effects).toEqual(["prepared"]);
   });
@@ -121,30 +121,30 @@ describe("a runner", () => {
     });
     const two = replica();
     await Promise.all([one.runner.resume(), two.runner.resume()]);
-    const abandoned = one.runner.start(await one.store.insert(aCall()));
-    const { renew } = one.store;
-    one.store.renew = () => Promise.reject(new Error("no time"));
+    const abandoned = one.runner.start(await one.journal.insert(aCall()));
+    const { renew } = one.journal;
+    one.journal.renew = () => Promise.reject(new Error("no time"));
     await clock.advance(LEASE_MS + HEARTBEAT_MS);
-    expect(await two.store.find(KEY)).toEqual(DONE);
+    expect(await two.journal.find(KEY)).toEqual(DONE);
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
 
-    one.store.renew = renew;
+    one.journal.renew = renew;
     await clock.advance(HEARTBEAT_MS);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     inHand.resolve(GOOD_COURSE[0] as CallEvent);
     await abandoned;
     expect(one.runner.active).toBe(0);
-    expect(await one.store.find(KEY)).toEqual(DONE);
+    expect(await one.journal.find(KEY)).toEqual(DONE);
   });
 
   test("goes on with what another writer made of the row", async () => {
-    const { store, runner, effects } = replica(async (call, ...rest) => {
-      if (call.state === "prepared") await journal.connect().update(SETTLING);
+    const { journal, runner, effects } = replica(async (call, ...rest) => {
+      if (call.state === "prepared") await database.connect().update(SETTLING);
       return goodCourse(call, ...rest);
     });
-    await runner.start(await store.insert(aCall()));
+    await runner.start(await journal.insert(aCall()));
     expect(effects).toEqual(["prepared", "settling", "paid", "signed", "confirmed"]);
-    expect(await store.find(KEY)).toEqual(DONE);
+    expect(await journal.find(KEY)).toEqual(DONE);
   });
 
   test("tells how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
@@ -153,14 +153,14 @@ describe("a runner", () => {
       const event = await goodCourse(call, effect, memory, stop);
       return event?.type === held ? stuck(call, effect, memory, stop) : event;
     };
-    const { store, runner } = replica(heldUp);
-    void runner.start(await store.insert(aCall({ key: "to be paid" })));
+    const { journal, runner } = replica(heldUp);
+    void runner.start(await journal.insert(aCall({ key: "to be paid" })));
     await clock.advance(LEASE_MS);
     expect(runner.queueAge).toBe(0);
     held = "bundle_sealed";
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(1_000);
-    void runner.start(await store.insert(aCall({ key: "younger" })));
+    void runner.start(await journal.insert(aCall({ key: "younger" })));
     await clock.advance(500);
     expect(runner.queueAge).toBe(1_500);
     await runner.stop();
@@ -168,67 +168,67 @@ describe("a runner", () => {
   });
 
   test("counts a call as work again when another writer has moved it meanwhile", async () => {
-    const { store, runner } = replica(async (call, effect, memory, stop) => {
+    const { journal, runner } = replica(async (call, effect, memory, stop) => {
       if (call.state === "paid") return stuck(call, effect, memory, stop);
       if (call.state !== "settling") return goodCourse(call, effect, memory, stop);
       memory.waiting = true;
-      await journal.connect().update(after(call, ...GOOD_COURSE.slice(1, 2)));
+      await database.connect().update(after(call, ...GOOD_COURSE.slice(1, 2)));
       throw new Error("no node answers");
     });
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(1_000);
-    expect([(await store.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+    expect([(await journal.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
   });
 
   test("has no queue behind a call for which there is nothing to do", async () => {
-    const { store, runner } = replica(async (call, effect, memory, stop) => {
+    const { journal, runner } = replica(async (call, effect, memory, stop) => {
       memory.waiting = call.state === "confirmed";
       if (memory.waiting) throw new Error("the note names another key");
       return goodCourse(call, effect, memory, stop);
     });
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(60_000);
-    expect([(await store.find(KEY))?.state, runner.queueAge, runner.active]).toEqual(["confirmed", 0, 0]);
+    expect([(await journal.find(KEY))?.state, runner.queueAge, runner.active]).toEqual(["confirmed", 0, 0]);
   });
 
   test("pauses between failures, longer each time, and books a paid call that keeps failing as owed", async () => {
-    const { store, runner, effects } = replica(async (call, ...rest) => {
+    const { journal, runner, effects } = replica(async (call, ...rest) => {
       if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");
       return goodCourse(call, ...rest);
     });
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(60_000);
-    expect(await store.find(KEY)).toMatchObject({ state: "owed", reason: "no node answers" });
+    expect(await journal.find(KEY)).toMatchObject({ state: "owed", reason: "no node answers" });
     expect(effects.length).toBeLessThan(12);
     await clock.advance(3_600_000);
     expect(effects.length).toBeLessThan(260);
   });
 
   test("books a call as owed though the journal did not take that at first", async () => {
-    const { store, runner } = replica(async (call, ...rest) => {
+    const { journal, runner } = replica(async (call, ...rest) => {
       if (call.state === "paid" || call.state === "owed") throw new Error("no node answers");
       return goodCourse(call, ...rest);
     });
-    const { update } = store;
+    const { update } = journal;
     let refusals = 0;
-    store.update = (next) => {
+    journal.update = (next) => {
       if (next.state !== "owed" || refusals++ > 0) return update(next);
       return Promise.reject(new Error("the journal cannot be reached"));
     };
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(60_000);
-    expect([(await store.find(KEY))?.state, refusals]).toEqual(["owed", 2]);
+    expect([(await journal.find(KEY))?.state, refusals]).toEqual(["owed", 2]);
   });
 
   test("pauses no longer than at first when what failed has worked meanwhile", async () => {
     const looks: number[] = [];
-    const { store, runner } = replica(async (call, ...rest) => {
+    const { journal, runner } = replica(async (call, ...rest) => {
       if (call.state !== "settling") return goodCourse(call, ...rest);
       looks.push(clock.now());
       if (looks.length % 2 === 1) throw new Error("no node answers");
       return undefined;
     });
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(5_000);
     await runner.stop();
     const pauses = looks.flatMap((at, i) => (i % 2 === 1 ? [at - (looks[i - 1] ?? 0)] : []));
@@ -236,17 +236,17 @@ describe("a runner", () => {
   });
 
   test("counts a call as work again once it has done with waiting", async () => {
-    const { store, runner } = replica(async (call, effect, memory, stop) => {
+    const { journal, runner } = replica(async (call, effect, memory, stop) => {
       if (call.state === "settling") memory.waiting = true;
       if (call.state === "paid") return stuck(call, effect, memory, stop);
       if (call.state === "settling") await clock.sleep(1_000, stop);
       return goodCourse(call, effect, memory, stop);
     });
-    void runner.start(await store.insert(aCall()));
+    void runner.start(await journal.insert(aCall()));
     await clock.advance(0);
     expect(runner.active).toBe(0);
     await clock.advance(1_000);
-    expect([(await store.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
+    expect([(await journal.find(KEY))?.state, runner.active]).toEqual(["paid", 1]);
   });
 
   test("pauses also when its row cannot be moved and is not found", async () => {
@@ -266,36 +266,36 @@ describe("a runner", () => {
     };
     const one = replica();
     await one.runner.resume();
-    const { renew, find, update } = one.store;
-    const call = await one.store.insert(aCall());
-    Object.assign(one.store, { renew: unreachable, find: unreachable, update: unreachable });
+    const { renew, find, update } = one.journal;
+    const call = await one.journal.insert(aCall());
+    Object.assign(one.journal, { renew: unreachable, find: unreachable, update: unreachable });
     void one.runner.start(call);
     const waited = one.runner.wait(call, clock.timeout(50_000));
     await clock.advance(60_000);
     expect(asked).toBeLessThan(60);
     expect(await waited).toEqual(aCall());
-    Object.assign(one.store, { renew, find, update });
+    Object.assign(one.journal, { renew, find, update });
     await clock.advance(60_000);
-    expect(await one.store.find(KEY)).toEqual(DONE);
+    expect(await one.journal.find(KEY)).toEqual(DONE);
   });
 
   describe("waits for a call", () => {
     test("that it carries", async () => {
-      const { store, runner } = replica();
+      const { journal, runner } = replica();
       let reads = 0;
-      const find = store.find;
-      store.find = (key) => {
+      const find = journal.find;
+      journal.find = (key) => {
         reads += 1;
         return find(key);
       };
-      const call = await store.insert(aCall());
+      const call = await journal.insert(aCall());
       expect(await runner.wait(call, clock.timeout(1_000))).toEqual(DONE);
       expect(reads).toBe(0);
     });
 
     test("that another replica carries, and hears of its end", async () => {
       const [one, two] = [replica(slow), replica()];
-      const call = await one.store.insert(aCall());
+      const call = await one.journal.insert(aCall());
       void one.runner.start(call);
       const waited = two.runner.wait(call, clock.timeout(600_000));
       await clock.advance(9_999);
@@ -308,7 +308,7 @@ describe("a runner", () => {
 
     test("that another replica carries, when its end is not heard", async () => {
       const [one, two] = [replica(slow), replica(goodCourse, { listen: () => () => undefined })];
-      const call = await one.store.insert(aCall());
+      const call = await one.journal.insert(aCall());
       void one.runner.start(call);
       const waited = two.runner.wait(call, clock.timeout(600_000));
       await clock.advance(12_000);
@@ -317,11 +317,11 @@ describe("a runner", () => {
 
     test("that ends while its row is being read", async () => {
       const [one, two] = [replica(), replica()];
-      const call = await one.store.insert(aCall());
-      const { find } = two.store;
+      const call = await one.journal.insert(aCall());
+      const { find } = two.journal;
       const reading = Promise.withResolvers<void>();
       const answered = Promise.withResolvers<void>();
-      two.store.find = async (key) => {
+      two.journal.find = async (key) => {
         const found = await find(key);
         reading.resolve();
         await answered.promise;
@@ -337,14 +337,14 @@ describe("a runner", () => {
 
     test("that had ended before anyone waited", async () => {
       const [one, two] = [replica(), replica()];
-      const call = await one.store.insert(aCall());
+      const call = await one.journal.insert(aCall());
       await one.runner.start(call);
       expect(await two.runner.wait(call, clock.timeout(1_000))).toEqual(DONE);
     });
 
     test("that it takes over while it waits", async () => {
       const dead = replica(stuck);
-      const call = await dead.store.insert(aCall());
+      const call = await dead.journal.insert(aCall());
       const { runner, effects } = replica();
       await runner.resume();
       const waited = runner.wait(call, clock.timeout(600_000));
@@ -355,16 +355,16 @@ describe("a runner", () => {
 
     test("no longer than it is told to, and gives what is known by then", async () => {
       const [one, two] = [replica(stuck), replica()];
-      const call = await one.store.insert(aCall());
+      const call = await one.journal.insert(aCall());
       const waiting = [one, two].map(({ runner }) => runner.wait(call, clock.timeout(5_000)));
-      await one.store.update(SETTLING);
+      await one.journal.update(SETTLING);
       await clock.advance(5_000);
       expect((await Promise.all(waiting)).map(({ state }) => state)).toEqual(["prepared", "settling"]);
     });
 
     test("until it is stopped", async () => {
-      const { store, runner } = replica(stuck);
-      const waited = runner.wait(await store.insert(aCall()), clock.timeout(600_000));
+      const { journal, runner } = replica(stuck);
+      const waited = runner.wait(await journal.insert(aCall()), clock.timeout(600_000));
       await runner.stop();
       expect(isFinal((await waited).state)).toBe(false);
     });

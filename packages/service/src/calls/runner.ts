@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Call } from "./call.ts";
 import { type Memory, type Perform, pauseAfter } from "./effects.ts";
-import { StaleCall, type Store } from "./journal.ts";
+import { type Journal, StaleCall } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
 import { Waiters } from "./waiters.ts";
 
-export type RunnerOptions = { store: Store; perform: Perform; clock: Clock; log: Logger };
+export type RunnerOptions = { journal: Journal; perform: Perform; clock: Clock; log: Logger };
 
 /** Failures in a row after which a paid call counts as owed, and the operator is told. */
 const OWED_AFTER_FAILURES = 3;
@@ -47,7 +47,7 @@ export class Runner {
       take: (call) => void this.start(call),
       drop: (key) => this.#drop(key),
     });
-    this.#unlisten = options.store.listen({ ended: (key) => this.#waiters.wake(key) });
+    this.#unlisten = options.journal.listen({ ended: (key) => this.#waiters.wake(key) });
   }
 
   /** How many calls are being worked on now; not those for which there is nothing to do but wait. */
@@ -81,7 +81,7 @@ export class Runner {
     // A lease that was lost and won again: two loops at once would carry the call in one process.
     if (running?.end.signal.aborted) return running.done.then(() => this.start(call));
     if (running) return running.done;
-    if (isAtRest(call) || this.#stop.signal.aborted || !this.#options.store.holds(call.key)) return Promise.resolve();
+    if (isAtRest(call) || this.#stop.signal.aborted || !this.#options.journal.holds(call.key)) return Promise.resolve();
     const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
     this.#running.set(call.key, started);
     started.done = this.#carry(started).finally(() => {
@@ -97,7 +97,7 @@ export class Runner {
    * @returns the call as it was last committed, as far as can be told
    */
   async wait(call: Call, signal: AbortSignal): Promise<Call> {
-    const { store, clock } = this.#options;
+    const { journal, clock } = this.#options;
     const enough = AbortSignal.any([signal, this.#stop.signal]);
     let known = call;
     void this.start(call);
@@ -105,7 +105,7 @@ export class Runner {
       // Begun before the row is read, so that an end between the two is heard.
       const news = this.#waiters.wait(call.key, AbortSignal.any([enough, clock.timeout(POLL_MS)]));
       const running = this.#running.get(call.key);
-      known = running?.call ?? (await store.find(call.key).catch(() => undefined)) ?? known;
+      known = running?.call ?? (await journal.find(call.key).catch(() => undefined)) ?? known;
       if (isFinal(known.state) || enough.aborted) return known;
       await news;
       if (running && isFinal(running.call.state)) return running.call;
@@ -114,14 +114,16 @@ export class Runner {
 
   /** Ends every loop where it stands, and gives the leases up: another replica, or the next process, goes on. */
   async stop(): Promise<void> {
-    const { store, log } = this.#options;
+    const { journal, log } = this.#options;
     const reason = new Error("the runner is stopping");
     this.#stop.abort(reason);
     this.#unlisten();
     const loops = [...this.#running.values()];
     for (const { end } of loops) end.abort(reason);
     await Promise.all([this.#leases.stop(), ...loops.map(({ done }) => done)]);
-    await store.release().catch((err: unknown) => log.warn({ err }, "the leases could not be released: they run out"));
+    await journal
+      .release()
+      .catch((err: unknown) => log.warn({ err }, "the leases could not be released: they run out"));
   }
 
   /** Safe at any point: what the loop has not committed did not happen, and what it does once more changes nothing. */
@@ -168,7 +170,7 @@ export class Runner {
 
   /** @returns whether another writer had moved the row */
   async #reread(running: Running): Promise<boolean> {
-    const found = await this.#options.store.find(running.call.key).catch(() => undefined);
+    const found = await this.#options.journal.find(running.call.key).catch(() => undefined);
     if (!found || found.version === running.call.version) return false;
     running.call = found;
     // What was waited for may have happened to it.
@@ -177,10 +179,10 @@ export class Runner {
   }
 
   async #commit(running: Running, event: CallEvent): Promise<void> {
-    const { store, log } = this.#options;
+    const { journal, log } = this.#options;
     const before = running.call;
     const after = reduce(before, event);
-    await store.update(after);
+    await journal.update(after);
     running.call = after;
     const line = { key: after.key, from: before.state, to: after.state, ...(after.reason && { reason: after.reason }) };
     if (after.state === "owed" || after.state === "loss") log.error(line, event.type);

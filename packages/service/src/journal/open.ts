@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { KeyJournal } from "../attestor/key-journal.ts";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
-import { openSqliteStore } from "./sqlite/journal.ts";
+import { openSqliteJournal } from "./sqlite/journal.ts";
 
 /**
  * Opens the journal that the settings name; the driver of PostgreSQL is loaded only for one.
@@ -10,11 +10,11 @@ import { openSqliteStore } from "./sqlite/journal.ts";
  * @param log told when others could read it
  * @throws Error when it cannot be opened, or another process has it
  */
-export async function openStore(
+export async function openJournal(
   { database }: Pick<Config, "database">,
   log: Pick<Logger, "warn">,
-): Promise<Store & KeyJournal> {
-  if (database.kind === "sqlite") return openSqliteStore(database.path, log);
-  const { openPostgresStore } = await import("./postgres/journal.ts");
-  return openPostgresStore(database.url);
+): Promise<Journal & KeyJournal> {
+  if (database.kind === "sqlite") return openSqliteJournal(database.path, log);
+  const { openPostgresJournal } = await import("./postgres/journal.ts");
+  return openPostgresJournal(database.url);
 }

@@ -6,10 +6,10 @@ import { all } from "../../test/fakes/audit-reading.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { PASSWORD, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
 import type { Call } from "../calls/call.ts";
-import type { Store } from "../calls/journal.ts";
-import { openPostgresStore } from "./postgres/journal.ts";
-import { type Database, openJournal } from "./reader.ts";
-import { openSqliteStore } from "./sqlite/journal.ts";
+import type { Journal } from "../calls/journal.ts";
+import { openPostgresJournal } from "./postgres/journal.ts";
+import { type Database, openJournalReader } from "./reader.ts";
+import { openSqliteJournal } from "./sqlite/journal.ts";
 
 let dir: string;
 let postgres: TestPostgres;
@@ -21,19 +21,19 @@ afterAll(async () => {
 });
 
 let places = 0;
-const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<Store> }>][] = [
+const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<Journal> }>][] = [
   [
     "SQLite",
     async () => {
       const path = join(dir, `journal-${++places}.db`);
-      return { database: { kind: "sqlite", path }, open: () => openSqliteStore(path) };
+      return { database: { kind: "sqlite", path }, open: () => openSqliteJournal(path) };
     },
   ],
   [
     "PostgreSQL",
     async () => {
       const url = await postgres.database();
-      return { database: { kind: "postgres", url }, open: () => openPostgresStore(url) };
+      return { database: { kind: "postgres", url }, open: () => openPostgresJournal(url) };
     },
   ],
 ];
@@ -41,63 +41,63 @@ const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<S
 describe.each(PLACES)("the journal in %s", (_, place) => {
   test("is read whole beside the service that writes it, page by page, in every state", async () => {
     const { database, open } = await place();
-    const store = await open();
+    const journal = await open();
     const identity = { genesisHash: "g", algorandAddress: "A" };
-    await store.claim(identity);
-    await store.rememberPayees([{ rail: "base", address: "0x" }]);
-    await store.appendKey({ type: "attestor-key", version: 1, kid: "k" } as never);
+    await journal.claim(identity);
+    await journal.rememberPayees([{ rail: "base", address: "0x" }]);
+    await journal.appendKey({ type: "attestor-key", version: 1, kid: "k" } as never);
     const rows = new Map<string, Call>();
     await Promise.all(
       Array.from({ length: 450 }, async (_, i) => {
-        let call = await store.insert(aCall({ key: `key ${i}`, aliases: [`alias ${i}`], createdAt: i }));
+        let call = await journal.insert(aCall({ key: `key ${i}`, aliases: [`alias ${i}`], createdAt: i }));
         for (const event of GOOD_COURSE.slice(0, i % (GOOD_COURSE.length + 1))) {
           const own = { ...event } as { attempt?: object; txid?: string; bundle?: object };
           if (own.attempt) own.attempt = anAttempt(`ATTEST ${i}`);
           if (own.txid) own.txid = `ATTEST ${i}`;
           if (own.bundle) own.bundle = { id: `S${i}`, body: "{}" };
           call = after(call, own as typeof event);
-          await store.update(call);
+          await journal.update(call);
         }
         rows.set(call.key, call);
       }),
     );
 
-    await using journal = await openJournal(database);
-    const read = await all(journal.calls());
+    await using reader = await openJournalReader(database);
+    const read = await all(reader.calls());
     expect(read).toHaveLength(450);
     for (const call of read) expect(call).toEqual(rows.get(call.key));
-    expect(await journal.identity()).toEqual(identity);
-    expect(await journal.payees()).toEqual([{ rail: "base", address: "0x" }]);
-    expect(await journal.keys()).toEqual([{ type: "attestor-key", version: 1, kid: "k" }]);
+    expect(await reader.identity()).toEqual(identity);
+    expect(await reader.payees()).toEqual([{ rail: "base", address: "0x" }]);
+    expect(await reader.keys()).toEqual([{ type: "attestor-key", version: 1, kid: "k" }]);
 
-    const late = after(await store.insert(aCall({ key: "late" })), { type: "settlement_begun" });
-    await store.update(late);
-    expect((await all(journal.calls())).find(({ key }) => key === "late")).toEqual(late);
-    await store.close();
+    const late = after(await journal.insert(aCall({ key: "late" })), { type: "settlement_begun" });
+    await journal.update(late);
+    expect((await all(reader.calls())).find(({ key }) => key === "late")).toEqual(late);
+    await journal.close();
   });
 
   test("has nobody's identity before a service has begun it", async () => {
     const { database, open } = await place();
     await (await open()).close();
-    await using journal = await openJournal(database);
-    expect(await journal.identity()).toBeUndefined();
-    expect(await all(journal.calls())).toEqual([]);
+    await using reader = await openJournalReader(database);
+    expect(await reader.identity()).toBeUndefined();
+    expect(await all(reader.calls())).toEqual([]);
   });
 });
 
 test("a journal that is not there is not made, and one that is none is named", async () => {
   const path = join(dir, "nowhere.db");
-  await expect(openJournal({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
-  await expect(openJournal({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
+  await expect(openJournalReader({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
+  await expect(openJournalReader({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
   await appendFile(path, "not a database, but long enough to be taken for one".repeat(100));
-  await using journal = await openJournal({ kind: "sqlite", path });
-  await expect(journal.keys()).rejects.toThrow(`${path}: file is not a database`);
+  await using reader = await openJournalReader({ kind: "sqlite", path });
+  await expect(reader.keys()).rejects.toThrow(`${path}: file is not a database`);
 });
 
 test("a PostgreSQL that cannot be read says so, and never as whom", async () => {
   const url = new URL(await postgres.database());
   url.username = "nobody";
-  const error = await openJournal({ kind: "postgres", url: url.href }).catch((reason: Error) => reason);
+  const error = await openJournalReader({ kind: "postgres", url: url.href }).catch((reason: Error) => reason);
   expect(String(error)).toContain("the journal in PostgreSQL cannot be read (28P01)");
   expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(new RegExp(`${PASSWORD}|nobody`));
 });

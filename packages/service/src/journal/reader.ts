@@ -38,7 +38,7 @@ const REVOCATIONS = "SELECT kid, revoked_round FROM key_revocations ORDER BY pla
 /** Calls read at once: with their bundles some 25 KiB each. */
 const PAGE = 200;
 
-export function openJournal(database: Database): Promise<JournalReader> {
+export function openJournalReader(database: Database): Promise<JournalReader> {
   return database.kind === "sqlite" ? openSqlite(database.path) : openPostgres(database.url);
 }
 

@@ -4,7 +4,7 @@ import { ATTESTOR, STRANGER } from "../../test/fakes/audit-world.ts";
 import { aCall, after } from "../../test/fakes/calls.ts";
 import type { ChainPayment, LedgerNote } from "../audit/facts.ts";
 import type { PaymentReader } from "../audit/reading.ts";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, IllegalTransition, nextEffect, reduce } from "../calls/machine.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
@@ -53,7 +53,7 @@ class Restored {
   final = 100;
   now = 1_000_000;
   readonly waits: number[] = [];
-  readonly store: Store = new Database({ now: () => 0, leaseMs: () => 0 }).connect();
+  readonly journal: Journal = new Database({ now: () => 0, leaseMs: () => 0 }).connect();
   /** Told of every round. */
   onRound: (round: number) => void = () => {};
 
@@ -77,7 +77,7 @@ class Restored {
 
   adopt(target = KEY, over: Partial<AdoptionOptions> = {}, subject = SUBJECT) {
     return adopt(target, subject, {
-      store: { ...this.store, payees: async () => [{ rail: "base", address: "0xBB" }] },
+      journal: { ...this.journal, payees: async () => [{ rail: "base", address: "0xBB" }] },
       rails: [{ name: "base", network: "eip155:8453", asset: "0xUSDC" } as Rail],
       readers: this.readers,
       since: 0,
@@ -100,7 +100,7 @@ class Restored {
 
   refund(transaction: string, standing: "dead" | "open" | "confirmed" = "dead") {
     return refund(KEY, transaction, {
-      store: this.store,
+      journal: this.journal,
       readers: this.readers,
       rounds: {
         standing: async () => (standing === "confirmed" ? { state: "confirmed", round: 7 } : { state: standing }),
@@ -136,7 +136,7 @@ describe("an adoption", () => {
     async (target) => {
       const restored = new Restored();
       const call = await restored.adopt(target);
-      expect(call).toEqual(await restored.store.find(KEY));
+      expect(call).toEqual(await restored.journal.find(KEY));
       expect(call).toMatchObject({
         key: KEY,
         rail: "base",
@@ -195,18 +195,18 @@ describe("an adoption", () => {
     const { attempt: _, ...unsigned } = restored.attested();
     restored.notes = [unsigned];
     await expect(restored.adopt()).rejects.toThrow("not of the attestor's own form");
-    expect(await restored.store.find(KEY)).toBeUndefined();
+    expect(await restored.journal.find(KEY)).toBeUndefined();
   });
 
   test("goes on where another one was broken off, for the same subject alone", async () => {
     const restored = new Restored();
-    const { update } = restored.store;
+    const { update } = restored.journal;
     const crash = new Error("killed");
-    const broken = { ...restored.store, payees: async () => [{ rail: "base" as const, address: "0xBB" }] };
-    await expect(restored.adopt(KEY, { store: { ...broken, update: () => Promise.reject(crash) } })).rejects.toBe(
+    const broken = { ...restored.journal, payees: async () => [{ rail: "base" as const, address: "0xBB" }] };
+    await expect(restored.adopt(KEY, { journal: { ...broken, update: () => Promise.reject(crash) } })).rejects.toBe(
       crash,
     );
-    const begun = await restored.store.find(KEY);
+    const begun = await restored.journal.find(KEY);
     expect(begun).toMatchObject({ state: "prepared" });
     // A service that found it has tried to settle it.
     if (begun) await update(reduce(begun, { type: "settlement_begun" }));
@@ -221,7 +221,7 @@ describe("an adoption", () => {
 
   test("is refused when the journal knows the payment, by its key or by another of its names", async () => {
     const restored = new Restored();
-    await restored.store.insert(aCall({ key: "other", aliases: ["group"] }));
+    await restored.journal.insert(aCall({ key: "other", aliases: ["group"] }));
     restored.payments = restored.payments.map((payment) => ({ ...payment, aliases: ["group"] }));
     await expect(restored.adopt()).rejects.toThrow("It is prepared, for the algorand transaction SOURCE");
   });
@@ -270,7 +270,7 @@ describe("a refund", () => {
     let call = await restored.adopt();
     for (const event of [...events, { type: "attestation_blocked", reason: "overspend" } as const]) {
       call = reduce(call, event);
-      await restored.store.update(call);
+      await restored.journal.update(call);
     }
     restored.now += DAY_MS;
     return restored;
@@ -282,7 +282,7 @@ describe("a refund", () => {
     expect(await bare.refund(BACK)).toMatchObject({ state: "refunded", reason: `given back in ${BACK}` });
     const restored = await owed(signed);
     await restored.refund(BACK);
-    const call = await restored.store.find(KEY);
+    const call = await restored.journal.find(KEY);
     expect(call).toMatchObject({ state: "refunded", attempts: [{ txid: "ATTEST", dead: true }] });
     expect(call && nextEffect(call)).toEqual({ do: "nothing" });
   });
@@ -291,7 +291,7 @@ describe("a refund", () => {
     const restored = await owed(signed);
     await expect(restored.refund(BACK, "open")).rejects.toThrow("may be confirmed until round 101");
     await expect(restored.refund(BACK, "confirmed")).rejects.toThrow("stands in round 7");
-    expect(await restored.store.find(KEY)).toMatchObject({ state: "owed", attempts: [{ dead: false }] });
+    expect(await restored.journal.find(KEY)).toMatchObject({ state: "owed", attempts: [{ dead: false }] });
   });
 
   test("is refused before its time, of any other state, and unless its payer has the money back for good", async () => {
@@ -317,9 +317,9 @@ describe("a refund", () => {
 
   test("gives way to a service that moved the call meanwhile", async () => {
     const restored = await owed();
-    const { find, update } = restored.store;
+    const { find, update } = restored.journal;
     const call = await find(KEY);
-    restored.store.find = async (key) => (key === KEY ? call : undefined);
+    restored.journal.find = async (key) => (key === KEY ? call : undefined);
     if (call) await update(reduce(call, signed));
     await expect(restored.refund(BACK)).rejects.toMatchObject({ name: "StaleCall" });
   });

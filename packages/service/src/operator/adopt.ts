@@ -6,7 +6,7 @@ import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import type { PaymentReader } from "../audit/reading.ts";
 import { Refused } from "../audit/refused.ts";
 import type { Call, CallRequest } from "../calls/call.ts";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import { prepare, reduce } from "../calls/machine.ts";
 import type { Clock } from "../clock.ts";
 import type { Attempt, Rounds } from "../ledger/ledger.ts";
@@ -16,7 +16,7 @@ import type { Evidence, Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 
 export type AdoptionOptions = {
-  store: Pick<Store, "find" | "insert" | "update" | "payees">;
+  journal: Pick<Journal, "find" | "insert" | "update" | "payees">;
   rails: readonly Rail[];
   readers: ReadonlyMap<RailName, PaymentReader>;
   /** Unix s from which on payments and attestations are looked for. */
@@ -57,15 +57,15 @@ const ATTEMPT_ROUNDS = 100;
  * @throws Refused; Problem, SourceError when the subject cannot be attested; ProviderError; StaleCall
  */
 export async function adopt(target: string, subject: Subject, options: AdoptionOptions): Promise<Call> {
-  const { store, products, signal } = options;
+  const { journal, products, signal } = options;
   const payment = await findPayment(target, options);
-  const begun = await findBegun(payment, subject, store);
+  const begun = await findBegun(payment, subject, journal);
   const fetched = begun?.evidence ?? (await products[subject.kind].evidence(subject, signal));
   const left = await findLeft(payment.key, options);
   const evidence = left ? asAttested(fetched, left, payment, options) : fetched;
 
   const call = begun ?? prepare(requestFor(payment, subject, evidence, options));
-  if (!begun && (await store.insert(call)) !== call) throw alreadyKnown(payment);
+  if (!begun && (await journal.insert(call)) !== call) throw alreadyKnown(payment);
   const { transaction, height } = payment;
   const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction });
   const adopted = reduce(call, {
@@ -74,7 +74,7 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
     receipt,
     ...(left && { attempt: left.attempt }),
   });
-  await store.update(adopted);
+  await journal.update(adopted);
   return adopted;
 }
 
@@ -82,10 +82,10 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
 async function findBegun(
   { key, aliases, ...payment }: KeyedPayment,
   subject: Subject,
-  store: AdoptionOptions["store"],
+  journal: AdoptionOptions["journal"],
 ): Promise<Call | undefined> {
   for (const name of [key, ...aliases]) {
-    const known = await store.find(name);
+    const known = await journal.find(name);
     if (!known) continue;
     const isBegun = known.key === key && !known.proof && Object.keys(known.payload.payload).length === 0;
     if (!isBegun) throw alreadyKnown({ key, aliases, ...payment }, known);

@@ -17,12 +17,12 @@ import { readableChains } from "../audit/chains.ts";
 import { journalHistory } from "../audit/history.ts";
 import { Refused } from "../audit/refused.ts";
 import { liveAttempt } from "../calls/call.ts";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
-import { openStore } from "../journal/open.ts";
-import { openJournal } from "../journal/reader.ts";
+import { openJournal } from "../journal/open.ts";
+import { openJournalReader } from "../journal/reader.ts";
 import { openLedger } from "../networks/networks.ts";
 import type { OperatorOptions } from "./operator.ts";
 
@@ -109,7 +109,7 @@ export async function restoreKeys(
   const [finding] = checkKeyNotes(saved, notes);
   if (finding) throw refusal("It does not fit the ledger", finding);
 
-  const journal = await openStore(config, logger(config));
+  const journal = await openJournal(config, logger(config));
   await using opened = new AsyncDisposableStack();
   opened.defer(() => release(journal));
   const others = await journal.others();
@@ -143,7 +143,7 @@ async function withKeys(
   // Read first, so that a journal which is not there is not made.
   await historyIn(config);
   await using opened = new AsyncDisposableStack();
-  const journal = await openStore(config, logger(config));
+  const journal = await openJournal(config, logger(config));
   opened.defer(() => release(journal));
   const { ledger, close } = openLedger(config, logger(config), systemClock);
   opened.defer(close);
@@ -162,7 +162,7 @@ async function withKeys(
   return { ...(txid !== undefined && { txid }), history };
 }
 
-async function release(journal: Store): Promise<void> {
+async function release(journal: Journal): Promise<void> {
   await journal.release();
   await journal.close();
 }
@@ -173,6 +173,6 @@ function logger({ logLevel }: Config): Logger {
 }
 
 async function historyIn(config: Config): Promise<KeyHistory> {
-  await using journal = await openJournal(config.database);
+  await using journal = await openJournalReader(config.database);
   return await journalHistory(journal, config);
 }

@@ -10,13 +10,13 @@ import type { Heads, PaymentReader } from "../audit/reading.ts";
 import { Refused } from "../audit/refused.ts";
 import type { AuditReport } from "../audit/report.ts";
 import type { Call } from "../calls/call.ts";
-import type { Store } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
-import { openStore } from "../journal/open.ts";
-import { openJournal } from "../journal/reader.ts";
+import { openJournal } from "../journal/open.ts";
+import { openJournalReader } from "../journal/reader.ts";
 import { openNetworks } from "../networks/networks.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { createProducts } from "../subjects/products.ts";
@@ -66,7 +66,7 @@ const SKEW = 600;
  */
 export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
   const config = readConfig(settings, options);
-  await using journal = await openJournal(config.database);
+  await using journal = await openJournalReader(config.database);
   const history = await journalHistory(journal, config);
   const chains = readableChains(config, logger(config), systemClock, options.signal);
   const since = await beginning(history, chains, options);
@@ -118,14 +118,14 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
  *   Error when the journal cannot be opened
  */
 export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
-  return withJournal(settings, options, async ({ config, store, chains, history, networks }) => {
+  return withJournal(settings, options, async ({ config, journal, chains, history, networks }) => {
     const { target, onWait } = adoption;
     const subject = subjectOf(adoption.subject, networks.chains);
     const { keySha256, kid } = seedSigner(config.attestor.pqSeed);
     if (history.keys.at(-1)?.kid !== kid)
       throw new ConfigError("ATTESTOR_PQ_SEED is not of the key history's current key.");
     return adopt(target, subject, {
-      store,
+      journal,
       rails: networks.rails,
       readers: chains.readers,
       since: await beginning(history, chains, options),
@@ -153,9 +153,9 @@ export async function recordRefund(
   { key, transaction }: { key: string; transaction: string },
   options: OperatorOptions,
 ): Promise<Call> {
-  return withJournal(settings, options, ({ store, chains, networks }) =>
+  return withJournal(settings, options, ({ journal, chains, networks }) =>
     refund(key, transaction, {
-      store,
+      journal,
       readers: chains.readers,
       rounds: networks.ledger.rounds,
       clock: systemClock,
@@ -166,7 +166,7 @@ export async function recordRefund(
 
 type Opened = {
   config: Config;
-  store: Store;
+  journal: Journal;
   history: KeyHistory;
   chains: ReadableChains;
   networks: Awaited<ReturnType<typeof openNetworks>>;
@@ -182,21 +182,21 @@ async function withJournal<T>(
   const log = logger(config);
   await using opened = new AsyncDisposableStack();
   // Read first, so that a journal which is not there is not made.
-  const history = await openJournal(config.database).then(async (journal) => {
-    await using reader = journal;
-    return await journalHistory(reader, config);
+  const history = await openJournalReader(config.database).then(async (reader) => {
+    await using journal = reader;
+    return await journalHistory(journal, config);
   });
-  const store = await openStore(config, log);
+  const journal = await openJournal(config, log);
   opened.defer(async () => {
-    await store.release();
-    await store.close();
+    await journal.release();
+    await journal.close();
   });
   const start = AbortSignal.any([options.signal, AbortSignal.timeout(DEADLINE_MS)]);
   const networks = await openNetworks(config, log, systemClock, start);
   opened.defer(() => networks.close());
   await networks.ledger.rounds.next(start);
   const chains = readableChains(config, log, systemClock, options.signal);
-  return await work({ config, store, history, chains, networks });
+  return await work({ config, journal, history, chains, networks });
 }
 
 function attestorsOf({ keys }: KeyHistory): Set<string> {

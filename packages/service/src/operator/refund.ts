@@ -1,14 +1,14 @@
 import type { PaymentReader } from "../audit/reading.ts";
 import { Refused } from "../audit/refused.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
-import { NameTaken, type Store } from "../calls/journal.ts";
+import { type Journal, NameTaken } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
 import type { Clock } from "../clock.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 
 export type RefundOptions = {
-  store: Pick<Store, "find" | "update">;
+  journal: Pick<Journal, "find" | "update">;
   readers: ReadonlyMap<RailName, PaymentReader>;
   rounds: Pick<Rounds, "standing">;
   clock: Pick<Clock, "now">;
@@ -28,8 +28,8 @@ const OWED_FOR_MS = 24 * 60 * 60_000;
  * @throws Refused; ProviderError; StaleCall when a service has moved the call meanwhile
  */
 export async function refund(key: string, transaction: string, options: RefundOptions): Promise<Call> {
-  const { store, clock } = options;
-  const call = await store.find(key);
+  const { journal, clock } = options;
+  const call = await journal.find(key);
   if (!call) throw new Refused("unclear", `The journal has no call of ${key}.`);
   if (call.state !== "owed")
     throw new Refused("not_allowed", `The call is ${call.state}; only what is owed is given back.`);
@@ -37,13 +37,13 @@ export async function refund(key: string, transaction: string, options: RefundOp
     throw new Refused("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
   await checkGivenBack(call, transaction, options);
   const name = refundName(call, transaction);
-  const earlier = await store.find(name);
+  const earlier = await journal.find(name);
   if (earlier) throw alreadyUsed(transaction, earlier);
   const bare = await withoutAttempts(call, options);
   const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
-  await store.update(refunded).catch(async (error: unknown) => {
+  await journal.update(refunded).catch(async (error: unknown) => {
     // Another operator was first.
-    throw error instanceof NameTaken ? alreadyUsed(transaction, await store.find(name)) : error;
+    throw error instanceof NameTaken ? alreadyUsed(transaction, await journal.find(name)) : error;
   });
   return refunded;
 }
@@ -87,7 +87,7 @@ async function checkGivenBack(
 }
 
 /** The call once its last attempt is proved dead. @throws Refused when it is not */
-async function withoutAttempts(call: Call, { store, rounds, signal }: RefundOptions): Promise<Call> {
+async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOptions): Promise<Call> {
   const attempt = liveAttempt(call);
   if (!attempt) return call;
   const standing = await rounds.standing(attempt.txid, attempt, signal);
@@ -103,7 +103,7 @@ async function withoutAttempts(call: Call, { store, rounds, signal }: RefundOpti
   let bare = call;
   for (const event of events) {
     bare = reduce(bare, event);
-    await store.update(bare);
+    await journal.update(bare);
   }
   return bare;
 }

@@ -1,57 +1,57 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call, CallState } from "../../src/calls/call.ts";
-import { type Listener, NameTaken, StaleCall, type Store } from "../../src/calls/journal.ts";
+import { type Journal, type Listener, NameTaken, StaleCall } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
 import { aCall, after, aLargeEvidence, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
 
-/** A place for a journal: opened, closed and opened again with what it held. */
-export type Journal = {
-  open(): Promise<Store>;
+/** A database on which a journal is opened, closed and opened again. */
+export type TestDatabase = {
+  open(): Promise<Journal>;
   /** How many pieces of evidence it keeps. */
   evidenceKept(): Promise<number>;
   remove(): Promise<void>;
 };
 
-/** A journal that several replicas may have open at once. */
-export type SharedJournal = Journal & {
-  /** Lets LEASE_MS pass, as the journal tells time. */
+/** A database that several replicas may have open at once. */
+export type SharedDatabase = TestDatabase & {
+  /** Lets LEASE_MS pass, by the clock of the database. */
   outlive(): Promise<void>;
 };
 
-/** What every store must do; each implementation runs these tests (calls/store.ts, `Store`). */
-export function storeContract(name: string, place: () => Promise<Journal>): void {
-  describe(`${name} store`, () => {
+/** What every journal must do; each implementation runs these tests (calls/journal.ts, `Journal`). */
+export function journalContract(name: string, create: () => Promise<TestDatabase>): void {
+  describe(`${name} journal`, () => {
+    let database: TestDatabase;
     let journal: Journal;
-    let store: Store;
     beforeEach(async () => {
-      journal = await place();
-      store = await journal.open();
+      database = await create();
+      journal = await database.open();
     });
     afterEach(async () => {
-      await store.close();
-      await journal.remove();
+      await journal.close();
+      await database.remove();
     });
 
-    async function reopened(): Promise<Store> {
-      await store.close();
-      store = await journal.open();
-      return store;
+    async function reopened(): Promise<Journal> {
+      await journal.close();
+      journal = await database.open();
+      return journal;
     }
 
     test("gives a call back as it was committed, in every state and after it was closed", async () => {
-      let call = await store.insert(aCall());
-      expect(await store.find(call.key)).toEqual(call);
+      let call = await journal.insert(aCall());
+      expect(await journal.find(call.key)).toEqual(call);
       for (const event of GOOD_COURSE) {
         call = reduce(call, event);
-        await store.update(call);
-        expect(await store.find(call.key)).toEqual(call);
+        await journal.update(call);
+        expect(await journal.find(call.key)).toEqual(call);
       }
       expect(await (await reopened()).find(call.key)).toEqual(call);
-      expect(await store.find("another key")).toBeUndefined();
+      expect(await journal.find("another key")).toBeUndefined();
     });
 
     test("keeps every attempt, and what the machine adds to a call", async () => {
-      const call = await store.insert(aCall());
+      const call = await journal.insert(aCall());
       const events = [
         ...GOOD_COURSE.slice(0, 3),
         { type: "attestation_dead", txid: "ATTEST" },
@@ -60,107 +60,107 @@ export function storeContract(name: string, place: () => Promise<Journal>): void
       let current: Call & { added?: unknown } = call;
       for (const event of events) {
         current = { ...reduce(current, event), added: { text: 'a "\\ \u0000 \ud800 é', list: [1, null] } };
-        await store.update(current);
+        await journal.update(current);
       }
-      expect(await store.find(call.key)).toEqual(current);
+      expect(await journal.find(call.key)).toEqual(current);
       expect(current.attempts.map(({ dead }) => dead)).toEqual([true, false]);
     });
 
     test("refuses a second attestation transaction in the place of another, and takes no other update with it", async () => {
-      const calls = await Promise.all(Array.from({ length: 20 }, (_, i) => store.insert(aCall({ key: `key ${i}` }))));
-      const signed = await Promise.all(calls.map((call) => advance(store, call, "signed")));
+      const calls = await Promise.all(Array.from({ length: 20 }, (_, i) => journal.insert(aCall({ key: `key ${i}` }))));
+      const signed = await Promise.all(calls.map((call) => advance(journal, call, "signed")));
       const moved = await Promise.allSettled(
         signed.map((call, i) => {
           const blocked = reduce(call, { type: "attestation_blocked", reason: "unfunded" });
           const forged = [{ ...anAttempt("FORGED"), dead: false }];
-          return store.update(i === 7 ? { ...blocked, attempts: forged } : blocked);
+          return journal.update(i === 7 ? { ...blocked, attempts: forged } : blocked);
         }),
       );
       expect(moved.flatMap(({ status }, i) => (status === "rejected" ? [i] : []))).toEqual([7]);
-      const found = await Promise.all(calls.map(({ key }) => store.find(key)));
+      const found = await Promise.all(calls.map(({ key }) => journal.find(key)));
       expect(found.map((call) => call?.state)).toEqual(calls.map((_, i) => (i === 7 ? "signed" : "owed")));
       expect(found[7]).toEqual(signed[7]);
     });
 
     test("lets one of many calls with one key in, and gives the others the holder", async () => {
       const calls = Array.from({ length: 20 }, (_, i) => aCall({ payer: `PAYER ${i}` }));
-      const holders = await Promise.all(calls.map((call) => store.insert(call)));
+      const holders = await Promise.all(calls.map((call) => journal.insert(call)));
       expect(new Set(holders.map(({ payer }) => payer)).size).toBe(1);
-      expect(await store.open()).toHaveLength(1);
+      expect(await journal.open()).toHaveLength(1);
     });
 
     test("treats an alias as a key", async () => {
-      const first = await store.insert(aCall({ key: "one", aliases: ["group"] }));
-      expect(await store.insert(aCall({ key: "two", aliases: ["group"] }))).toEqual(first);
-      expect(await store.insert(aCall({ key: "group" }))).toEqual(first);
-      expect(await store.insert(aCall({ key: "three", aliases: ["one"] }))).toEqual(first);
-      expect(await store.find("group")).toEqual(first);
-      expect(await store.find("two")).toBeUndefined();
-      expect(await store.find("three")).toBeUndefined();
+      const first = await journal.insert(aCall({ key: "one", aliases: ["group"] }));
+      expect(await journal.insert(aCall({ key: "two", aliases: ["group"] }))).toEqual(first);
+      expect(await journal.insert(aCall({ key: "group" }))).toEqual(first);
+      expect(await journal.insert(aCall({ key: "three", aliases: ["one"] }))).toEqual(first);
+      expect(await journal.find("group")).toEqual(first);
+      expect(await journal.find("two")).toBeUndefined();
+      expect(await journal.find("three")).toBeUndefined();
     });
 
     test("keeps equal evidence once, and drops it with the last call that has it", async () => {
       const [large, other] = [aLargeEvidence("LARGE"), aLargeEvidence("OTHER")];
       const calls = await Promise.all(
-        Array.from({ length: 30 }, (_, i) => store.insert(aCall({ key: `key ${i}`, evidence: large }))),
+        Array.from({ length: 30 }, (_, i) => journal.insert(aCall({ key: `key ${i}`, evidence: large }))),
       );
-      await store.insert(aCall({ key: "other", evidence: other }));
-      expect(await journal.evidenceKept()).toBe(2);
-      expect((await store.find("key 29"))?.evidence).toEqual(large);
+      await journal.insert(aCall({ key: "other", evidence: other }));
+      expect(await database.evidenceKept()).toBe(2);
+      expect((await journal.find("key 29"))?.evidence).toEqual(large);
       const unpaid: CallEvent = { type: "payment_void", reason: "expired", receipt: "" };
       const [last, ...rest] = calls as [Call, ...Call[]];
-      await Promise.all(rest.map((call) => store.update(after(call, unpaid))));
-      expect(await journal.evidenceKept()).toBe(2);
-      expect((await store.find(last.key))?.evidence).toEqual(large);
-      await store.update(after(last, unpaid));
-      expect(await journal.evidenceKept()).toBe(1);
-      expect(await store.find(last.key)).toEqual({ ...after(last, unpaid), evidence: undefined });
-      await store.insert(aCall({ key: "again", evidence: large }));
+      await Promise.all(rest.map((call) => journal.update(after(call, unpaid))));
+      expect(await database.evidenceKept()).toBe(2);
+      expect((await journal.find(last.key))?.evidence).toEqual(large);
+      await journal.update(after(last, unpaid));
+      expect(await database.evidenceKept()).toBe(1);
+      expect(await journal.find(last.key)).toEqual({ ...after(last, unpaid), evidence: undefined });
+      await journal.insert(aCall({ key: "again", evidence: large }));
       expect((await (await reopened()).find("again"))?.evidence).toEqual(large);
-      expect((await store.open()).map(({ evidence }) => evidence)).toEqual([other, large]);
+      expect((await journal.open()).map(({ evidence }) => evidence)).toEqual([other, large]);
     });
 
     test("keeps the evidence of everything that is paid for", async () => {
       const evidence = aLargeEvidence("LARGE");
-      const done = await advance(store, await store.insert(aCall({ evidence })));
+      const done = await advance(journal, await journal.insert(aCall({ evidence })));
       expect((await (await reopened()).find(done.key))?.evidence).toEqual(evidence);
     });
 
     test("lets a refund's transfer close one call, and finds the call by it", async () => {
-      const calls = await Promise.all(["one", "two"].map((key) => store.insert(aCall({ key }))));
-      const [one, two] = (await Promise.all(calls.map((call) => owed(store, call)))) as [Call, Call];
+      const calls = await Promise.all(["one", "two"].map((key) => journal.insert(aCall({ key }))));
+      const [one, two] = (await Promise.all(calls.map((call) => owed(journal, call)))) as [Call, Call];
       const back = (refund: string): CallEvent => ({ type: "payment_refunded", transaction: "BACK", refund });
-      await store.update(after(one, back("refund:BACK")));
-      await expect(store.update(after(two, back("refund:BACK")))).rejects.toThrow(NameTaken);
-      expect(await store.find(two.key)).toEqual(two);
+      await journal.update(after(one, back("refund:BACK")));
+      await expect(journal.update(after(two, back("refund:BACK")))).rejects.toThrow(NameTaken);
+      expect(await journal.find(two.key)).toEqual(two);
       expect((await (await reopened()).find("refund:BACK"))?.key).toBe("one");
-      await store.update(after(two, back("refund:BACK 2")));
-      expect((await store.find("refund:BACK 2"))?.state).toBe("refunded");
+      await journal.update(after(two, back("refund:BACK 2")));
+      expect((await journal.find("refund:BACK 2"))?.state).toBe("refunded");
     });
 
     test("refuses an update that does not follow the stored version", async () => {
-      const call = await store.insert(aCall());
+      const call = await journal.insert(aCall());
       const settling = after(call, { type: "settlement_begun" });
-      await store.update(settling);
-      await expect(store.update(settling)).rejects.toThrow(StaleCall);
-      await expect(store.update(after(call, { type: "settlement_begun" }))).rejects.toThrow(StaleCall);
-      await expect(store.update(after(aCall({ key: "unknown" }), { type: "settlement_begun" }))).rejects.toThrow(
+      await journal.update(settling);
+      await expect(journal.update(settling)).rejects.toThrow(StaleCall);
+      await expect(journal.update(after(call, { type: "settlement_begun" }))).rejects.toThrow(StaleCall);
+      await expect(journal.update(after(aCall({ key: "unknown" }), { type: "settlement_begun" }))).rejects.toThrow(
         StaleCall,
       );
-      expect(await store.find(call.key)).toEqual(settling);
+      expect(await journal.find(call.key)).toEqual(settling);
     });
 
     test("lists what is not final, oldest first, and finds bundles by their id", async () => {
-      await advance(store, await store.insert(aCall({ key: "done" })));
-      await store.insert(aCall({ key: "young", createdAt: 3 }));
-      await store.insert(aCall({ key: "old", createdAt: 2 }));
-      expect((await store.open()).map(({ key }) => key)).toEqual(["old", "young"]);
-      expect(await store.bundle("S")).toBe("{}");
-      expect(await store.bundle("T")).toBeUndefined();
+      await advance(journal, await journal.insert(aCall({ key: "done" })));
+      await journal.insert(aCall({ key: "young", createdAt: 3 }));
+      await journal.insert(aCall({ key: "old", createdAt: 2 }));
+      expect((await journal.open()).map(({ key }) => key)).toEqual(["old", "young"]);
+      expect(await journal.bundle("S")).toBe("{}");
+      expect(await journal.bundle("T")).toBeUndefined();
     });
 
     test("keeps a delivered call open, and its lease held, until its payment is final", async () => {
-      const call = await store.insert(aCall());
+      const call = await journal.insert(aCall());
       const [begun, proved, ...rest] = GOOD_COURSE as [
         CallEvent,
         CallEvent & { type: "payment_proved" },
@@ -169,59 +169,59 @@ export function storeContract(name: string, place: () => Promise<Journal>): void
       let done = call;
       for (const event of [begun, { ...proved, proof: { ...proved.proof, final: false } }, ...rest]) {
         done = reduce(done, event);
-        await store.update(done);
+        await journal.update(done);
       }
-      expect([done.state, await store.open(), store.holds(call.key)]).toEqual(["done", [done], true]);
-      await store.update(reduce(done, { type: "payment_seen_again", proof: proved.proof }));
-      expect([await store.open(), store.holds(call.key)]).toEqual([[], false]);
+      expect([done.state, await journal.open(), journal.holds(call.key)]).toEqual(["done", [done], true]);
+      await journal.update(reduce(done, { type: "payment_seen_again", proof: proved.proof }));
+      expect([await journal.open(), journal.holds(call.key)]).toEqual([[], false]);
     });
 
     test("sums up what a payer has promised and not paid", async () => {
-      await store.insert(aCall({ key: "one", payer: "P" }));
-      const two = await store.insert(aCall({ key: "two", payer: "P" }));
-      await store.insert(aCall({ key: "three", payer: "Q" }));
-      await store.insert(aCall({ key: "four", payer: "P", rail: "base" }));
-      expect(await store.exposure("algorand", "P")).toBe(2000n);
+      await journal.insert(aCall({ key: "one", payer: "P" }));
+      const two = await journal.insert(aCall({ key: "two", payer: "P" }));
+      await journal.insert(aCall({ key: "three", payer: "Q" }));
+      await journal.insert(aCall({ key: "four", payer: "P", rail: "base" }));
+      expect(await journal.exposure("algorand", "P")).toBe(2000n);
       const settling = reduce(two, { type: "settlement_begun" });
-      await store.update(settling);
-      expect(await store.exposure("algorand", "P")).toBe(2000n);
-      await store.update(reduce(settling, { type: "payment_void", reason: "expired", receipt: "" }));
-      expect(await store.exposure("algorand", "P")).toBe(1000n);
-      expect(await store.exposure("solana", "P")).toBe(0n);
+      await journal.update(settling);
+      expect(await journal.exposure("algorand", "P")).toBe(2000n);
+      await journal.update(reduce(settling, { type: "payment_void", reason: "expired", receipt: "" }));
+      expect(await journal.exposure("algorand", "P")).toBe(1000n);
+      expect(await journal.exposure("solana", "P")).toBe(0n);
     });
 
     test("gives the lease of a call to whoever inserted it, until the call is final", async () => {
-      const call = await store.insert(aCall());
-      expect(store.holds(call.key)).toBe(true);
-      expect(store.holds("another key")).toBe(false);
-      expect(await store.lease(10)).toEqual([]);
-      expect(await store.renew()).toEqual([]);
-      await advance(store, call);
-      expect(store.holds(call.key)).toBe(false);
-      expect(await store.renew()).toEqual([]);
+      const call = await journal.insert(aCall());
+      expect(journal.holds(call.key)).toBe(true);
+      expect(journal.holds("another key")).toBe(false);
+      expect(await journal.lease(10)).toEqual([]);
+      expect(await journal.renew()).toEqual([]);
+      await advance(journal, call);
+      expect(journal.holds(call.key)).toBe(false);
+      expect(await journal.renew()).toEqual([]);
     });
 
     test("leases again what was released, oldest first and no more than asked for", async () => {
       const calls = [3, 1, 2].map((age) => aCall({ key: `key ${age}`, createdAt: age }));
-      for (const call of calls) await store.insert(call);
-      await advance(store, await store.insert(aCall({ key: "done" })));
-      await store.release();
-      expect(store.holds("key 1")).toBe(false);
-      expect(await store.lease(2)).toEqual([calls[1], calls[2]]);
-      expect(await store.lease(2)).toEqual([calls[0]]);
-      expect(await store.lease(2)).toEqual([]);
-      expect(["key 1", "key 2", "key 3", "done"].map((key) => store.holds(key))).toEqual([true, true, true, false]);
+      for (const call of calls) await journal.insert(call);
+      await advance(journal, await journal.insert(aCall({ key: "done" })));
+      await journal.release();
+      expect(journal.holds("key 1")).toBe(false);
+      expect(await journal.lease(2)).toEqual([calls[1], calls[2]]);
+      expect(await journal.lease(2)).toEqual([calls[0]]);
+      expect(await journal.lease(2)).toEqual([]);
+      expect(["key 1", "key 2", "key 3", "done"].map((key) => journal.holds(key))).toEqual([true, true, true, false]);
     });
 
     test("tells listeners of ends and releases, until they listen no more", async () => {
-      const news = hearing(store);
-      await advance(store, await store.insert(aCall()));
+      const news = hearing(journal);
+      await advance(journal, await journal.insert(aCall()));
       await news.heard(`ended ${aCall().key}`);
-      await store.release();
+      await journal.release();
       await news.heard("freed");
       news.stop();
-      const later = hearing(store);
-      await advance(store, await store.insert(aCall({ key: "second" })), "done", "S2");
+      const later = hearing(journal);
+      await advance(journal, await journal.insert(aCall({ key: "second" })), "done", "S2");
       await later.heard("ended second");
       expect(news.all).not.toContain("ended second");
       later.stop();
@@ -229,41 +229,41 @@ export function storeContract(name: string, place: () => Promise<Journal>): void
 
     test("remembers whose it is, every payee and the key history", async () => {
       const identity = { genesisHash: "g", algorandAddress: "A" };
-      expect(await store.claim(identity)).toEqual(identity);
-      await store.rememberPayees([{ rail: "algorand", address: "P" }]);
-      await store.rememberPayees([
+      expect(await journal.claim(identity)).toEqual(identity);
+      await journal.rememberPayees([{ rail: "algorand", address: "P" }]);
+      await journal.rememberPayees([
         { rail: "algorand", address: "P" },
         { rail: "base", address: "0x" },
       ]);
       const first = { type: "attestor-key", version: 1, kid: "k", fromRound: 1 } as never;
       const second = { type: "attestor-key", version: 1, kid: "a", fromRound: 9 } as never;
-      await store.appendKey(first);
-      await store.appendKey({ type: "attestor-key", version: 1, kid: "k", fromRound: 2 } as never);
-      await store.appendKey(second);
+      await journal.appendKey(first);
+      await journal.appendKey({ type: "attestor-key", version: 1, kid: "k", fromRound: 2 } as never);
+      await journal.appendKey(second);
       await reopened();
-      expect(await store.claim({ genesisHash: "other", algorandAddress: "B" })).toEqual(identity);
-      expect(await store.payees()).toEqual([
+      expect(await journal.claim({ genesisHash: "other", algorandAddress: "B" })).toEqual(identity);
+      expect(await journal.payees()).toEqual([
         { rail: "algorand", address: "P" },
         { rail: "base", address: "0x" },
       ]);
-      expect(await store.keys()).toEqual([first, second]);
+      expect(await journal.keys()).toEqual([first, second]);
     });
   });
 }
 
-/** What a store must do beside `storeContract` when several replicas may have its journal open. */
-export function replicaContract(name: string, place: () => Promise<SharedJournal>): void {
-  describe(`${name} store with two replicas`, () => {
-    let journal: SharedJournal;
-    let one: Store;
-    let two: Store;
+/** What a journal must do beside `journalContract` when several replicas may have its database open. */
+export function replicaContract(name: string, create: () => Promise<SharedDatabase>): void {
+  describe(`${name} journal with two replicas`, () => {
+    let database: SharedDatabase;
+    let one: Journal;
+    let two: Journal;
     beforeEach(async () => {
-      journal = await place();
-      [one, two] = await Promise.all([journal.open(), journal.open()]);
+      database = await create();
+      [one, two] = await Promise.all([database.open(), database.open()]);
     });
     afterEach(async () => {
       await Promise.all([one.close(), two.close()]);
-      await journal.remove();
+      await database.remove();
     });
 
     const racing = (calls: (i: number) => Call) =>
@@ -281,22 +281,22 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
       const [holder] = await one.open();
       expect(await two.open()).toEqual([holder]);
       expect(holders).toEqual(holders.map(() => holder));
-      expect([one, two].filter((store) => store.holds(holder?.key as string))).toHaveLength(1);
+      expect([one, two].filter((journal) => journal.holds(holder?.key as string))).toHaveLength(1);
     });
 
     test("never leases what a living replica holds", async () => {
       await one.insert(aCall());
       expect(await two.lease(10)).toEqual([]);
-      await journal.outlive();
+      await database.outlive();
       expect(await one.renew()).toEqual([]);
       expect(await two.lease(10)).toEqual([]);
-      expect([one, two].map((store) => store.holds(aCall().key))).toEqual([true, false]);
+      expect([one, two].map((journal) => journal.holds(aCall().key))).toEqual([true, false]);
     });
 
     test("leases what a dead replica held, and tells it so when it comes back", async () => {
       const call = await one.insert(aCall());
       const kept = await two.insert(aCall({ key: "kept" }));
-      await journal.outlive();
+      await database.outlive();
       await two.renew();
       expect(await two.lease(10)).toEqual([call]);
       expect(two.holds(call.key)).toBe(true);
@@ -310,7 +310,7 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
 
     test("a replica that comes back in time has lost nothing", async () => {
       await one.insert(aCall());
-      await journal.outlive();
+      await database.outlive();
       expect(await one.renew()).toEqual([]);
       expect(await two.lease(10)).toEqual([]);
     });
@@ -327,17 +327,17 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
     test("gives each call to one of those that ask at once", async () => {
       const calls = await Promise.all(Array.from({ length: 60 }, (_, i) => one.insert(aCall({ key: `key ${i}` }))));
       await one.release();
-      const others = await Promise.all([1, 2, 3, 4].map(() => journal.open()));
-      const leased = (await Promise.all(others.map((store) => store.lease(20)))).flat();
-      const rest = (await Promise.all(others.map((store) => store.lease(60)))).flat();
+      const others = await Promise.all([1, 2, 3, 4].map(() => database.open()));
+      const leased = (await Promise.all(others.map((journal) => journal.lease(20)))).flat();
+      const rest = (await Promise.all(others.map((journal) => journal.lease(60)))).flat();
       const keys = [...leased, ...rest].map(({ key }) => key);
       expect(keys.sort()).toEqual(calls.map(({ key }) => key).sort());
-      await Promise.all(others.map((store) => store.close()));
+      await Promise.all(others.map((journal) => journal.close()));
     });
 
     test("the version fences a replica that lost its lease", async () => {
       const call = await one.insert(aCall());
-      await journal.outlive();
+      await database.outlive();
       await two.renew();
       await two.lease(10);
       const settling = after(call, { type: "settlement_begun" });
@@ -382,11 +382,11 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
           one.update(after(last, unpaid)),
         ]);
         expect((await one.find(next.key))?.evidence).toEqual(evidence);
-        expect(await journal.evidenceKept()).toBe(1);
+        expect(await database.evidenceKept()).toBe(1);
         last = next;
       }
       await two.update(after(last, unpaid));
-      expect(await journal.evidenceKept()).toBe(0);
+      expect(await database.evidenceKept()).toBe(0);
     });
 
     test("is told of calls that the other ended, and finds them so", async () => {
@@ -399,7 +399,7 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
 
     test("one identity and one beginning of the key history, whoever is first", async () => {
       const identities = await Promise.all(
-        [one, two].map((store, i) => store.claim({ genesisHash: "g", algorandAddress: `A${i}` })),
+        [one, two].map((journal, i) => journal.claim({ genesisHash: "g", algorandAddress: `A${i}` })),
       );
       expect(identities[0]).toEqual(identities[1]);
       const entries = [1, 2].map((fromRound) => ({ kid: "k", fromRound }) as never);
@@ -411,17 +411,17 @@ export function replicaContract(name: string, place: () => Promise<SharedJournal
 }
 
 /** Takes a call to where it is owed, with no attestation. */
-async function owed(store: Store, call: Call): Promise<Call> {
+async function owed(journal: Journal, call: Call): Promise<Call> {
   let current = call;
   for (const event of [...GOOD_COURSE.slice(0, 2), { type: "attestation_blocked", reason: "unfunded" } as const]) {
     current = reduce(current, event);
-    await store.update(current);
+    await journal.update(current);
   }
   return current;
 }
 
 /** Takes a call through the rest of its good course, or until it is in a state; each call has an attestation of its own. */
-async function advance(store: Store, call: Call, until: CallState = "done", bundleId = "S"): Promise<Call> {
+async function advance(journal: Journal, call: Call, until: CallState = "done", bundleId = "S"): Promise<Call> {
   const txid = `ATTEST ${call.key}`;
   let current = call;
   for (const event of GOOD_COURSE.slice(call.version - 1)) {
@@ -432,12 +432,12 @@ async function advance(store: Store, call: Call, until: CallState = "done", bund
       ...(event.type === "attestation_confirmed" && { txid }),
       ...(event.type === "bundle_sealed" && { bundle: { ...event.bundle, id: bundleId } }),
     });
-    await store.update(current);
+    await journal.update(current);
   }
   return current;
 }
 
-function hearing(store: Store) {
+function hearing(journal: Journal) {
   const all: string[] = [];
   let changed = Promise.withResolvers<void>();
   const hear = (line: string) => {
@@ -448,7 +448,7 @@ function hearing(store: Store) {
   const listener: Listener = { ended: (key) => hear(`ended ${key}`), freed: () => hear("freed") };
   return {
     all,
-    stop: store.listen(listener),
+    stop: journal.listen(listener),
     async heard(line: string): Promise<void> {
       while (!all.includes(line)) await changed.promise;
     },

@@ -4,13 +4,13 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
-import { replicaContract, storeContract } from "../../../test/journal-contract/calls.ts";
+import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
 import type { Call } from "../../calls/call.ts";
-import { LEASE_MS, type Store } from "../../calls/journal.ts";
+import { type Journal, LEASE_MS } from "../../calls/journal.ts";
 import { Runner } from "../../calls/runner.ts";
 import { systemClock } from "../../clock.ts";
-import { openPostgresStore } from "./journal.ts";
+import { openPostgresJournal } from "./journal.ts";
 
 let postgres: TestPostgres;
 let shared: string;
@@ -23,7 +23,7 @@ afterAll(() => postgres.close());
 /** Emptied instead of made anew for every test of the contract: that takes a tenth of the time. */
 async function place() {
   return {
-    open: () => openPostgresStore(shared),
+    open: () => openPostgresJournal(shared),
     async evidenceKept() {
       const [row] = await sql(shared, "SELECT count(*)::integer AS kept FROM evidence");
       return row?.kept as number;
@@ -39,24 +39,24 @@ async function outlive(url: string): Promise<void> {
   await sql(url, "UPDATE replicas SET until = until - $1 * interval '1 ms'", [LEASE_MS]);
 }
 
-storeContract("PostgreSQL", place);
+journalContract("PostgreSQL", place);
 replicaContract("PostgreSQL", place);
 keyContract("PostgreSQL", place);
 
-describe("PostgreSQL store", () => {
-  let stores: Store[] = [];
+describe("PostgreSQL journal", () => {
+  let journals: Journal[] = [];
 
-  async function opened(url: string): Promise<Store> {
-    const store = await openPostgresStore(url);
-    stores.push(store);
-    return store;
+  async function opened(url: string): Promise<Journal> {
+    const journal = await openPostgresJournal(url);
+    journals.push(journal);
+    return journal;
   }
 
   afterEach(closed);
   async function closed(): Promise<void> {
-    const open = stores;
-    stores = [];
-    await Promise.all(open.map((store) => store.close()));
+    const open = journals;
+    journals = [];
+    await Promise.all(open.map((journal) => journal.close()));
   }
 
   const calls = (count: number) => Array.from({ length: count }, (_, i) => aCall({ key: `key ${i}`, createdAt: i }));
@@ -73,23 +73,23 @@ describe("PostgreSQL store", () => {
 
   test("has no room for a while once the server has refused a commit for want of it", async () => {
     const url = await postgres.database();
-    const store = await opened(url);
-    expect(await store.freeBytes()).toBeUndefined();
+    const journal = await opened(url);
+    expect(await journal.freeBytes()).toBeUndefined();
     await sql(
       url,
       `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
          'BEGIN RAISE EXCEPTION ''could not extend file'' USING ERRCODE = ''disk_full''; END';
        CREATE TRIGGER full_disk BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION full_disk()`,
     );
-    await expect(store.insert(aCall())).rejects.toThrow("could not extend file");
-    expect(await store.freeBytes()).toBe(0n);
-    expect(await store.find(aCall().key)).toBeUndefined();
+    await expect(journal.insert(aCall())).rejects.toThrow("could not extend file");
+    expect(await journal.freeBytes()).toBe(0n);
+    expect(await journal.find(aCall().key)).toBeUndefined();
   });
 
   test("counts the other replicas that are alive", async () => {
     const url = await postgres.database();
-    const [one, two] = [await openPostgresStore(url), await openPostgresStore(url)];
-    stores.push(one, two);
+    const [one, two] = [await openPostgresJournal(url), await openPostgresJournal(url)];
+    journals.push(one, two);
     expect([await one.others(), await two.others()]).toEqual([1, 1]);
     await outlive(url);
     await one.renew();
@@ -109,13 +109,17 @@ describe("PostgreSQL store", () => {
 
   test("goes on while a later release adds to the schema", async () => {
     const url = await postgres.database();
-    const store = await opened(url);
-    const call = await store.insert(aCall());
+    const journal = await opened(url);
+    const call = await journal.insert(aCall());
     const settling = after(call, ...GOOD_COURSE.slice(0, 1));
-    await Promise.all([store.find(call.key), store.open(), store.lease(1)]);
+    await Promise.all([journal.find(call.key), journal.open(), journal.lease(1)]);
     await sql(url, "ALTER TABLE calls ADD COLUMN later integer; ALTER TABLE attempts ADD COLUMN later integer");
-    await store.update(settling);
-    expect([await store.find(call.key), await store.open(), await store.lease(1)]).toEqual([settling, [settling], []]);
+    await journal.update(settling);
+    expect([await journal.find(call.key), await journal.open(), await journal.lease(1)]).toEqual([
+      settling,
+      [settling],
+      [],
+    ]);
   });
 
   test("a database that a later release has migrated is refused, and left as it is", async () => {
@@ -123,7 +127,7 @@ describe("PostgreSQL store", () => {
     await opened(url);
     await closed();
     await sql(url, "INSERT INTO migrations (version) VALUES (1000)");
-    await expect(openPostgresStore(url)).rejects.toThrow("a later release");
+    await expect(openPostgresJournal(url)).rejects.toThrow("a later release");
     expect(await sql(url, "SELECT max(version) AS version FROM migrations")).toEqual([{ version: 1000 }]);
   });
 
@@ -135,8 +139,8 @@ describe("PostgreSQL store", () => {
     const contenders = Array.from({ length: 400 }, (_, i) =>
       aCall({ key: `key ${(i * 7) % 101}`, aliases: [`alias ${(i * 31) % 61}`], payer: `PAYER ${i}` }),
     );
-    const holders = await Promise.all(contenders.map((call, i) => (both[i % 2] as Store).insert(call)));
-    const rows = await (both[0] as Store).open();
+    const holders = await Promise.all(contenders.map((call, i) => (both[i % 2] as Journal).insert(call)));
+    const rows = await (both[0] as Journal).open();
     for (const [i, holder] of holders.entries()) {
       const { key, aliases } = contenders[i] as Call;
       expect([holder.key, ...holder.aliases].some((name) => name === key || aliases.includes(name))).toBe(true);
@@ -144,7 +148,7 @@ describe("PostgreSQL store", () => {
     }
     const names = rows.flatMap(({ key, aliases }) => [key, ...aliases]);
     expect(new Set(names).size).toBe(names.length);
-    expect(both.flatMap((store) => rows.filter(({ key }) => store.holds(key)))).toHaveLength(rows.length);
+    expect(both.flatMap((journal) => rows.filter(({ key }) => journal.holds(key)))).toHaveLength(rows.length);
   });
 
   test("replicas that commit the same calls in opposite orders never wait for one another in a circle", {
@@ -167,30 +171,30 @@ describe("PostgreSQL store", () => {
 
   test("an insertion waits for another replica's of the same alias, and then gives its call", async () => {
     const url = await postgres.database();
-    const store = await opened(url);
-    const first = await store.insert(aCall({ key: "first" }));
+    const journal = await opened(url);
+    const first = await journal.insert(aCall({ key: "first" }));
     const rival = await rivalFor("group", url, first);
-    const inserted = store.insert(aCall({ key: "second", aliases: ["group"] }));
+    const inserted = journal.insert(aCall({ key: "second", aliases: ["group"] }));
     await lockAwaited(url);
     await rival.query("COMMIT");
     await rival.end();
     expect(await inserted).toEqual(first);
-    expect(await store.find("second")).toBeUndefined();
+    expect(await journal.find("second")).toBeUndefined();
   });
 
   test("a commit whose connection breaks fails whole, and goes through when it is tried again", async () => {
     const url = await postgres.database();
-    const [store, other] = [await opened(url), await opened(url)];
+    const [journal, other] = [await opened(url), await opened(url)];
     const rival = await rivalFor("key 50", url, await other.insert(aCall({ key: "other" })));
-    const inserting = Promise.allSettled(calls(100).map((call) => store.insert(call)));
+    const inserting = Promise.allSettled(calls(100).map((call) => journal.insert(call)));
     await lockAwaited(url);
     expect(await terminate(url, "wait_event_type = 'Lock'")).toHaveLength(1);
     expect((await inserting).map(({ status }) => status)).toEqual(calls(100).map(() => "rejected"));
     await rival.query("ROLLBACK");
     await rival.end();
-    expect(await store.open()).toHaveLength(1);
-    expect(calls(100).some(({ key }) => store.holds(key))).toBe(false);
-    expect(await Promise.all(calls(100).map((call) => store.insert(call)))).toEqual(calls(100));
+    expect(await journal.open()).toHaveLength(1);
+    expect(calls(100).some(({ key }) => journal.holds(key))).toBe(false);
+    expect(await Promise.all(calls(100).map((call) => journal.insert(call)))).toEqual(calls(100));
   });
 
   test("leases a call that it inserted without ever learning of it", async () => {
@@ -216,7 +220,7 @@ describe("PostgreSQL store", () => {
     await expect(one.find(first.key)).rejects.toThrow();
     await expect(one.insert(second)).rejects.toThrow();
     await expect(two.renew()).rejects.toThrow();
-    await expect(openPostgresStore(url)).rejects.toThrow(/^PostgreSQL 127\.0\.0\.1:\d+\/test_\w+: /);
+    await expect(openPostgresJournal(url)).rejects.toThrow(/^PostgreSQL 127\.0\.0\.1:\d+\/test_\w+: /);
     await postgres.start();
 
     expect(await one.renew()).toEqual([]);
@@ -235,15 +239,15 @@ describe("PostgreSQL store", () => {
 
   test("hears again after only its listening connection broke", async () => {
     const url = await postgres.database();
-    const store = await opened(url);
+    const journal = await opened(url);
     expect(await terminate(url, "query LIKE 'LISTEN%'")).toHaveLength(1);
     const heard = Promise.withResolvers<void>();
-    store.listen({ freed: () => heard.resolve() });
+    journal.listen({ freed: () => heard.resolve() });
     let over = false;
     heard.promise.then(() => {
       over = true;
     });
-    while (!over) await store.release();
+    while (!over) await journal.release();
   });
 
   test("runners on two replicas carry each call once, and each waits for the other's", async () => {
@@ -251,9 +255,9 @@ describe("PostgreSQL store", () => {
     let effects = 0;
     const runners = await Promise.all(
       [0, 1].map(async () => {
-        const store = await opened(url);
+        const journal = await opened(url);
         const runner = new Runner({
-          store,
+          journal,
           perform: async (call) => {
             effects += 1;
             const event = GOOD_COURSE[call.version - 1];
@@ -267,13 +271,13 @@ describe("PostgreSQL store", () => {
           log: pino({ level: "silent" }),
         });
         await runner.resume();
-        return { store, runner };
+        return { journal, runner };
       }),
     );
     const ended = await Promise.all(
       calls(40).map(async (call, i) => {
         const [here, there] = i % 2 ? runners : [...runners].reverse();
-        const inserted = (await here?.store.insert(call)) as Call;
+        const inserted = (await here?.journal.insert(call)) as Call;
         const waited = there?.runner.wait(inserted, AbortSignal.timeout(30_000));
         void here?.runner.start(inserted);
         return waited;
@@ -292,7 +296,7 @@ describe("PostgreSQL store", () => {
     ["port number", (url: string) => url.replace(/:\d+\//, ":65536/")],
     ["escape", (url: string) => url.replace("@", "%zz@")],
   ])("a URL with a wrong %s is refused without its password being told", async (_, spoilt) => {
-    const error = await openPostgresStore(spoilt(shared)).catch((reason: unknown) => reason);
+    const error = await openPostgresJournal(spoilt(shared)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
     const told = inspect(error, { depth: 10, showHidden: true });
     for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), "s3cr3t"]) expect(told).not.toContain(secret);
@@ -315,7 +319,7 @@ async function lockAwaited(url: string): Promise<void> {
   while ((await sql(url, waiting)).length === 0);
 }
 
-/** Breaks the connections of stores for which a condition on their last statement holds. */
+/** Breaks the connections of journals for which a condition on their last statement holds. */
 function terminate(url: string, condition: string) {
   return sql(
     url,

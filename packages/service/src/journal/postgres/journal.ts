@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError, type QueryConfig, type QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import { LEASE_MS, type Listener, NameTaken, StaleCall, type Store } from "../../calls/journal.ts";
+import { type Journal, LEASE_MS, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { type CallRecord, evidenceRow, progressOf, requestOf, toCall } from "../record.ts";
 import { connectionTo, messageOf, newClient, newPool, placeOf, SESSION } from "./connections.ts";
@@ -29,7 +29,7 @@ type AnnouncementRow = {
  * @param url `postgres://…`, as libpq reads it; made ready for use when the database is empty
  * @throws Error when the database cannot be used, or a later release has written it; it never names user or password
  */
-export async function openPostgresStore(url: string): Promise<Store & KeyJournal> {
+export async function openPostgresJournal(url: string): Promise<Journal & KeyJournal> {
   const config = connectionTo(url);
   const place = placeOf(config);
   try {
@@ -40,7 +40,7 @@ export async function openPostgresStore(url: string): Promise<Store & KeyJournal
   }
 }
 
-async function open(config: ClientConfig): Promise<Store & KeyJournal> {
+async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   const me = randomUUID();
   const held = new Set<string>();
   const listeners = new Set<Listener>();

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
 import { aCall, after, aLargeEvidence, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { mountSmallDisk } from "../../../test/fakes/small-disk.ts";
-import { openSqliteStore } from "./journal.ts";
+import { openSqliteJournal } from "./journal.ts";
 
 const disk = await mountSmallDisk(4);
 if ("reason" in disk) console.log(`a full disk: ${disk.reason}; skipped`);
@@ -14,24 +14,24 @@ afterAll(async () => {
 });
 
 test("what cannot be committed takes no look at what is there with it", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "attestd-store-"));
-  const store = await openSqliteStore(join(folder, "journal.sqlite"));
-  const call = await store.insert(aCall());
+  const folder = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+  const journal = await openSqliteJournal(join(folder, "journal.sqlite"));
+  const call = await journal.insert(aCall());
   const other = new DatabaseSync(join(folder, "journal.sqlite"));
   other.exec("BEGIN IMMEDIATE");
   const looks = [
-    store.find(call.key),
-    store.bundle("S"),
-    store.exposure("algorand", call.payer),
-    store.open(),
+    journal.find(call.key),
+    journal.bundle("S"),
+    journal.exposure("algorand", call.payer),
+    journal.open(),
   ] as const;
-  const [inserted, ...seen] = await Promise.allSettled([store.insert(aCall({ key: "another" })), ...looks]);
+  const [inserted, ...seen] = await Promise.allSettled([journal.insert(aCall({ key: "another" })), ...looks]);
   expect(inserted).toMatchObject({ status: "rejected", reason: { message: expect.stringContaining("locked") } });
   expect(seen).toEqual([call, undefined, 1000n, [call]].map((value) => ({ status: "fulfilled", value })));
   other.exec("ROLLBACK");
   other.close();
-  await store.insert(aCall({ key: "another" }));
-  await store.close();
+  await journal.insert(aCall({ key: "another" }));
+  await journal.close();
   await rm(folder, { recursive: true });
 });
 
@@ -40,40 +40,40 @@ test.skipIf("reason" in disk)(
   async () => {
     const path = (disk as { path: string }).path;
     await writeFile(join(path, "ballast"), new Uint8Array(1024 * 1024));
-    const store = await openSqliteStore(join(path, "data", "journal.sqlite"));
-    const done = after(await store.insert(aCall()), ...GOOD_COURSE);
+    const journal = await openSqliteJournal(join(path, "data", "journal.sqlite"));
+    const done = after(await journal.insert(aCall()), ...GOOD_COURSE);
     let call = aCall();
     for (const event of GOOD_COURSE) {
       call = after(call, event);
-      await store.update(call);
+      await journal.update(call);
     }
-    expect(await store.freeBytes()).toBeGreaterThan(2n * 1024n * 1024n);
+    expect(await journal.freeBytes()).toBeGreaterThan(2n * 1024n * 1024n);
 
     let inserted = 0;
     const large = (n: number) => aCall({ key: `large ${n}`, evidence: aLargeEvidence(`SOURCE ${n}`) });
     const failure = await (async () => {
-      for (;;) await store.insert(large(inserted++));
+      for (;;) await journal.insert(large(inserted++));
     })().catch((error: Error) => error);
     expect(failure.message).toMatch(/full/);
-    expect(await store.freeBytes()).toBeLessThan(512n * 1024n);
+    expect(await journal.freeBytes()).toBeLessThan(512n * 1024n);
 
     const [failing, found, bundle, ...more] = await Promise.allSettled([
-      store.insert(large(1_000)),
-      store.find(done.key),
-      store.bundle("S"),
-      store.insert(large(1_001)),
-      store.find("large 0"),
-      store.payees(),
+      journal.insert(large(1_000)),
+      journal.find(done.key),
+      journal.bundle("S"),
+      journal.insert(large(1_001)),
+      journal.find("large 0"),
+      journal.payees(),
     ]);
     expect([failing, more[0]].map((result) => result?.status)).toEqual(["rejected", "rejected"]);
     expect(found).toMatchObject({ value: { state: "done", bundle: { id: "S", body: "{}" } } });
     expect(bundle).toMatchObject({ value: "{}" });
     expect(more.slice(1)).toMatchObject([{ value: { key: "large 0" } }, { value: [] }]);
-    expect(await store.find("large 1000")).toBeUndefined();
+    expect(await journal.find("large 1000")).toBeUndefined();
 
     await rm(join(path, "ballast"));
-    await store.insert(large(1_000));
-    expect(await store.find("large 1000")).toMatchObject({ state: "prepared" });
-    await store.close();
+    await journal.insert(large(1_000));
+    expect(await journal.find("large 1000")).toMatchObject({ state: "prepared" });
+    await journal.close();
   },
 );

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { aCall } from "../../../test/fakes/calls.ts";
-import { storeContract } from "../../../test/journal-contract/calls.ts";
+import { journalContract } from "../../../test/journal-contract/calls.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
-import { openSqliteStore } from "./journal.ts";
+import { openSqliteJournal } from "./journal.ts";
 
 async function place() {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   return {
-    open: () => openSqliteStore(join(dir, "journal.sqlite")),
+    open: () => openSqliteJournal(join(dir, "journal.sqlite")),
     async evidenceKept() {
       const db = new DatabaseSync(join(dir, "journal.sqlite"), { readOnly: true });
       const row = db.prepare("SELECT count(*) AS kept FROM evidence").get();
@@ -22,44 +22,44 @@ async function place() {
   };
 }
 
-storeContract("SQLite", place);
+journalContract("SQLite", place);
 keyContract("SQLite", place);
 
-test("a file that another store has open is refused, and free again once that one is closed", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+test("a file that another journal has open is refused, and free again once that one is closed", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const path = join(dir, "journal.sqlite");
-  const first = await openSqliteStore(path);
-  await expect(openSqliteStore(path)).rejects.toThrow("another process");
+  const first = await openSqliteJournal(path);
+  await expect(openSqliteJournal(path)).rejects.toThrow("another process");
   await first.insert(aCall());
   await first.close();
   await expect(first.find("any")).rejects.toThrow("closed");
-  const second = await openSqliteStore(path);
+  const second = await openSqliteJournal(path);
   expect(await second.open()).toHaveLength(1);
   await second.close();
   await rm(dir, { recursive: true });
 });
 
 test("a path that cannot be opened says so", async () => {
-  await expect(openSqliteStore("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
+  await expect(openSqliteJournal("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
 });
 
 test("a file that a later release has migrated is refused", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const path = join(dir, "journal.sqlite");
-  await (await openSqliteStore(path)).close();
+  await (await openSqliteJournal(path)).close();
   const db = new DatabaseSync(path);
   db.exec("PRAGMA user_version = 1000");
   db.close();
-  await expect(openSqliteStore(path)).rejects.toThrow("a later release");
+  await expect(openSqliteJournal(path)).rejects.toThrow("a later release");
   await rm(dir, { recursive: true });
 });
 
 test("the journal, its WAL, shared memory and lock, and a folder made for them, are their owner's alone", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const umask = process.umask(0);
   try {
-    const store = await openSqliteStore(join(dir, "data", "journal.sqlite"));
-    await store.insert(aCall());
+    const journal = await openSqliteJournal(join(dir, "data", "journal.sqlite"));
+    await journal.insert(aCall());
     expect(await modesIn(join(dir, "data"))).toEqual({
       ".": "700",
       "journal.sqlite": "600",
@@ -68,7 +68,7 @@ test("the journal, its WAL, shared memory and lock, and a folder made for them, 
       "journal.sqlite.lock": "600",
       "journal.sqlite.lock-journal": "600",
     });
-    await store.close();
+    await journal.close();
   } finally {
     process.umask(umask);
     await rm(dir, { recursive: true });
@@ -76,9 +76,9 @@ test("the journal, its WAL, shared memory and lock, and a folder made for them, 
 });
 
 test("wider modes that an earlier run, or a copy, has left are narrowed and logged with the old and the new mode", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const path = join(dir, "data", "journal.sqlite");
-  const first = await openSqliteStore(path);
+  const first = await openSqliteJournal(path);
   await first.insert(aCall());
   // As after a crash: the WAL stays.
   for (const name of ["journal.sqlite", "journal.sqlite-wal"]) await copyFile(join(dir, "data", name), join(dir, name));
@@ -89,7 +89,7 @@ test("wider modes that an earlier run, or a copy, has left are narrowed and logg
   }
   await chmod(join(dir, "data"), 0o755);
   const logged: object[] = [];
-  const second = await openSqliteStore(path, { warn: (fields: object) => logged.push(fields) });
+  const second = await openSqliteJournal(path, { warn: (fields: object) => logged.push(fields) });
   expect(await second.open()).toHaveLength(1);
   expect(new Set(Object.values(await modesIn(join(dir, "data"))))).toEqual(new Set(["700", "600"]));
   expect(logged).toEqual([
@@ -106,25 +106,27 @@ test("wider modes that an earlier run, or a copy, has left are narrowed and logg
 });
 
 test("a folder with other files in it keeps its mode, and so do they and whatever a link points at; it is logged", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   await chmod(dir, 0o755);
   await writeFile(join(dir, "other"), "");
   await chmod(join(dir, "other"), 0o644);
   await symlink("other", join(dir, "journal.sqlite-link"));
   await mkdir(join(dir, "journal.sqlite.d"), { mode: 0o755 });
   const logged: object[] = [];
-  const store = await openSqliteStore(join(dir, "journal.sqlite"), { warn: (fields: object) => logged.push(fields) });
+  const journal = await openSqliteJournal(join(dir, "journal.sqlite"), {
+    warn: (fields: object) => logged.push(fields),
+  });
   expect(logged).toEqual([{ folder: dir, mode: "0755" }]);
   expect(await modesIn(dir)).toMatchObject({ ".": "755", other: "644", "journal.sqlite.d": "755" });
-  await store.close();
+  await journal.close();
   await rm(dir, { recursive: true });
 });
 
 test("a journal is locked by whatever name it is opened", async () => {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-store-"));
-  const first = await openSqliteStore(join(dir, "journal.sqlite"));
+  const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
+  const first = await openSqliteJournal(join(dir, "journal.sqlite"));
   await symlink("journal.sqlite", join(dir, "alias.sqlite"));
-  await expect(openSqliteStore(join(dir, "alias.sqlite"))).rejects.toThrow("another process");
+  await expect(openSqliteJournal(join(dir, "alias.sqlite"))).rejects.toThrow("another process");
   await first.close();
   await rm(dir, { recursive: true });
 });

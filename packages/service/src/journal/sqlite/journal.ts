@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
-import { type Listener, NameTaken, StaleCall, type Store } from "../../calls/journal.ts";
+import { type Journal, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
@@ -22,7 +22,7 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
  * @param log told when others could read it (private-files.ts)
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
-export async function openSqliteStore(path: string, log?: Pick<Logger, "warn">): Promise<Store & KeyJournal> {
+export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {
   const file = privateFile(path, log);
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { path: file } });
   const waiting = new Map<number, Waiting>();
