@@ -60,9 +60,14 @@ async function settle({ accepted, ...payment }: PaymentPayload): Promise<void> {
 /** What each door says to a payment, which has to be the same, and that nobody was asked to vouch for it or for money. */
 async function toldAtEveryDoor(payment: PaymentPayload): Promise<Told> {
   const told: Told[] = [];
-  for (const door of DOORS) told.push(await doors[door](txid(), payment));
+  for (const door of DOORS) told.push(withoutTime(await doors[door](txid(), payment)));
   expect(told).toEqual(told.map(() => told[0]));
   return told[0] as Told;
+}
+
+/** Rounds and seconds pass between two doors: the one that a refusal names is not compared. */
+function withoutTime(told: Told): Told {
+  return JSON.parse(JSON.stringify(told).replace(/too soon after (round )?\d+/, "too soon"));
 }
 
 describe.each(NAMES)("a purchase on %s, at every door,", (name) => {

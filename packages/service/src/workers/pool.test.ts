@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { getPriority, platform } from "node:os";
+import { constants, platform } from "node:os";
 import { DecodeError } from "@attestd/proof/encoding";
 import { afterEach, expect, it } from "vitest";
 import { testAlgorandBlock, testBaseBlock } from "../../../../test/bundles/bundles.ts";
 import { blockWork, runBlockWork } from "../chains/block-work.ts";
 import { createThreads, type Threads } from "./pool.ts";
 
+const BACKGROUND = constants.priority.PRIORITY_BELOW_NORMAL;
 const here = blockWork(runBlockWork);
 const open: Threads[] = [];
 afterEach(async () => {
@@ -37,8 +38,8 @@ it.skipIf(platform() !== "linux")(
     const threads = createThreads(new URL("../chains/block-worker.ts", import.meta.url), { most: 1, background: true });
     open.push(threads);
     await blockWork(threads.run).proveItem(transactions, 0);
-    const raised = nices().filter((nice) => nice === getPriority() + 10).length;
-    expect(raised).toBe(before.filter((nice) => nice === getPriority() + 10).length + 1);
+    const lowered = (all: readonly number[]) => all.filter((nice) => nice === BACKGROUND).length;
+    expect(lowered(nices())).toBe(lowered(before) + 1);
   },
 );
 
