@@ -1,5 +1,3 @@
-import { algorandCaip2 } from "@attestd/proof/caip2";
-import { fromBase64 } from "@attestd/proof/encoding";
 import type { KeyHistory } from "@attestd/proof/trust";
 import { readHistory } from "../attestor/history.ts";
 import { type Config, ConfigError } from "../config/config.ts";
@@ -14,12 +12,12 @@ import { Refused } from "./refused.ts";
  */
 export async function journalHistory(
   journal: Pick<JournalReader, "identity" | "keys" | "revocations">,
-  { algorand: { genesisHash } }: Pick<Config, "algorand">,
+  { algorand: { genesisHash, caip2 } }: Pick<Config, "algorand">,
 ): Promise<KeyHistory> {
   const identity = await journal.identity();
   if (!identity || (await journal.keys()).length === 0)
     throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
   if (identity.genesisHash !== genesisHash)
     throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
-  return readHistory(journal, algorandCaip2(fromBase64(genesisHash)));
+  return readHistory(journal, caip2);
 }

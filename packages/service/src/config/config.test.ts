@@ -100,6 +100,8 @@ describe("the settings", () => {
     [{ PAY_TO_BASE: BASE.PAY_TO_BASE }, "PAY_TO_BASE is set but BASE_FACILITATOR_URL is not."],
     [{ ...BASE, BASE_RPC_URL: "" }, "PAY_TO_BASE is set but BASE_RPC_URL is not."],
     [{ BASE_FACILITATOR_URL: "https://f.example" }, "BASE_FACILITATOR_URL is set but PAY_TO_BASE is not."],
+    // Of the last character's six bits only four are used.
+    [{ ALGORAND_GENESIS_HASH: `${"A".repeat(42)}B=` }, "ALGORAND_GENESIS_HASH must be 32 bytes in base64."],
     [{ ALGORAND_GENESIS_HASH: GENESIS }, "another ledger starts only with --sandbox."],
     [{ SANDBOX_SOURCE_CHAINS: "algorand:x" }, "SANDBOX_SOURCE_CHAINS needs --sandbox."],
     [{ PROVIDER_QUORUM: "2" }, "PROVIDER_QUORUM is larger than the number"],

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
-import { ALGORAND_MAINNET_GENESIS_HASH } from "@attestd/proof/caip2";
+import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/caip2";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { algorandAddress, evmAddress, headerValue, origin, publishedUrl, solanaWallet, url, whole } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
@@ -45,7 +46,8 @@ export type Config = {
   trustProxy: boolean;
   database: { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
   sandbox: boolean;
-  algorand: { genesisHash: string; algod: Endpoint[]; indexer: Endpoint[] };
+  /** The ledger: its genesis hash in base64, and its CAIP-2 name. */
+  algorand: { genesisHash: string; caip2: string; algod: Endpoint[]; indexer: Endpoint[] };
   base?: { rpc: Endpoint[]; confirmation: Level; blockConfirmation: Level };
   solana?: { rpc: Endpoint[] };
   /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
@@ -105,7 +107,7 @@ const Settings = z.object({
   SOLANA_RPC_URL: endpoints.optional(),
   ALGORAND_GENESIS_HASH: z
     .string()
-    .regex(/^[A-Za-z0-9+/]{43}=$/, "must be 32 bytes in base64")
+    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/, "must be 32 bytes in base64")
     .default(ALGORAND_MAINNET_GENESIS_HASH),
   ATTESTOR_MNEMONIC: z.string().transform((text, { addIssue }) => {
     try {
@@ -213,6 +215,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
     sandbox,
     algorand: {
       genesisHash: s.ALGORAND_GENESIS_HASH,
+      caip2: algorandCaip2(fromBase64(s.ALGORAND_GENESIS_HASH)),
       algod: withTokens("ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN),
       indexer: withTokens("INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN),
     },

@@ -1,5 +1,3 @@
-import { algorandCaip2 } from "@attestd/proof/caip2";
-import { fromBase64 } from "@attestd/proof/encoding";
 import type { Logger } from "pino";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import { BaseSource } from "../chains/base/source.ts";
@@ -15,12 +13,10 @@ import { algorandRail } from "../payment/rails/algorand.ts";
 import { BASE_USDC, baseRail } from "../payment/rails/base.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { solanaRail } from "../payment/rails/solana.ts";
-import { Algod, Indexer } from "../providers/algorand.ts";
 import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import { type BaseNodes, BaseRpc } from "../providers/base.ts";
+import type { BaseNodes } from "../providers/base.ts";
 import { readTokenDomain } from "../providers/evm-payments.ts";
-import type { QuorumRules } from "../providers/quorum.ts";
-import { SolanaRpc } from "../providers/solana.ts";
+import { BASE_CHAIN_ID, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
 export type Networks = {
@@ -32,19 +28,13 @@ export type Networks = {
   close(): Promise<void>;
 };
 
-const BASE_CHAIN_ID = 8453;
-
 /**
  * Connects to the networks and begins to follow the ledger's rounds.
  *
  * @throws ConfigError when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
 export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
-  const rules = quorumRules(config, log);
-  const nodes = algorandNodes(config, rules);
-  const baseNodes = baseNodesOf(config, rules);
-  const solanaRpcs = (config.solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc));
-  const solanaNodes = { rpcs: solanaRpcs, rules };
+  const { algorand: nodes, base: baseNodes, solana: solanaNodes } = openNodes(config, log);
   const domain = await usdcDomain(config, baseNodes, signal);
 
   const { ledger, rounds } = followLedger(config, nodes, log, clock);
@@ -80,13 +70,12 @@ export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
  * clients of its own, whose breakers rest for it alone, and one thread for blocks.
  */
 export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
-  const rules = quorumRules(config, log);
-  const nodes = algorandNodes(config, rules);
+  const { algorand: nodes, base: baseNodes } = openNodes(config, log);
   const blockWorkers = createBlockWorkers({ most: 1, background: true });
   const { work } = blockWorkers;
   return {
-    chains: sourceChains(config, { nodes, baseNodes: baseNodesOf(config, rules), work }),
-    ledger: new AlgorandSource({ nodes, caip2: ledgerOf(config), work }),
+    chains: sourceChains(config, { nodes, baseNodes, work }),
+    ledger: new AlgorandSource({ nodes, caip2: config.algorand.caip2, work }),
     close: () => blockWorkers.close(),
   };
 }
@@ -101,19 +90,10 @@ type SourceNodes = {
 
 function sourceChains(config: Config, { nodes, baseNodes, seen, work }: SourceNodes): Map<ChainName, SourceChain> {
   const accept = config.extraSourceChains;
-  const algorand = new AlgorandSource({ nodes, caip2: ledgerOf(config), accept, work, ...(seen && { seen }) });
+  const algorand = new AlgorandSource({ nodes, caip2: config.algorand.caip2, accept, work, ...(seen && { seen }) });
   const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
   if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
   return chains;
-}
-
-/** CAIP-2. */
-function ledgerOf({ algorand }: Config): string {
-  return algorandCaip2(fromBase64(algorand.genesisHash));
-}
-
-function baseNodesOf({ base }: Config, rules: QuorumRules): BaseNodes {
-  return { rpcs: (base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules };
 }
 
 /**
@@ -122,7 +102,7 @@ function baseNodesOf({ base }: Config, rules: QuorumRules): BaseNodes {
  * @returns with what ends it
  */
 export function openLedger(config: Config, log: Logger, clock: Clock): { ledger: Ledger; close(): Promise<void> } {
-  const { ledger, rounds } = followLedger(config, algorandNodes(config, quorumRules(config, log)), log, clock);
+  const { ledger, rounds } = followLedger(config, openNodes(config, log).algorand, log, clock);
   return { ledger, close: () => rounds.stop() };
 }
 
@@ -132,21 +112,6 @@ function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log:
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
   return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds }), rounds };
-}
-
-function quorumRules({ providerQuorum }: Config, log: Logger): QuorumRules {
-  return {
-    ...(providerQuorum !== undefined && { quorum: providerQuorum }),
-    onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
-  };
-}
-
-function algorandNodes({ algorand }: Config, rules: QuorumRules): AlgorandNodes {
-  return {
-    algods: algorand.algod.map((endpoint) => new Algod(endpoint, algorand.genesisHash)),
-    indexers: algorand.indexer.map((endpoint) => new Indexer(endpoint)),
-    rules,
-  };
 }
 
 const REAL_USDC = { name: "USD Coin", version: "2" };
