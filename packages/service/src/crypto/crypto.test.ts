@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromHex, toHex } from "@attestd/proof/encoding";
@@ -59,6 +60,41 @@ test("a key is known among a hundred others", async () => {
       expect(verifySignature(publicKey, message, other, crypto), `key ${index}, round ${round}`).toBe(false);
     }
   }
+});
+
+test("the attestor's own key stays imported while many strangers' keys are used", async () => {
+  const imports: string[] = [];
+  const crypto = await serviceCrypto((publicKey) => {
+    imports.push(toHex(publicKey));
+    return createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
+  });
+  const message = new TextEncoder().encode("message");
+  const own = seedSigner(new Uint8Array(32).fill(200));
+  const signature = await own.sign(message);
+  crypto.pin([own.publicKey]);
+  for (let index = 0; index < 200; index++) {
+    const stranger = Uint8Array.from({ length: own.publicKey.length }, (_, byte) => byte * 7 + index);
+    expect(verifySignature(stranger, message, signature, crypto)).toBe(false);
+  }
+  expect(verifySignature(own.publicKey, message, signature, crypto)).toBe(true);
+  crypto.pin([own.publicKey]);
+  expect(imports.filter((key) => key === toHex(own.publicKey))).toHaveLength(1);
+  expect(imports).toHaveLength(201);
+});
+
+test("of strangers' keys, those used last stay imported", async () => {
+  let imports = 0;
+  const crypto = await serviceCrypto((publicKey) => {
+    imports++;
+    return createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
+  });
+  const verifyBy = (index: number) =>
+    verifySignature(new Uint8Array(1952).fill(index), new Uint8Array(1), new Uint8Array(3309), crypto);
+  for (let index = 1; index <= 100; index++) {
+    verifyBy(0);
+    verifyBy(index);
+  }
+  expect(imports).toBe(101);
 });
 
 test("keccak in WebAssembly gives what the portable one gives", async () => {

@@ -1,31 +1,41 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import { type Crypto, type Keccak256, nobleCrypto } from "@attestd/proof/signature";
+import { LRUCache } from "lru-cache";
 
-/** The primitives of the verifier, by the platform where it has them: ML-DSA-65 is ten times faster there. */
+/** The verifier's primitives, from the platform where it has them: its ML-DSA-65 is ten times faster. */
 export const nativeCrypto: Crypto = {
   ...nobleCrypto,
   mldsa65: { verify: (publicKey, message, signature) => verify(null, message, importKey(publicKey), signature) },
 };
 
-/** Keys that are kept: those of one attestor over a lifetime, and of some strangers. */
-const MOST_KEYS = 64;
+/** Imported keys of strangers that are kept. */
+const MAX_STRANGERS_KEYS = 64;
 
-/** The primitives of a service, which verifies by the same few keys all day: they are imported once. */
-export async function serviceCrypto(): Promise<Crypto> {
-  const keys = new Map<string, KeyObject>();
+/** The primitives of a service, which imports each public key that it often verifies by once. */
+export interface ServiceCrypto extends Crypto {
+  /** Keeps the attestor's own keys imported for good: other keys cannot displace them. @param publicKeys raw, 1952 bytes */
+  pin(publicKeys: readonly Uint8Array[]): void;
+}
+
+/** @param importPublicKey of a raw ML-DSA-65 public key, 1952 bytes */
+export async function serviceCrypto(importPublicKey = importKey): Promise<ServiceCrypto> {
+  const own = new Map<string, KeyObject>();
+  const strangers = new LRUCache<string, KeyObject>({ max: MAX_STRANGERS_KEYS });
+  const nameOf = (publicKey: Uint8Array) => Buffer.from(publicKey).toString("latin1");
   const keyOf = (publicKey: Uint8Array): KeyObject => {
-    const name = Buffer.from(publicKey).toString("latin1");
-    const known = keys.get(name);
+    const name = nameOf(publicKey);
+    const known = own.get(name) ?? strangers.get(name);
     if (known) return known;
-    const [oldest] = keys.keys();
-    if (oldest !== undefined && keys.size >= MOST_KEYS) keys.delete(oldest);
-    const key = importKey(publicKey);
-    keys.set(name, key);
+    const key = importPublicKey(publicKey);
+    strangers.set(name, key);
     return key;
   };
   return {
     keccak256: await wasmKeccak256(),
     mldsa65: { verify: (publicKey, message, signature) => verify(null, message, keyOf(publicKey), signature) },
+    pin(publicKeys) {
+      for (const publicKey of publicKeys) own.set(nameOf(publicKey), keyOf(publicKey));
+    },
   };
 }
 
@@ -34,8 +44,8 @@ function importKey(publicKey: Uint8Array): KeyObject {
 }
 
 /**
- * Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks, and for large transactions. The
- * library is large, and loaded only where it is used: on the threads.
+ * Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks and large transactions. The
+ * library is large: only the workers load it.
  */
 export async function wasmKeccak256(): Promise<Keccak256> {
   const { createKeccak } = await import("hash-wasm");

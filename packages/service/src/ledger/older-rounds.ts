@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Algod } from "../providers/algorand.ts";
 import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
 import { agree } from "../providers/quorum.ts";
@@ -10,9 +11,12 @@ import { RoundMemory } from "./round-memory.ts";
  */
 export class OlderRounds {
   readonly #nodes: AlgorandNodes;
-  /** By round, in the order in which they were read. */
-  readonly #ids = new Map<number, ReadonlySet<string>>();
-  #count = 0;
+  /** By round. An empty round counts as one id. */
+  readonly #ids = new LRUCache<number, ReadonlySet<string>>({
+    max: RoundMemory.ROUNDS,
+    maxSize: RoundMemory.IDS,
+    sizeCalculation: ({ size }) => Math.max(1, size),
+  });
 
   constructor(nodes: AlgorandNodes) {
     this.#nodes = nodes;
@@ -26,19 +30,8 @@ export class OlderRounds {
     const question = { about: `the transactions of round ${round}`, same: digestOf, signal };
     const [listed] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
     const ids = new Set(listed);
-    this.#keep(round, ids);
-    return ids.has(id);
-  }
-
-  #keep(round: number, ids: ReadonlySet<string>): void {
-    if (this.#ids.has(round)) return;
     this.#ids.set(round, ids);
-    this.#count += ids.size;
-    for (const [oldest, { size }] of this.#ids) {
-      if (this.#ids.size <= RoundMemory.ROUNDS && this.#count <= RoundMemory.IDS) return;
-      this.#ids.delete(oldest);
-      this.#count -= size;
-    }
+    return ids.has(id);
   }
 }
 

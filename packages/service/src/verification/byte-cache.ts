@@ -1,48 +1,28 @@
-/** What was kept last, within a bound of bytes and for a while. */
+import { LRUCache } from "lru-cache";
+
+/** The values used last, within a bound of bytes, each for a limited time. */
 export interface ByteCache<T> {
   get(key: string): T | undefined;
-  /** @param bytes that the value takes; one that takes more than all may is not kept */
+  /** @param bytes that the value takes; a value that exceeds the cache's own bound is not kept */
   set(key: string, value: T, bytes: number): void;
 }
+
+export type ByteCacheOptions = { maxBytes: number; lifeMs: number; now: () => number };
 
 /** What an entry takes beside its value and key. */
 const ENTRY_BYTES = 200;
 
-/** @param options.lifeMs how long a value is kept */
-export function createByteCache<T>({
-  most,
+export function createByteCache<T extends NonNullable<unknown>>({
+  maxBytes,
   lifeMs,
   now,
-}: {
-  most: number;
-  lifeMs: number;
-  now: () => number;
-}): ByteCache<T> {
-  /** Oldest first. */
-  const entries = new Map<string, { value: T; size: number; until: number }>();
-  let taken = 0;
-
-  function drop(key: string): void {
-    taken -= entries.get(key)?.size ?? 0;
-    entries.delete(key);
-  }
-
+}: ByteCacheOptions): ByteCache<T> {
+  // `ttlResolution` 0: read the clock at every look-up, since tests and simulations move it by hand.
+  const cache = new LRUCache<string, T>({ maxSize: maxBytes, ttl: lifeMs, ttlResolution: 0, perf: { now } });
   return {
-    get(key) {
-      const entry = entries.get(key);
-      if (entry && entry.until <= now()) drop(key);
-      return entries.get(key)?.value;
-    },
+    get: (key) => cache.get(key),
     set(key, value, bytes) {
-      drop(key);
-      const size = ENTRY_BYTES + 2 * key.length + bytes;
-      if (size > most) return;
-      entries.set(key, { value, size, until: now() + lifeMs });
-      taken += size;
-      for (const oldest of entries.keys()) {
-        if (taken <= most) return;
-        drop(oldest);
-      }
+      cache.set(key, value, { size: ENTRY_BYTES + 2 * key.length + bytes });
     },
   };
 }

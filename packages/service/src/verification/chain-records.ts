@@ -30,7 +30,7 @@ export type ChainRecordsOptions = {
 };
 
 /** What a node was asked for, and whether it can never change. */
-type Found = { value: unknown; bytes: number; isFixed: boolean };
+type Found = { value: object; bytes: number; isFixed: boolean };
 
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHE_LIFE_MS = 5 * 60_000;
@@ -41,7 +41,7 @@ const CACHE_LIFE_MS = 5 * 60_000;
  */
 export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   const { chains, ledger, bulkhead, clock, deadlineMs } = options;
-  const kept: ByteCache<unknown> = createByteCache({ most: CACHE_BYTES, lifeMs: CACHE_LIFE_MS, now: clock.now });
+  const kept: ByteCache<object> = createByteCache({ maxBytes: CACHE_BYTES, lifeMs: CACHE_LIFE_MS, now: clock.now });
   const underWay = new Map<string, Promise<unknown>>();
 
   async function find<T>(

@@ -1,4 +1,5 @@
 import { type BundleType, parseBundle, sourceChain } from "@attestd/proof/bundle";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { JsonError, parseJson } from "@attestd/proof/json";
 import type { KeyHistory } from "@attestd/proof/trust";
 import { mayAskChain, verify } from "@attestd/proof/verify";
@@ -16,6 +17,7 @@ answerJobs(
   (name, [body, how]) => JOBS[name as ExaminerJob](body as Uint8Array, how as never),
   (history) => {
     trust = history as KeyHistory;
+    crypto.pin(trust.keys.map(({ pqPublicKey }) => fromBase64(pqPublicKey)));
   },
   // A message's bundle, which was made here.
   (value) => {

@@ -1,4 +1,5 @@
 import { DecodeError } from "@attestd/proof/encoding";
+import { LRUCache } from "lru-cache";
 import { unavailable } from "../../providers/provider.ts";
 import type { ListedTransaction, Outcome, SolanaRpc } from "../../providers/solana.ts";
 import { memoOf, messageBytesOf, messageHash, type TransferTransaction } from "./solana-transaction.ts";
@@ -40,22 +41,6 @@ const SLOTS_ABOVE_FINAL = 31;
 /** Some 5 MB for each node. */
 const MOST_REMEMBERED = 2 * MOST_LISTED;
 
-/** Lets go of its oldest entry when there are too many. */
-class Memory<Value> {
-  readonly #entries = new Map<string, Value>();
-
-  get(key: string): Value | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    this.#entries.set(key, value);
-    if (this.#entries.size <= MOST_REMEMBERED) return;
-    const [oldest] = this.#entries.keys();
-    this.#entries.delete(oldest as string);
-  }
-}
-
 /** Looks for payments with one node. */
 export class SolanaSearch {
   readonly name: string;
@@ -64,9 +49,9 @@ export class SolanaSearch {
    * Hashes of the messages of transactions that were taken apart, by signature, which is of one message for ever. A payer
    * without memos may have more transactions than can be asked for within one look: the next goes on where it ended.
    */
-  readonly #messages = new Memory<string>();
+  readonly #messages = new LRUCache<string, string>({ max: MOST_REMEMBERED });
   /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
-  readonly #validAt = new Memory<number>();
+  readonly #validAt = new LRUCache<string, number>({ max: MOST_REMEMBERED });
   /** The newest slot in any answer: of several nodes behind one URL, others may be behind it. */
   #newest = 0;
 
