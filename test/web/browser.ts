@@ -65,15 +65,21 @@ export async function choose(page: Page, given: GivenFile | string): Promise<voi
 }
 
 /** Drops files on the page, all at once. */
-export async function drop(page: Page, ...files: GivenFile[]): Promise<void> {
-  const given = files.map(({ name, contents }) => ({ name, base64: Buffer.from(contents).toString("base64") }));
-  const transfer = await page.evaluateHandle(`(() => {
-    const transfer = new DataTransfer();
-    for (const { name, base64 } of ${JSON.stringify(given)})
-      transfer.items.add(new File([Uint8Array.fromBase64(base64)], name));
-    return transfer;
-  })()`);
-  await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+export function drop(page: Page, ...files: GivenFile[]): Promise<void> {
+  return dropEach(page, files);
+}
+
+/** Drops groups of files on the page, one group after the other within one turn of its event loop. */
+export async function dropEach(page: Page, ...groups: GivenFile[][]): Promise<void> {
+  const given = groups.map((files) =>
+    files.map(({ name, contents }) => ({ name, base64: Buffer.from(contents).toString("base64") })),
+  );
+  await page.evaluate(`for (const files of ${JSON.stringify(given)}) {
+    const dataTransfer = new DataTransfer();
+    for (const { name, base64 } of files)
+      dataTransfer.items.add(new File([Uint8Array.fromBase64(base64)], name));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }`);
 }
 
 /** Pastes text on the page. */

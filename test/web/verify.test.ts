@@ -12,6 +12,7 @@ import { heldAt } from "../e2e/held-at.ts";
 import {
   choose,
   drop,
+  dropEach,
   type GivenFile,
   judgeAll,
   openPage,
@@ -142,6 +143,21 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain("The signer is known from the key list that you gave, not from this site.");
     expect(await verdict(page)).toMatch(/Rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\./);
   });
+
+  test.each(["", "#keys"])(
+    "and judges a bundle by a key list that was dropped just before it, at /%s",
+    async (view) => {
+      const list = file(heldAt("https://stranger.example", strangers), "keys.json");
+      const given = file(testBundle({ attestor: stranger }));
+      const page = await visits.visit(current, view);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await dropEach(page, [list], [given]);
+      await page.waitForSelector("[data-state]");
+      expect(await page.locator("[data-state]").getAttribute("data-state")).toBe("verified");
+      expect(await focused(page)).toBe("Verified");
+      expect(new URL(page.url()).hash).toBe(view && "#verify");
+    },
+  );
 
   test.each<[string, KeyHistory, typeof stranger?]>([
     ["another key", strangers],

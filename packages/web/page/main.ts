@@ -71,14 +71,16 @@ function route(focus: boolean): void {
   else verifyPage.open(focus);
 }
 
-/** Files dropped or pasted anywhere are checked. */
+/** Resolves when the verify view is open. */
+let verifyIsOpen: Promise<unknown> = Promise.resolve();
+
+/** Checks files that were dropped or pasted anywhere, in the order in which they came. */
 async function takeAll(files: readonly Blob[]): Promise<void> {
   if (location.hash === "#buy" || location.hash === "#keys") {
-    await new Promise((resolve) => {
-      addEventListener("hashchange", resolve, { once: true });
-      location.hash = "#verify";
-    });
+    verifyIsOpen = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+    location.hash = "#verify";
   }
+  await verifyIsOpen;
   await verifyPage.take(files);
 }
 

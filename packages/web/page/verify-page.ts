@@ -37,8 +37,12 @@ type State =
 
 export function createVerifyPage(site: Site): VerifyPage {
   let state: State = { name: "empty" };
-  /** Of the file that is wanted now: whatever an earlier one comes to is not shown. */
+  /** Counts the files checked and pointers followed: the result of an earlier one is not shown. */
   let turn = 0;
+  /** Counts presses of Cancel: a file given before one is not judged any more. */
+  let cancels = 0;
+  /** Resolves when every file given so far has been checked. */
+  let allChecked: Promise<unknown> = Promise.resolve();
 
   return {
     open: render,
@@ -48,8 +52,14 @@ export function createVerifyPage(site: Site): VerifyPage {
 
   async function take(files: readonly Blob[]): Promise<void> {
     let areKeys = files.length > 0;
-    for (const file of files) areKeys = (await check(file, undefined)) === "keys" && areKeys;
-    if (areKeys && state.name !== "judged") location.hash = "#keys";
+    let checking = allChecked;
+    for (const file of files) {
+      const kind = check(file);
+      checking = kind;
+      areKeys = (await kind) === "keys" && areKeys;
+    }
+    const isLast = checking === allChecked;
+    if (areKeys && isLast && state.name !== "judged") location.hash = "#keys";
   }
 
   function enter(next: State, focus = true): void {
@@ -81,10 +91,22 @@ export function createVerifyPage(site: Site): VerifyPage {
     }
   }
 
-  /** @param keys to judge by; those of the page, unless given. @returns what the file was, where that is known */
-  async function check(file: Blob, keys: KeyList | undefined): Promise<Judgement["kind"] | undefined> {
+  /**
+   * Checks files in the order in which they were given: each is judged by the key lists given before it.
+   * @param keys to judge by; those of the page, unless given
+   * @returns what the file was, where that is known
+   */
+  function check(file: Blob, keys?: KeyList): Promise<Judgement["kind"] | undefined> {
+    const cancelsBefore = cancels;
+    const checked = allChecked.then(() => (cancels === cancelsBefore ? checkNow(file, keys) : undefined));
+    allChecked = checked;
+    return checked;
+  }
+
+  async function checkNow(file: Blob, keys?: KeyList): Promise<Judgement["kind"] | undefined> {
     const pointer = state.name === "empty" ? state.pointer : undefined;
     const mine = ++turn;
+    const cancelsBefore = cancels;
     if (file.size > LARGEST_FILE) {
       enter({ name: "unreadable", why: UNREADABLE.tooLarge(file.size) });
       return "unreadable";
@@ -97,8 +119,12 @@ export function createVerifyPage(site: Site): VerifyPage {
       await site.keysReady;
       const believed = keys ?? site.keys.current;
       const judgement = await site.judging.judge(bytes, premises(believed));
-      if (mine === turn && judgement !== undefined) await conclude(judgement, believed, pointer, file);
-      return judgement?.kind;
+      if (judgement === undefined || cancels !== cancelsBefore) return undefined;
+      if (judgement.kind === "keys") await takeKeys(judgement.history, file, mine);
+      else if (mine !== turn) return judgement.kind;
+      else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
+      else enter(judged(judgement, believed, pointer));
+      return judgement.kind;
     } catch {
       if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });
       return "unreadable";
@@ -107,23 +133,13 @@ export function createVerifyPage(site: Site): VerifyPage {
     }
   }
 
-  async function conclude(
-    judgement: Judgement,
-    keys: KeyList | undefined,
-    pointer: Pointer | undefined,
-    file: Blob,
-  ): Promise<void> {
-    if (judgement.kind === "keys") await takeKeys(judgement.history, file);
-    else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
-    else enter(judged(judgement, keys, pointer));
-  }
-
-  async function takeKeys(history: KeyList["history"], file: Blob): Promise<void> {
+  /** Judges by a key list from now on: also what is shown, and whatever was asked for since. */
+  async function takeKeys(history: KeyList["history"], file: Blob, mine: number): Promise<void> {
     const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
     site.keys.current = current;
     site.say(current === site.keys.served ? SENTENCES.keysConfirmed : "Key list taken.");
-    if (state.name === "judged") await check(new Blob([state.result.bytes.slice()]), undefined);
-    else enter({ name: "empty" });
+    if (state.name === "judged") await checkNow(new Blob([state.result.bytes.slice()]));
+    else if (mine === turn) enter({ name: "empty" });
   }
 
   async function follow(pointer: Pointer): Promise<void> {
@@ -135,7 +151,7 @@ export function createVerifyPage(site: Site): VerifyPage {
     if (mine !== turn) return;
     site.say("");
     state = { name: "empty", pointer };
-    if (found) await check(new Blob([found]), undefined);
+    if (found) await check(new Blob([found]));
     else render(true);
   }
 
@@ -206,6 +222,7 @@ export function createVerifyPage(site: Site): VerifyPage {
 
   function readingView(): Node[] {
     const cancel = () => {
+      cancels++;
       turn++;
       site.judging.cancel();
       enter({ name: "empty" });
