@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { all, testReading } from "../../test/fakes/audit-reading.ts";
 import { FakeBaseNode } from "../../test/fakes/base-node.ts";
 import { json, Upstream } from "../../test/fakes/providers.ts";
-import { BaseRpc } from "../providers/base.ts";
+import { EthereumRpc } from "../providers/ethereum-rpc.ts";
 import { baseReader } from "./base.ts";
 
 const TIME = 1_760_000_000;
@@ -52,7 +52,7 @@ async function node(): Promise<{ chain: FakeBaseNode; url: string; ranges: numbe
 
 function readerOf(...nodes: { url: string }[]) {
   const { rules, ask, conflicts } = testReading();
-  const rpcs = nodes.map(({ url }) => new BaseRpc({ url }, 8453));
+  const rpcs = nodes.map(({ url }) => new EthereumRpc({ url }, 8453));
   return { reader: baseReader({ rpcs, rules }, ask), conflicts };
 }
 

@@ -3,10 +3,10 @@ import { BASE_MAINNET } from "@attestd/proof/caip2";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import { BASE_USDC } from "../payment/rails/base.ts";
-import type { BaseNodes, BaseRpc } from "../providers/base.ts";
-import { Log, rpcInteger, TRANSFER, USED } from "../providers/evm-logs.ts";
-import { ask as askNode, decoded, readBlock, rpcBytes } from "../providers/evm-payments.ts";
+import { BASE_USDC } from "../payment/rails/base/rail.ts";
+import { ask as askNode, decoded, readBlock, rpcBytes } from "../payment/rails/base/usdc-contract.ts";
+import { Log, rpcInteger, TRANSFER, USED } from "../payment/rails/base/usdc-logs.ts";
+import type { EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover } from "../providers/quorum.ts";
 import type { ChainPayment, Span } from "./facts.ts";
@@ -26,12 +26,12 @@ type Receipt = NonNullable<z.infer<typeof Receipt>>;
  * Reads payments on the Base rail: the token's transfers to an address, and in the receipt of each the use of the
  * authorization that it came by (EIP-3009).
  */
-export function baseReader({ rpcs, rules }: BaseNodes, ask: Ask): PaymentReader {
+export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentReader {
   return {
     rail: "base",
 
     async heads() {
-      const read = async (rpc: BaseRpc, signal: AbortSignal) => {
+      const read = async (rpc: EthereumRpc, signal: AbortSignal) => {
         const [latest, finalized] = await Promise.all([
           readBlock(rpc, "latest", signal),
           readBlock(rpc, "finalized", signal),
@@ -49,7 +49,7 @@ export function baseReader({ rpcs, rules }: BaseNodes, ask: Ask): PaymentReader 
     heightAt: (time, latest) =>
       firstAt(time, latest, (number) => {
         const about = `the time of block ${number}`;
-        const read = async (rpc: BaseRpc, signal: AbortSignal) => (await rpc.block(number, signal))?.timestamp;
+        const read = async (rpc: EthereumRpc, signal: AbortSignal) => (await rpc.block(number, signal))?.timestamp;
         return ask((signal) => failover(rpcs, read, { about, signal }));
       }),
 
@@ -72,7 +72,7 @@ export function baseReader({ rpcs, rules }: BaseNodes, ask: Ask): PaymentReader 
     const topics = [TRANSFER, null, addresses.map((address) => topicOf(address))];
     return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
       const filter = { address: BASE_USDC, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-      const read = async (rpc: BaseRpc, ends: AbortSignal) => {
+      const read = async (rpc: EthereumRpc, ends: AbortSignal) => {
         const logs = await askNode(rpc, z.array(Log), "eth_getLogs", [filter], ends);
         return logs.filter((log) => isTransfer(log) && log.blockNumber >= from && log.blockNumber <= to);
       };
@@ -83,7 +83,7 @@ export function baseReader({ rpcs, rules }: BaseNodes, ask: Ask): PaymentReader 
   }
 
   async function inTransaction(id: string, addresses: readonly string[]): Promise<ChainPayment[]> {
-    const read = async (rpc: BaseRpc, signal: AbortSignal) => {
+    const read = async (rpc: EthereumRpc, signal: AbortSignal) => {
       const receipt = await askNode(rpc, Receipt, "eth_getTransactionReceipt", [id], signal);
       if (receipt && receipt.transactionHash !== id.toLowerCase())
         throw unavailable(`${rpc.name} answered with another receipt than that of ${id}`);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../providers/algorand.ts";
+import type { Endpoint } from "../config/config.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Span } from "./facts.ts";

@@ -3,14 +3,14 @@ import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
 import type { Clock } from "../clock.ts";
 import { PaymentRefused } from "../payment/rails/rail.ts";
-import { SOLANA_MAINNET } from "../payment/rails/solana.ts";
+import { SOLANA_MAINNET } from "../payment/rails/solana/rail.ts";
 import {
   accountsOf as accountsNamedIn,
   readTransaction,
   SOLANA_USDC,
   type TransferTransaction,
   usdcAccountOf,
-} from "../payment/rails/solana-transaction.ts";
+} from "../payment/rails/solana/transaction.ts";
 import { agree } from "../providers/quorum.ts";
 import type {
   Commitment,
@@ -19,7 +19,7 @@ import type {
   Outcome,
   SolanaNodes,
   SolanaRpc,
-} from "../providers/solana.ts";
+} from "../providers/solana-rpc.ts";
 import type { ChainPayment, Span } from "./facts.ts";
 import { type Ask, fewAtOnce, type PaymentReader } from "./reading.ts";
 

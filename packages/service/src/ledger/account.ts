@@ -12,8 +12,8 @@ import {
   utf8,
 } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import type { Algod, TransactionParams } from "../providers/algorand.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
+import type { Algod, TransactionParams } from "../providers/algod.ts";
+import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
 import type { Attempt, Ledger, Rounds, Submission } from "./ledger.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { Algod } from "../providers/algorand.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
+import type { Algod } from "../providers/algod.ts";
+import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { agree } from "../providers/quorum.ts";
 import { RoundMemory } from "./round-memory.ts";
 

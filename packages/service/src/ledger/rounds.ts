@@ -11,8 +11,8 @@ import {
   toBase64,
   txid,
 } from "@attestd/proof";
-import type { Algod } from "../providers/algorand.ts";
-import { type AlgorandNodes, locate } from "../providers/algorand-lookup.ts";
+import type { Algod } from "../providers/algod.ts";
+import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
 import { ProviderError, unavailable } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";

@@ -9,13 +9,13 @@ import { type Config, ConfigError } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
-import { algorandRail } from "../payment/rails/algorand.ts";
-import { BASE_USDC, baseRail } from "../payment/rails/base.ts";
+import { algorandRail } from "../payment/rails/algorand/rail.ts";
+import { BASE_USDC, baseRail } from "../payment/rails/base/rail.ts";
+import { readTokenDomain } from "../payment/rails/base/usdc-contract.ts";
 import type { Rail } from "../payment/rails/rail.ts";
-import { solanaRail } from "../payment/rails/solana.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import type { BaseNodes } from "../providers/base.ts";
-import { readTokenDomain } from "../providers/evm-payments.ts";
+import { solanaRail } from "../payment/rails/solana/rail.ts";
+import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import type { EthereumNodes } from "../providers/ethereum-rpc.ts";
 import { BASE_CHAIN_ID, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
@@ -82,7 +82,7 @@ export function openVerificationNetworks(config: Config, log: Logger): Verificat
 
 type SourceNodes = {
   nodes: AlgorandNodes;
-  baseNodes: BaseNodes;
+  baseNodes: EthereumNodes;
   /** The round of a transaction, where it was read already. */
   seen?: (txnId: string) => number | undefined;
   work: BlockWork;
@@ -117,7 +117,7 @@ function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log:
 const REAL_USDC = { name: "USD Coin", version: "2" };
 
 /** The EIP-712 domain of USDC on Base, which payers sign under. The sandbox's token must have, and has, another name. */
-async function usdcDomain(config: Config, nodes: BaseNodes, signal: AbortSignal) {
+async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSignal) {
   if (!config.rails.base) return REAL_USDC;
   const domain = await readTokenDomain(nodes, BASE_USDC, signal);
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;

@@ -1,17 +1,18 @@
 import { BASE_MAINNET } from "@attestd/proof/caip2";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { Algod, Indexer } from "../providers/algorand.ts";
-import type { AlgorandNodes } from "../providers/algorand-lookup.ts";
-import { type BaseNodes, BaseRpc } from "../providers/base.ts";
+import { Algod } from "../providers/algod.ts";
+import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import { type EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";
+import { Indexer } from "../providers/indexer.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
-import { type SolanaNodes, SolanaRpc } from "../providers/solana.ts";
+import { type SolanaNodes, SolanaRpc } from "../providers/solana-rpc.ts";
 
 /** EIP-155. */
 export const BASE_CHAIN_ID = Number(BASE_MAINNET.split(":")[1]);
 
 /** The nodes of every chain; a chain that is not configured has none. */
-export type Nodes = { algorand: AlgorandNodes; base: BaseNodes; solana: SolanaNodes };
+export type Nodes = { algorand: AlgorandNodes; base: EthereumNodes; solana: SolanaNodes };
 
 /** Makes clients of the configured nodes, with breakers of their own. Sends nothing. */
 export function openNodes({ algorand, base, solana, providerQuorum }: Config, log: Logger): Nodes {
@@ -25,7 +26,7 @@ export function openNodes({ algorand, base, solana, providerQuorum }: Config, lo
       indexers: algorand.indexer.map((endpoint) => new Indexer(endpoint)),
       rules,
     },
-    base: { rpcs: (base?.rpc ?? []).map((rpc) => new BaseRpc(rpc, BASE_CHAIN_ID)), rules },
+    base: { rpcs: (base?.rpc ?? []).map((rpc) => new EthereumRpc(rpc, BASE_CHAIN_ID)), rules },
     solana: { rpcs: (solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc)), rules },
   };
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { encodeMsgpack, type MsgpackMap, structMap, toBase64, txid } from "@attestd/proof";
-import { Algod, Indexer } from "../../src/providers/algorand.ts";
-import type { AlgorandNodes } from "../../src/providers/algorand-lookup.ts";
+import { Algod } from "../../src/providers/algod.ts";
+import type { AlgorandNodes } from "../../src/providers/algorand-nodes.ts";
+import { Indexer } from "../../src/providers/indexer.ts";
 import type { Conflict } from "../../src/providers/quorum.ts";
 import { type Handler, json, Upstream } from "./providers.ts";
 

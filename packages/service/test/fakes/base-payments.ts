@@ -1,10 +1,10 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { BASE_USDC, type BasePayment, baseRail } from "../../src/payment/rails/base.ts";
-import type { Authorization, TokenDomain } from "../../src/payment/rails/base-authorization.ts";
+import type { Authorization, TokenDomain } from "../../src/payment/rails/base/authorization.ts";
+import { BASE_USDC, type BasePayment, baseRail } from "../../src/payment/rails/base/rail.ts";
 import type { Rail } from "../../src/payment/rails/rail.ts";
-import { type BaseNodes, BaseRpc } from "../../src/providers/base.ts";
+import { type EthereumNodes, EthereumRpc } from "../../src/providers/ethereum-rpc.ts";
 import type { Conflict } from "../../src/providers/quorum.ts";
 import { FakeBaseNode } from "./base-node.ts";
 
@@ -44,9 +44,9 @@ export class BaseWorld implements AsyncDisposable {
     for (const node of this.nodes) node.pass(seconds);
   }
 
-  get rpcs(): BaseNodes {
+  get rpcs(): EthereumNodes {
     return {
-      rpcs: this.nodes.map(({ url }) => new BaseRpc({ url }, 8453)),
+      rpcs: this.nodes.map(({ url }) => new EthereumRpc({ url }, 8453)),
       rules: { onConflict: (conflict) => this.conflicts.push(conflict) },
     };
   }

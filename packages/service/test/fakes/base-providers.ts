@@ -1,4 +1,4 @@
-import { BaseRpc } from "../../src/providers/base.ts";
+import { EthereumRpc } from "../../src/providers/ethereum-rpc.ts";
 import { type Handler, json, Upstream } from "./providers.ts";
 
 export type FakeTransaction = { hash: string; raw?: string; json?: Record<string, unknown> };
@@ -77,7 +77,7 @@ export class FakeBase {
 }
 
 /** Starts the nodes behind real HTTP. */
-export async function startRpcs(...fakes: FakeBase[]): Promise<{ rpcs: BaseRpc[]; upstreams: Upstream[] }> {
+export async function startRpcs(...fakes: FakeBase[]): Promise<{ rpcs: EthereumRpc[]; upstreams: Upstream[] }> {
   const upstreams = await Promise.all(fakes.map(({ handler }) => Upstream.start(handler)));
-  return { upstreams, rpcs: upstreams.map(({ url }) => new BaseRpc({ url }, 8453)) };
+  return { upstreams, rpcs: upstreams.map(({ url }) => new EthereumRpc({ url }, 8453)) };
 }

@@ -1,6 +1,6 @@
 import { DecodeError } from "@attestd/proof";
-import type { Algod } from "../../providers/algorand.ts";
-import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import type { Algod } from "../../providers/algod.ts";
+import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
 import type { BlockWork } from "../block-work.ts";

@@ -7,8 +7,8 @@ import {
   toBase64,
   verifyLeaf,
 } from "@attestd/proof";
-import type { Algod, StateProofOfRound } from "../../providers/algorand.ts";
-import type { AlgorandNodes } from "../../providers/algorand-lookup.ts";
+import type { Algod, StateProofOfRound } from "../../providers/algod.ts";
+import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";
 import { agree } from "../../providers/quorum.ts";
 

@@ -1,7 +1,7 @@
 import { decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof";
 import { algorandCaip2 } from "@attestd/proof/caip2";
-import type { Algod } from "../../providers/algorand.ts";
-import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-lookup.ts";
+import type { Algod } from "../../providers/algod.ts";
+import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
 import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";

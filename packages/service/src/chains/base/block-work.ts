@@ -3,7 +3,7 @@ import { encodeQuantity, encodeRlp, type RlpItem } from "@attestd/proof/base/rlp
 import { baseTxHash } from "@attestd/proof/base/transaction";
 import { z } from "zod";
 import { wasmKeccak256 } from "../../crypto/crypto.ts";
-import type { RpcTransaction } from "../../providers/base.ts";
+import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { serializeTransaction } from "./bytes.ts";
 

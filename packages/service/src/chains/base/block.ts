@@ -1,5 +1,5 @@
 import { DecodeError, decodeBaseHeader, encodeBaseHeader, equalBytes, toBase64 } from "@attestd/proof";
-import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
 import type { BlockWork } from "../block-work.ts";
@@ -10,7 +10,7 @@ import { proveReceipt } from "./receipts.ts";
 import { readTransactions } from "./transactions.ts";
 
 export type BaseReading = {
-  nodes: BaseNodes;
+  nodes: EthereumNodes;
   /** CAIP-2 of the configured chain, to which every header belongs: it names none. */
   caip2: string;
   /** CAIP-2 of every chain whose transactions are taken. */
@@ -19,7 +19,7 @@ export type BaseReading = {
 };
 
 /** A block as one node has it, its header's bytes bound to its hash. */
-type Seen = { rpc: BaseRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
+type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
 /** A node's statement that its chain does not reach that far yet. */
 type Unseen = { upTo: number };
 
@@ -34,7 +34,7 @@ export async function readBaseBlock(
   { nodes, caip2, accepted, work }: BaseReading,
   signal: AbortSignal,
 ): Promise<SourceBlock> {
-  const answers = await agree<BaseRpc, Seen | Unseen>(
+  const answers = await agree<EthereumRpc, Seen | Unseen>(
     nodes.rpcs,
     (rpc, ends) => look(rpc, number, ends),
     {
@@ -94,7 +94,7 @@ export async function readBaseBlock(
   /** Building takes time, in which a block that is not final may have been replaced. */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
     const about = `the hash of block ${number}`;
-    const ask = async (rpc: BaseRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
+    const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
     const same = (answer: string) => answer;
     const behind = (answer: string, others: readonly string[]) =>
       answer === "none" && others.some((other) => other !== "none");
@@ -104,7 +104,7 @@ export async function readBaseBlock(
   }
 }
 
-async function look(rpc: BaseRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
+async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
   // Before the block: what is canonical afterwards was so when a head had passed it.
   const [latest, levelOf] = await Promise.all([rpc.block("latest", signal), readLevels(rpc, signal)]);
   if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
@@ -116,7 +116,7 @@ async function look(rpc: BaseRpc, number: number, signal: AbortSignal): Promise<
 }
 
 /** @throws ProviderError when the JSON makes no header that has its hash and number */
-function headerOf(rpc: BaseRpc, number: number, json: Record<string, unknown>): Uint8Array {
+function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown>): Uint8Array {
   try {
     const bytes = encodeBaseHeader(json);
     if (decodeBaseHeader(bytes).number === number) return bytes;

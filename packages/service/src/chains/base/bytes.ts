@@ -2,7 +2,7 @@ import { baseTxHash, decodeBaseTransaction, transactionChainId } from "@attestd/
 import { evmCaip2 } from "@attestd/proof/caip2";
 import { DecodeError } from "@attestd/proof/encoding";
 import type { chainConfig } from "viem/op-stack";
-import type { BaseRpc, Receipt, RpcTransaction } from "../../providers/base.ts";
+import type { EthereumRpc, Receipt, RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { ProviderError } from "../../providers/provider.ts";
 import { ended, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { SourceError } from "../chain.ts";
@@ -15,7 +15,7 @@ type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[
 export type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
 /** One way to a transaction's bytes; undefined when it does not lead there. */
-type Rung = { name: string; climb(rpc: BaseRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
+type Rung = { name: string; climb(rpc: EthereumRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
 
 /**
  * Fetches a transaction's EIP-2718 bytes by every way there is, node after node. Several clients have shipped wrong raw
@@ -26,14 +26,14 @@ type Rung = { name: string; climb(rpc: BaseRpc, signal: AbortSignal): Promise<Ui
  * may have them could not be asked
  */
 export async function fetchBytes(
-  rpcs: readonly BaseRpc[],
+  rpcs: readonly EthereumRpc[],
   { transactionHash: hash, blockHash, transactionIndex }: TransactionPlace,
   rules: QuorumRules,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const about = `the bytes of transaction ${hash}`;
   let type = "unknown";
-  const reserialize = async (rpc: BaseRpc, ends: AbortSignal) => {
+  const reserialize = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transaction = await rpc.transaction(hash, ends);
     type = transaction?.type ?? type;
     return transaction && serializeTransaction(transaction);

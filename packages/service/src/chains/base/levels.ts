@@ -1,4 +1,4 @@
-import type { BaseRpc } from "../../providers/base.ts";
+import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import type { ConfirmationLevel } from "../chain.ts";
 
 const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
@@ -8,7 +8,10 @@ const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
  *
  * @returns the level of a block of that number, if it is canonical when it is read after this
  */
-export async function readLevels(rpc: BaseRpc, signal: AbortSignal): Promise<(number: number) => ConfirmationLevel> {
+export async function readLevels(
+  rpc: EthereumRpc,
+  signal: AbortSignal,
+): Promise<(number: number) => ConfirmationLevel> {
   const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);
   return (number) => {
     if (finalized && finalized.number >= number) return "finalized";

@@ -1,6 +1,6 @@
 import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase64 } from "@attestd/proof";
 import { z } from "zod";
-import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { RpcRefusal } from "../../providers/json-rpc.ts";
 import { ProviderError } from "../../providers/provider.ts";
@@ -9,7 +9,7 @@ import type { BlockWork } from "../block-work.ts";
 const RawReceipts = z.array(hexBytes.min("0x00".length));
 
 /** A way to the consensus bytes of a block's receipts; undefined where the node does not lead there. */
-type Way = (rpc: BaseRpc, number: string, signal: AbortSignal) => Promise<Uint8Array[] | undefined>;
+type Way = (rpc: EthereumRpc, number: string, signal: AbortSignal) => Promise<Uint8Array[] | undefined>;
 
 /**
  * The proof of a transaction's receipt, by whatever way to the receipts' bytes reproduces the header's root.
@@ -18,7 +18,7 @@ type Way = (rpc: BaseRpc, number: string, signal: AbortSignal) => Promise<Uint8A
  *   whole without it
  */
 export async function proveReceipt(
-  { nodes, work }: { nodes: BaseNodes; work: BlockWork },
+  { nodes, work }: { nodes: EthereumNodes; work: BlockWork },
   block: { number: number; index: number; receiptsRoot: Uint8Array; transaction: Uint8Array },
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {
@@ -56,7 +56,7 @@ const raw: Way = async (rpc, number, signal) => {
 };
 
 /** @returns undefined where the node refuses */
-async function ask(rpc: BaseRpc, method: string, number: string, signal: AbortSignal): Promise<unknown> {
+async function ask(rpc: EthereumRpc, method: string, number: string, signal: AbortSignal): Promise<unknown> {
   try {
     return await rpc.call(method, [number], signal);
   } catch (error) {

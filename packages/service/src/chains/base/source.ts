@@ -1,6 +1,6 @@
 import { isBaseTxHash } from "@attestd/proof/base/transaction";
 import { evmCaip2 } from "@attestd/proof/caip2";
-import type { BaseNodes, BaseRpc, Receipt } from "../../providers/base.ts";
+import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";
@@ -16,7 +16,7 @@ import { fetchBytes, requireChain } from "./bytes.ts";
 import { lowestLevel, readLevels } from "./levels.ts";
 
 export type BaseSourceOptions = {
-  nodes: BaseNodes;
+  nodes: EthereumNodes;
   /** The configured chain's (8453), to which every transaction belongs, also one that names no chain. */
   chainId: number;
   /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
@@ -71,8 +71,12 @@ export class BaseSource implements SourceChain {
 }
 
 /** Where the quorum sees the transaction, at the lowest of the levels that the agreeing nodes see. */
-async function locate({ rpcs, rules }: BaseNodes, hash: string, signal: AbortSignal): Promise<Sighting | undefined> {
-  const ask = (rpc: BaseRpc, ends: AbortSignal) => look(rpc, hash, rules, ends);
+async function locate(
+  { rpcs, rules }: EthereumNodes,
+  hash: string,
+  signal: AbortSignal,
+): Promise<Sighting | undefined> {
+  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, hash, rules, ends);
   const answers = await agree(
     rpcs,
     ask,
@@ -84,7 +88,12 @@ async function locate({ rpcs, rules }: BaseNodes, hash: string, signal: AbortSig
   return first && { receipt: first.receipt, level: lowestLevel(sightings) };
 }
 
-async function look(rpc: BaseRpc, hash: string, rules: QuorumRules, signal: AbortSignal): Promise<Sighting | Absence> {
+async function look(
+  rpc: EthereumRpc,
+  hash: string,
+  rules: QuorumRules,
+  signal: AbortSignal,
+): Promise<Sighting | Absence> {
   // Before the receipt: a receipt that is then missing is in no block up to this one.
   const latest = await rpc.block("latest", signal);
   if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);

@@ -1,4 +1,4 @@
-import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
+import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { ProviderError, unavailable } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
 import type { BlockWork } from "../block-work.ts";
@@ -7,7 +7,7 @@ import { fetchBytes } from "./bytes.ts";
 /** Transactions whose bytes are asked for at once. */
 const AT_ONCE = 8;
 
-type Reading = { nodes: BaseNodes; work: BlockWork };
+type Reading = { nodes: EthereumNodes; work: BlockWork };
 
 /**
  * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and one by one (base-bytes.ts)
@@ -35,9 +35,9 @@ export async function readTransactions(
 }
 
 /** @returns nothing where no node gives the block whole */
-async function wholeBlock({ rpcs }: BaseNodes, hash: string, signal: AbortSignal) {
+async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
   const about = `the transactions of block ${hash}`;
-  const ask = async (rpc: BaseRpc, ends: AbortSignal) => {
+  const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transactions = await rpc.blockTransactions(hash, ends);
     if (transactions === undefined) throw unavailable(`${rpc.name} knows no block ${hash}`);
     return transactions;

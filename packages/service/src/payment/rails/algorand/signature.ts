@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
-import type { Envelope, LogicSig, Multisig } from "./algorand-envelope.ts";
-import { isEd25519Signature } from "./ed25519.ts";
+import { isEd25519Signature } from "../ed25519.ts";
+import type { Envelope, LogicSig, Multisig } from "./envelope.ts";
 
 /** What is signed begins with one of these (go-algorand, `protocol/hash.go`). */
 const TRANSACTION = utf8("TX");

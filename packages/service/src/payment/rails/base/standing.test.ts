@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { FakeBaseNode } from "../../../test/fakes/base-node.ts";
+import type { FakeBaseNode } from "../../../../test/fakes/base-node.ts";
 import {
   BaseWorld,
   NOW,
@@ -10,8 +10,8 @@ import {
   paying,
   payTo,
   stranger,
-} from "../../../test/fakes/base-payments.ts";
-import type { BasePayment } from "./base.ts";
+} from "../../../../test/fakes/base-payments.ts";
+import type { BasePayment } from "./rail.ts";
 
 let world: BaseWorld;
 beforeEach(() => {

@@ -3,10 +3,10 @@ import { decodeTransaction } from "@attestd/proof/algorand/transaction";
 import { toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
-import type { Rounds } from "../../ledger/ledger.ts";
-import { ALGORAND_USDC, algorandRail } from "./algorand.ts";
-import { PaymentRefused } from "./rail.ts";
+import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
+import type { Rounds } from "../../../ledger/ledger.ts";
+import { PaymentRefused } from "../rail.ts";
+import { ALGORAND_USDC, algorandRail } from "./rail.ts";
 
 /* Every signature here is made by algosdk, and what a node says of it is said by hand. */
 

@@ -9,7 +9,7 @@ import {
 } from "@attestd/proof/algorand/msgpack";
 import { isCanonicalTransaction, transactionDigest } from "@attestd/proof/algorand/transaction";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
-import { PaymentRefused } from "./rail.ts";
+import { PaymentRefused } from "../rail.ts";
 
 /** One element of a payment group, as it came. */
 export type GroupMember = {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { blockhash, type FakeSolanaNode, type Landed } from "../../../test/fakes/solana-node.ts";
-import { memo, payer, paying, SolanaWorld, stock, VERSION_1 } from "../../../test/fakes/solana-payments.ts";
-import type { SolanaPayment } from "./solana.ts";
-import { usdcAccountOf } from "./solana-transaction.ts";
+import { blockhash, type FakeSolanaNode, type Landed } from "../../../../test/fakes/solana-node.ts";
+import { memo, payer, paying, SolanaWorld, stock, VERSION_1 } from "../../../../test/fakes/solana-payments.ts";
+import type { SolanaPayment } from "./rail.ts";
+import { usdcAccountOf } from "./transaction.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

@@ -15,10 +15,10 @@ import {
   requirement,
   sign,
   stranger,
-} from "../../../test/fakes/base-payments.ts";
-import { readTokenDomain } from "../../providers/evm-payments.ts";
-import { BASE_USDC } from "./base.ts";
-import { PaymentRefused } from "./rail.ts";
+} from "../../../../test/fakes/base-payments.ts";
+import { PaymentRefused } from "../rail.ts";
+import { BASE_USDC } from "./rail.ts";
+import { readTokenDomain } from "./usdc-contract.ts";
 
 let world: BaseWorld;
 beforeEach(() => {

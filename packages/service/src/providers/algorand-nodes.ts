@@ -1,5 +1,6 @@
 import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
-import type { Algod, IndexedTransaction, Indexer } from "./algorand.ts";
+import type { Algod } from "./algod.ts";
+import type { IndexedTransaction, Indexer } from "./indexer.ts";
 import { unavailable } from "./provider.ts";
 import { agree, type Question, type QuorumRules } from "./quorum.ts";
 

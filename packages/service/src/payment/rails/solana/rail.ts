@@ -1,10 +1,10 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Clock } from "../../clock.ts";
-import { agree, failover } from "../../providers/quorum.ts";
-import { MAINNET_GENESIS, type SolanaNodes, type SolanaRpc } from "../../providers/solana.ts";
-import { isEd25519Signature } from "./ed25519.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "./rail.ts";
-import { describe, isBefore, type Sight, SolanaSearch } from "./solana-search.ts";
+import type { Clock } from "../../../clock.ts";
+import { agree, failover } from "../../../providers/quorum.ts";
+import { MAINNET_GENESIS, type SolanaNodes, type SolanaRpc } from "../../../providers/solana-rpc.ts";
+import { isEd25519Signature } from "../ed25519.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "../rail.ts";
+import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
 import {
   bytesOf,
   checkFeePayer,
@@ -19,7 +19,7 @@ import {
   USDC_DECIMALS,
   usdcAccountFault,
   usdcAccountOf,
-} from "./solana-transaction.ts";
+} from "./transaction.ts";
 
 /** CAIP-2. */
 export const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "./algorand.ts";
+import type { Endpoint } from "../config/config.ts";
 import { hexBytes } from "./hex-bytes.ts";
 import { HttpProvider } from "./http.ts";
 import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
@@ -7,7 +7,7 @@ import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
 /** The nodes of one EVM chain. */
-export type BaseNodes = { rpcs: readonly BaseRpc[]; rules: QuorumRules };
+export type EthereumNodes = { rpcs: readonly EthereumRpc[]; rules: QuorumRules };
 
 /** A whole block as JSON, its call data in hex. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -49,7 +49,7 @@ export type Head = "latest" | "safe" | "finalized";
  * One JSON-RPC node of an EVM chain. Every method throws ProviderError when the node gives no usable answer or is on
  * another chain, and the signal's reason when the signal comes first.
  */
-export class BaseRpc {
+export class EthereumRpc {
   readonly name: string;
   readonly #http: HttpProvider;
   readonly #chainId: number;

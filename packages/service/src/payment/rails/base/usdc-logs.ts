@@ -1,6 +1,6 @@
 import { encodeEventTopics, parseAbi } from "viem/utils";
 import { z } from "zod";
-import { rpcBytes } from "./evm-payments.ts";
+import { rpcBytes } from "./usdc-contract.ts";
 
 /* What the logs of USDC tell (ERC-20, ERC-3009), as a node answers with them. */
 

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import type { BaseRpc } from "./base.ts";
-import { CANCELLED, Log, rpcInteger, TRANSFER, USED } from "./evm-logs.ts";
-import { type AuthorizationId, ask, decoded, isAuthorizationUsed, readBlock, rpcBytes } from "./evm-payments.ts";
-import { RpcRefusal } from "./json-rpc.ts";
-import { ProviderError, unavailable } from "./provider.ts";
+import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
+import { RpcRefusal } from "../../../providers/json-rpc.ts";
+import { ProviderError, unavailable } from "../../../providers/provider.ts";
+import { type AuthorizationId, ask, decoded, isAuthorizationUsed, readBlock, rpcBytes } from "./usdc-contract.ts";
+import { CANCELLED, Log, rpcInteger, TRANSFER, USED } from "./usdc-logs.ts";
 
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
@@ -36,7 +36,7 @@ const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockH
  * @throws ProviderError
  */
 export async function findUse(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   id: AuthorizationId,
   window: TimeWindow,
   head: number,
@@ -49,7 +49,7 @@ export async function findUse(
 }
 
 async function searchWindow(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   id: AuthorizationId,
   window: TimeWindow,
   head: number,
@@ -70,7 +70,7 @@ async function searchWindow(
  * @param window where to begin: the block is found outside it too
  */
 async function blockOfUse(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   id: AuthorizationId,
   { after, before }: TimeWindow,
   head: number,
@@ -85,7 +85,7 @@ async function blockOfUse(
 }
 
 /** Guesses the block of a time by the pace of the latest ones. Nothing but the number of questions rests on it. */
-async function clockOfBlocks(rpc: BaseRpc, head: number, signal: AbortSignal): Promise<(time: number) => number> {
+async function clockOfBlocks(rpc: EthereumRpc, head: number, signal: AbortSignal): Promise<(time: number) => number> {
   const earlier = Math.max(0, head - PACE_SPAN);
   const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
   const pace = first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
@@ -93,7 +93,7 @@ async function clockOfBlocks(rpc: BaseRpc, head: number, signal: AbortSignal): P
 }
 
 async function searchLogs(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   id: AuthorizationId,
   { after, before }: TimeWindow,
   head: number,
@@ -123,7 +123,7 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refuse
  *
  * Found by time stamps alone: Base had a block every 2 s, and has one every 200 ms.
  */
-async function blockBefore(rpc: BaseRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
+async function blockBefore(rpc: EthereumRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
   const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
     const block = await rpc.block(number, signal);
     // A node that does not go back so far has nothing of the time in question before its first block.
@@ -160,7 +160,7 @@ async function gallop(
 }
 
 async function search(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   id: AuthorizationId,
   from: number,
   to: number,
@@ -177,7 +177,7 @@ async function search(
 }
 
 /** Reads a use from its transaction's receipt, in a block that is still in the chain. */
-async function readUse(rpc: BaseRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
+async function readUse(rpc: EthereumRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
   const { transactionHash: transaction, blockNumber: block, blockHash } = found;
   const receipt = await ask(rpc, Receipt.nullable(), "eth_getTransactionReceipt", [transaction], signal);
   const { hash } = await readBlock(rpc, block, signal);

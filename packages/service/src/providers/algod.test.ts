@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { json, Upstream } from "../../test/fakes/providers.ts";
-import { Algod, Indexer } from "./algorand.ts";
-import { locate } from "./algorand-lookup.ts";
+import { Algod } from "./algod.ts";
+import { locate } from "./algorand-nodes.ts";
+import { Indexer } from "./indexer.ts";
 
 const never = new AbortController().signal;
 const unavailable = expect.objectContaining({ code: "providers_unavailable" });

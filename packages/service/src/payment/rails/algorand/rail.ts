@@ -3,15 +3,15 @@ import { encodeAddress, txid } from "@attestd/proof/algorand/transaction";
 import { ALGORAND_MAINNET } from "@attestd/proof/caip2";
 import { equalBytes, fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import type { Rounds, Window } from "../../ledger/ledger.ts";
-import type { Algod } from "../../providers/algorand.ts";
-import { type AlgorandNodes, locate } from "../../providers/algorand-lookup.ts";
-import { agree, failover } from "../../providers/quorum.ts";
-import { type Envelope, readEnvelope } from "./algorand-envelope.ts";
-import { allowOnly, checkGroupId, type GroupMember, readGroup } from "./algorand-group.ts";
-import { hasSigned } from "./algorand-landed.ts";
-import { isSignedByAuthorizer } from "./algorand-signature.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "./rail.ts";
+import type { Rounds, Window } from "../../../ledger/ledger.ts";
+import type { Algod } from "../../../providers/algod.ts";
+import { type AlgorandNodes, locate } from "../../../providers/algorand-nodes.ts";
+import { agree, failover } from "../../../providers/quorum.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "../rail.ts";
+import { type Envelope, readEnvelope } from "./envelope.ts";
+import { allowOnly, checkGroupId, type GroupMember, readGroup } from "./group.ts";
+import { hasSigned } from "./landed.ts";
+import { isSignedByAuthorizer } from "./signature.ts";
 
 /** USDC on MainNet; the sandbox's has the same id. */
 export const ALGORAND_USDC = "31566704";

@@ -10,7 +10,7 @@ import {
   recoverAddress,
   size,
 } from "viem/utils";
-import { PaymentRefused } from "./rail.ts";
+import { PaymentRefused } from "../rail.ts";
 
 /** A token's EIP-712 `name` and `version`, which set its signatures apart from every other contract's. */
 export type TokenDomain = { name: string; version: string };

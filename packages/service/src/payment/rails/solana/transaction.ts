@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { DecodeError, equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
-import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../config/solana-address.ts";
-import { PaymentRefused } from "./rail.ts";
-import { solanaKit } from "./solana-kit.ts";
+import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../../config/solana-address.ts";
+import { PaymentRefused } from "../rail.ts";
+import { solanaKit } from "./kit.ts";
 
 /** USDC on MainNet; the sandbox's has the same address. */
 export const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

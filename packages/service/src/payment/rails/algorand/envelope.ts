@@ -1,6 +1,6 @@
 import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
 import { DecodeError, equalBytes } from "@attestd/proof/encoding";
-import { PaymentRefused } from "./rail.ts";
+import { PaymentRefused } from "../rail.ts";
 
 /** A multisignature (go-algorand, `crypto.MultisigSig`). */
 export type Multisig = {

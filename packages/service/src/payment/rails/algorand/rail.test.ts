@@ -1,9 +1,9 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
-import type { Rounds } from "../../ledger/ledger.ts";
-import { ALGORAND_USDC, type AlgorandPayment, algorandRail } from "./algorand.ts";
-import { PaymentRefused } from "./rail.ts";
+import type { Rounds } from "../../../ledger/ledger.ts";
+import { PaymentRefused } from "../rail.ts";
+import { ALGORAND_USDC, type AlgorandPayment, algorandRail } from "./rail.ts";
 
 const GENESIS = new Uint8Array(32).fill(7);
 const payer = algosdk.generateAccount();

@@ -2,11 +2,11 @@ import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
 import { encodeAddress } from "@attestd/proof/algorand/transaction";
 import { toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import type { IndexedTransaction } from "../../providers/algorand.ts";
-import type { Location } from "../../providers/algorand-lookup.ts";
-import { unavailable } from "../../providers/provider.ts";
-import { type Envelope, readEnvelope } from "./algorand-envelope.ts";
-import { PaymentRefused } from "./rail.ts";
+import type { Location } from "../../../providers/algorand-nodes.ts";
+import type { IndexedTransaction } from "../../../providers/indexer.ts";
+import { unavailable } from "../../../providers/provider.ts";
+import { PaymentRefused } from "../rail.ts";
+import { type Envelope, readEnvelope } from "./envelope.ts";
 
 /** Who has signed: the address that did, and where a program did, the program with its arguments. */
 type Signer = { authorizer: string; logic?: { program: string; args: readonly string[] } };

@@ -17,10 +17,10 @@ import {
   stock,
   stranger,
   transfer,
-} from "../../../test/fakes/solana-payments.ts";
-import { PaymentRefused } from "./rail.ts";
-import type { SolanaPayment } from "./solana.ts";
-import { SOLANA_USDC, usdcAccountOf } from "./solana-transaction.ts";
+} from "../../../../test/fakes/solana-payments.ts";
+import { PaymentRefused } from "../rail.ts";
+import type { SolanaPayment } from "./rail.ts";
+import { SOLANA_USDC, usdcAccountOf } from "./transaction.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

@@ -2,12 +2,11 @@ import { BASE_MAINNET } from "@attestd/proof/caip2";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { isErc6492Signature } from "viem/utils";
-import type { Clock } from "../../clock.ts";
-import type { BaseNodes, BaseRpc } from "../../providers/base.ts";
-import { findUse, type Use } from "../../providers/evm-authorizations.ts";
-import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "../../providers/evm-payments.ts";
-import { unavailable } from "../../providers/provider.ts";
-import { agree, failover } from "../../providers/quorum.ts";
+import type { Clock } from "../../../clock.ts";
+import type { EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
+import { unavailable } from "../../../providers/provider.ts";
+import { agree, failover } from "../../../providers/quorum.ts";
+import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
   authorizationDigest,
@@ -15,8 +14,9 @@ import {
   isSignedByKeyOf,
   readAuthorization,
   type TokenDomain,
-} from "./base-authorization.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "./rail.ts";
+} from "./authorization.ts";
+import { findUse, type Use } from "./authorization-use.ts";
+import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
 
 /** USDC on Base; the sandbox's has the same address. */
 export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -34,7 +34,7 @@ export type BasePayment = Payment & {
 };
 
 export type BaseRailOptions = {
-  nodes: BaseNodes;
+  nodes: EthereumNodes;
   /** The token's, as the chain has it. */
   domain: TokenDomain;
   /** How long an authorization may live. */
@@ -94,7 +94,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
     async onChain(payment, signal) {
       const { from } = payment.authorization;
-      const ask = (rpc: BaseRpc, ends: AbortSignal) =>
+      const ask = (rpc: EthereumRpc, ends: AbortSignal) =>
         askWallet(rpc, from, digestOf(payment), payment.signature, { maxGas: maxSignatureGas }, ends);
       const question = { about: `the signature of ${payment.key}`, same: String, signal };
       const [answer] = await agree(nodes.rpcs, ask, question, nodes.rules);
@@ -164,7 +164,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     return agree(nodes.rpcs, (rpc, ends) => look(rpc, payment, ends), question, nodes.rules);
   }
 
-  async function look(rpc: BaseRpc, payment: BasePayment, signal: AbortSignal): Promise<Sight> {
+  async function look(rpc: EthereumRpc, payment: BasePayment, signal: AbortSignal): Promise<Sight> {
     const { from, nonce, validBefore } = payment.authorization;
     const id = { token: BASE_USDC, from, nonce } as const;
     const head = await readBlock(rpc, "latest", signal);

@@ -1,6 +1,6 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import type { Endpoint } from "./algorand.ts";
+import type { Endpoint } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";
 import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";

@@ -1,8 +1,8 @@
 import { DecodeError } from "@attestd/proof/encoding";
 import { LRUCache } from "lru-cache";
-import { unavailable } from "../../providers/provider.ts";
-import type { ListedTransaction, Outcome, SolanaRpc } from "../../providers/solana.ts";
-import { memoOf, messageBytesOf, messageHash, type TransferTransaction } from "./solana-transaction.ts";
+import { unavailable } from "../../../providers/provider.ts";
+import type { ListedTransaction, Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
+import { memoOf, messageBytesOf, messageHash, type TransferTransaction } from "./transaction.ts";
 
 /** What one node shows of a transaction. */
 export type Sight =

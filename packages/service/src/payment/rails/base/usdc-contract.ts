@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { decodeFunctionResult, encodeFunctionData, numberToHex, padHex, parseAbi, size, slice } from "viem/utils";
 import { z } from "zod";
-import type { BaseNodes, BaseRpc, Block, Head } from "./base.ts";
-import { hexBytes } from "./hex-bytes.ts";
-import { RpcRefusal } from "./json-rpc.ts";
-import { ProviderError, unavailable } from "./provider.ts";
-import { agree } from "./quorum.ts";
+import type { Block, EthereumNodes, EthereumRpc, Head } from "../../../providers/ethereum-rpc.ts";
+import { hexBytes } from "../../../providers/hex-bytes.ts";
+import { RpcRefusal } from "../../../providers/json-rpc.ts";
+import { ProviderError, unavailable } from "../../../providers/provider.ts";
+import { agree } from "../../../providers/quorum.ts";
 
 /** An EIP-3009 authorization as its token remembers it. */
 export type AuthorizationId = { token: Hex; from: Hex; nonce: Hex };
@@ -33,16 +33,16 @@ export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
  * @throws ProviderError
  */
 export async function readTokenDomain(
-  { rpcs, rules }: BaseNodes,
+  { rpcs, rules }: EthereumNodes,
   token: Hex,
   signal: AbortSignal,
 ): Promise<{ name: string; version: string }> {
-  const read = async (rpc: BaseRpc, functionName: "name" | "version", ends: AbortSignal) => {
+  const read = async (rpc: EthereumRpc, functionName: "name" | "version", ends: AbortSignal) => {
     const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName }) };
     const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], ends);
     return decoded(rpc, () => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
   };
-  const readBoth = async (rpc: BaseRpc, ends: AbortSignal) => {
+  const readBoth = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const [name, version] = await Promise.all([read(rpc, "name", ends), read(rpc, "version", ends)]);
     return { name, version };
   };
@@ -52,14 +52,14 @@ export async function readTokenDomain(
 }
 
 /** A block that the node must have. @throws ProviderError */
-export async function readBlock(rpc: BaseRpc, at: Head | number, signal: AbortSignal): Promise<Block> {
+export async function readBlock(rpc: EthereumRpc, at: Head | number, signal: AbortSignal): Promise<Block> {
   const block = await rpc.block(at, signal);
   if (!block || (typeof at === "number" && block.number !== at)) throw unavailable(`${rpc.name} has no block ${at}`);
   return block;
 }
 
 /** What an address holds of a token, in its atomic units. @throws ProviderError */
-export async function readBalance(rpc: BaseRpc, token: Hex, owner: Hex, signal: AbortSignal): Promise<bigint> {
+export async function readBalance(rpc: EthereumRpc, token: Hex, owner: Hex, signal: AbortSignal): Promise<bigint> {
   const functionName = "balanceOf";
   const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [owner] }) };
   const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
@@ -72,7 +72,7 @@ export async function readBalance(rpc: BaseRpc, token: Hex, owner: Hex, signal: 
  * @throws ProviderError
  */
 export async function isAuthorizationUsed(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   { token, from, nonce }: AuthorizationId,
   block: number,
   signal: AbortSignal,
@@ -91,7 +91,7 @@ export async function isAuthorizationUsed(
  * @throws ProviderError
  */
 export async function askWallet(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   wallet: Hex,
   digest: Hex,
   signature: Hex,
@@ -111,7 +111,7 @@ export async function askWallet(
 }
 
 /** The input of a transaction that the node must have, in lower-case hex. @throws ProviderError */
-export async function readInput(rpc: BaseRpc, transaction: string, signal: AbortSignal): Promise<Hex> {
+export async function readInput(rpc: EthereumRpc, transaction: string, signal: AbortSignal): Promise<Hex> {
   const { input } = await ask(rpc, z.object({ input: rpcBytes }), "eth_getTransactionByHash", [transaction], signal);
   return input;
 }
@@ -122,7 +122,7 @@ function hasFailedInContract(refusal: unknown): boolean {
 
 /** Calls a method whose answer has a shape. @throws ProviderError, its cause the RpcRefusal when the node refused */
 export async function ask<S extends z.ZodType>(
-  rpc: BaseRpc,
+  rpc: EthereumRpc,
   schema: S,
   method: string,
   params: readonly unknown[],
@@ -136,7 +136,7 @@ export async function ask<S extends z.ZodType>(
 }
 
 /** Runs a decoder of a node's data: what it throws is the node's failure. */
-export function decoded<T>(rpc: BaseRpc, decoder: () => T): T {
+export function decoded<T>(rpc: EthereumRpc, decoder: () => T): T {
   try {
     return decoder();
   } catch (error) {
