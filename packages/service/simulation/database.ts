@@ -1,4 +1,3 @@
-import type { KeyEntry } from "@attestd/proof/trust";
 import type { Call } from "../src/calls/call.ts";
 import { type Identity, type Journal, type Listener, NameTaken, StaleCall } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
@@ -41,7 +40,6 @@ export class Database {
   readonly #holders = new Map<string, string>();
   readonly #bundles = new Map<string, string>();
   readonly #payees: { rail: RailName; address: string }[] = [];
-  readonly #keys: KeyEntry[] = [];
   #identity: Identity | undefined;
   readonly #replicas: Replica[] = [];
   readonly #listening = new Set<{ hint: Hint; listener: Listener }>();
@@ -118,11 +116,6 @@ export class Database {
               this.#payees.push({ rail, address });
         }),
       payees: () => link("payees", "", () => this.#payees.map((payee) => ({ ...payee }))),
-      keys: () => link("keys", "", () => [...this.#keys]),
-      appendKey: (entry) =>
-        link("append key", "", () => {
-          if (!this.#keys.some(({ kid }) => kid === entry.kid)) this.#keys.push(entry);
-        }),
       freeBytes: async () => undefined,
       close: async () => {
         for (const entry of own) this.#listening.delete(entry);

@@ -85,7 +85,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await using opened = new AsyncDisposableStack();
   const start = AbortSignal.timeout(DEADLINE_MS);
 
-  const own = await openJournal(config, log);
+  const own = await openJournal(config.database, log);
   const journal = seams.journal?.(own) ?? own;
   opened.defer(() => journal.close());
 

@@ -1,4 +1,3 @@
-import type { KeyEntry } from "@attestd/proof/trust";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Call } from "./call.ts";
 
@@ -110,15 +109,6 @@ export interface Journal {
 
   /** Every payee that is, or ever was, ours. */
   payees(): Promise<{ rail: RailName; address: string }[]>;
-
-  /** The key history, oldest first. */
-  keys(): Promise<KeyEntry[]>;
-
-  /**
-   * Appends an entry to the key history. MUST append nothing when the history has an entry of the key: of replicas that
-   * start at once, one begins it, so read it again afterwards.
-   */
-  appendKey(entry: KeyEntry): Promise<void>;
 
   /**
    * Bytes that are free for the journal; undefined where that cannot be known. A database on another host tells it only

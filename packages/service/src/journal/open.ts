@@ -2,19 +2,29 @@ import type { Logger } from "pino";
 import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Journal } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
+import type { JournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
+import { openSqliteReader } from "./sqlite/reader.ts";
+
+/*
+ * The journal that the settings name. The driver of PostgreSQL is loaded only when it is needed.
+ */
+
+type Database = Config["database"];
 
 /**
- * Opens the journal that the settings name; the driver of PostgreSQL is loaded only for one.
- *
- * @param log told when others could read it
+ * @param log of a file that others could read
  * @throws Error when it cannot be opened, or another process has it
  */
-export async function openJournal(
-  { database }: Pick<Config, "database">,
-  log: Pick<Logger, "warn">,
-): Promise<Journal & KeyJournal> {
+export async function openJournal(database: Database, log: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {
   if (database.kind === "sqlite") return openSqliteJournal(database.path, log);
   const { openPostgresJournal } = await import("./postgres/journal.ts");
   return openPostgresJournal(database.url);
+}
+
+/** @throws Error when it is not there, or cannot be opened */
+export async function openJournalReader(database: Database): Promise<JournalReader> {
+  if (database.kind === "sqlite") return openSqliteReader(database.path);
+  const { openPostgresReader } = await import("./postgres/reader.ts");
+  return openPostgresReader(database.url);
 }

@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { all } from "../../test/fakes/audit-reading.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { PASSWORD, startPostgres, type TestPostgres } from "../../test/fakes/postgres.ts";
+import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
+import type { Config } from "../config/config.ts";
+import { openJournalReader } from "./open.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
-import { type Database, openJournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 
 let dir: string;
@@ -20,12 +22,15 @@ afterAll(async () => {
   await Promise.all([postgres.close(), rm(dir, { recursive: true })]);
 });
 
-let places = 0;
-const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<Journal> }>][] = [
+let databases = 0;
+const DATABASES: [
+  string,
+  () => Promise<{ database: Config["database"]; open: () => Promise<Journal & KeyJournal> }>,
+][] = [
   [
     "SQLite",
     async () => {
-      const path = join(dir, `journal-${++places}.db`);
+      const path = join(dir, `journal-${++databases}.db`);
       return { database: { kind: "sqlite", path }, open: () => openSqliteJournal(path) };
     },
   ],
@@ -38,9 +43,9 @@ const PLACES: [string, () => Promise<{ database: Database; open: () => Promise<J
   ],
 ];
 
-describe.each(PLACES)("the journal in %s", (_, place) => {
+describe.each(DATABASES)("the journal in %s", (_, create) => {
   test("is read whole beside the service that writes it, page by page, in every state", async () => {
-    const { database, open } = await place();
+    const { database, open } = await create();
     const journal = await open();
     const identity = { genesisHash: "g", algorandAddress: "A" };
     await journal.claim(identity);
@@ -77,7 +82,7 @@ describe.each(PLACES)("the journal in %s", (_, place) => {
   });
 
   test("has nobody's identity before a service has begun it", async () => {
-    const { database, open } = await place();
+    const { database, open } = await create();
     await (await open()).close();
     await using reader = await openJournalReader(database);
     expect(await reader.identity()).toBeUndefined();

@@ -21,8 +21,7 @@ import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
-import { openJournal } from "../journal/open.ts";
-import { openJournalReader } from "../journal/reader.ts";
+import { openJournal, openJournalReader } from "../journal/open.ts";
 import { openLedger } from "../networks/networks.ts";
 import type { OperatorOptions } from "./operator.ts";
 
@@ -109,7 +108,7 @@ export async function restoreKeys(
   const [finding] = checkKeyNotes(saved, notes);
   if (finding) throw refusal("It does not fit the ledger", finding);
 
-  const journal = await openJournal(config, logger(config));
+  const journal = await openJournal(config.database, logger(config));
   await using opened = new AsyncDisposableStack();
   opened.defer(() => release(journal));
   const others = await journal.others();
@@ -143,7 +142,7 @@ async function withKeys(
   // Read first, so that a journal which is not there is not made.
   await historyIn(config);
   await using opened = new AsyncDisposableStack();
-  const journal = await openJournal(config, logger(config));
+  const journal = await openJournal(config.database, logger(config));
   opened.defer(() => release(journal));
   const { ledger, close } = openLedger(config, logger(config), systemClock);
   opened.defer(close);

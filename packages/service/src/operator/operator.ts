@@ -15,8 +15,7 @@ import type { ChainName } from "../chains/chain.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
-import { openJournal } from "../journal/open.ts";
-import { openJournalReader } from "../journal/reader.ts";
+import { openJournal, openJournalReader } from "../journal/open.ts";
 import { openNetworks } from "../networks/networks.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { createProducts } from "../subjects/products.ts";
@@ -186,7 +185,7 @@ async function withJournal<T>(
     await using journal = reader;
     return await journalHistory(journal, config);
   });
-  const journal = await openJournal(config, log);
+  const journal = await openJournal(config.database, log);
   opened.defer(async () => {
     await journal.release();
     await journal.close();

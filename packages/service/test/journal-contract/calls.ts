@@ -227,7 +227,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       later.stop();
     });
 
-    test("remembers whose it is, every payee and the key history", async () => {
+    test("remembers whose it is and every payee", async () => {
       const identity = { genesisHash: "g", algorandAddress: "A" };
       expect(await journal.claim(identity)).toEqual(identity);
       await journal.rememberPayees([{ rail: "algorand", address: "P" }]);
@@ -235,18 +235,12 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
         { rail: "algorand", address: "P" },
         { rail: "base", address: "0x" },
       ]);
-      const first = { type: "attestor-key", version: 1, kid: "k", fromRound: 1 } as never;
-      const second = { type: "attestor-key", version: 1, kid: "a", fromRound: 9 } as never;
-      await journal.appendKey(first);
-      await journal.appendKey({ type: "attestor-key", version: 1, kid: "k", fromRound: 2 } as never);
-      await journal.appendKey(second);
       await reopened();
       expect(await journal.claim({ genesisHash: "other", algorandAddress: "B" })).toEqual(identity);
       expect(await journal.payees()).toEqual([
         { rail: "algorand", address: "P" },
         { rail: "base", address: "0x" },
       ]);
-      expect(await journal.keys()).toEqual([first, second]);
     });
   });
 }
@@ -397,15 +391,11 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       news.stop();
     });
 
-    test("one identity and one beginning of the key history, whoever is first", async () => {
+    test("one identity, whoever is first", async () => {
       const identities = await Promise.all(
         [one, two].map((journal, i) => journal.claim({ genesisHash: "g", algorandAddress: `A${i}` })),
       );
       expect(identities[0]).toEqual(identities[1]);
-      const entries = [1, 2].map((fromRound) => ({ kid: "k", fromRound }) as never);
-      await Promise.all([one.appendKey(entries[0] as never), two.appendKey(entries[1] as never)]);
-      expect(await one.keys()).toHaveLength(1);
-      expect(await one.keys()).toEqual(await two.keys());
     });
   });
 }

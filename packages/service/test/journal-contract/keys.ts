@@ -37,6 +37,13 @@ export function keyContract(name: string, create: () => Promise<KeyDatabase>): v
       journal = await database.open();
     }
 
+    test("remembers the key history, with one entry of a key", async () => {
+      await journal.appendKey(entry("first", 2));
+      await journal.appendKey(entry("a", 9));
+      await reopened();
+      expect(await journal.keys()).toEqual([entry("first", 1), entry("a", 9)]);
+    });
+
     test("keeps an announcement until it is concluded, and adds what was noted", async () => {
       const announcement = key("second", "NOTE");
       expect(await journal.announced()).toBeUndefined();

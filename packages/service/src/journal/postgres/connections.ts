@@ -1,13 +1,13 @@
 import { Client, type ClientBase, type ClientConfig, Pool, type PoolConfig } from "pg";
 
-/** How long a connection may take to be made, and a statement to be answered, in ms. */
+/** Time-outs of a connection attempt and of a statement, in ms. */
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 10_000;
 
 /**
- * For every connection. Whoever set the server up may have traded durability for speed; a replica that stands still in
- * a transaction must let its rows go before those who wait for them give up; and every statement has its index, but a
- * plan that was made and kept while the tables were small would go on reading them whole.
+ * Set on every connection. The server's own settings may trade durability for speed. A replica that stops inside a
+ * transaction must release its rows before other statements that wait for them time out. Every statement has an index,
+ * but a plan that was cached while the tables were small would go on scanning them.
  */
 export const SESSION = `
   SET synchronous_commit = on;
@@ -22,7 +22,7 @@ export function connectionTo(url: string): ClientConfig {
     connectionString: url,
     fallback_application_name: "attestd",
     connectionTimeoutMillis: CONNECT_MS,
-    // A peer that went away without a word is noticed within half a minute, and not in two hours as systems have it.
+    // Finds a dead peer within half a minute; the usual default of systems is two hours.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
@@ -30,7 +30,7 @@ export function connectionTo(url: string): ClientConfig {
 
 export function newClient(config: ClientConfig): Client {
   const client = new Client(config);
-  // Without a listener an error between two statements would end the process; the next statement meets it anyway.
+  // Without a listener an error between two statements would end the process; the next statement fails anyway.
   client.on("error", () => undefined);
   return client;
 }
@@ -39,18 +39,18 @@ export function newPool(config: ClientConfig, own: PoolConfig): Pool {
   const pool = new Pool({
     ...config,
     ...own,
-    // Longer than the server's own limit: this one is for a server that does not answer at all.
+    // Longer than the server's own limit: for a server that does not answer at all.
     query_timeout: 1.5 * STATEMENT_MS,
     onConnect: (client: ClientBase) => client.query(SESSION),
   });
-  // As in `newClient`: the pool listens to its idle connections only, and passes their errors on.
+  // As in `newClient`: the pool itself listens to its idle connections only, and emits their errors.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
 }
 
 /** Host, port and database. @throws Error when the URL cannot be read */
-export function placeOf(config: ClientConfig): string {
+export function addressOf(config: ClientConfig): string {
   try {
     const { host, port, database } = new Client(config);
     return `PostgreSQL ${host}:${port}/${database}`;
@@ -59,7 +59,7 @@ export function placeOf(config: ClientConfig): string {
   }
 }
 
-/** Of a host with several addresses the driver reports all failures in one, which has no message of its own. */
+/** The message of an error; for a host with several addresses the driver throws an AggregateError without one. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);

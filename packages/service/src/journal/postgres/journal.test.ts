@@ -6,6 +6,7 @@ import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
 import { keyContract } from "../../../test/journal-contract/keys.ts";
+import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
 import { Runner } from "../../calls/runner.ts";
@@ -46,7 +47,7 @@ keyContract("PostgreSQL", place);
 describe("PostgreSQL journal", () => {
   let journals: Journal[] = [];
 
-  async function opened(url: string): Promise<Journal> {
+  async function opened(url: string): Promise<Journal & KeyJournal> {
     const journal = await openPostgresJournal(url);
     journals.push(journal);
     return journal;
@@ -235,6 +236,16 @@ describe("PostgreSQL journal", () => {
     });
     while (!heard) await one.release();
     expect((await two.lease(10)).map(({ key }) => key)).toEqual([first.key, second.key]);
+  });
+
+  test("keeps one beginning of the key history, whoever is first", async () => {
+    const url = await postgres.database();
+    const both = [await opened(url), await opened(url)];
+    const entries = [1, 2].map((fromRound) => ({ kid: "k", fromRound }) as never);
+    await Promise.all(both.map((journal, i) => journal.appendKey(entries[i] as never)));
+    const [one, two] = await Promise.all(both.map((journal) => journal.keys()));
+    expect(one).toHaveLength(1);
+    expect(one).toEqual(two);
   });
 
   test("hears again after only its listening connection broke", async () => {

@@ -1,27 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { type ClientConfig, DatabaseError, type QueryConfig, type QueryResultRow } from "pg";
-import type { KeyAnnouncement, KeyJournal } from "../../attestor/key-journal.ts";
+import { type ClientConfig, DatabaseError } from "pg";
+import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import { type Journal, LEASE_MS, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
+import { type Identity, type Journal, LEASE_MS, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
-import { type CallRecord, evidenceRow, progressOf, requestOf, toCall } from "../record.ts";
-import { connectionTo, messageOf, newClient, newPool, placeOf, SESSION } from "./connections.ts";
+import { evidenceRow, progressOf, requestOf } from "../record.ts";
+import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { listenOn } from "./listener.ts";
+import { type Ask, postgresReads, statement } from "./reads.ts";
 import { migrate } from "./schema.ts";
-import { SQL } from "./statements.ts";
 import { Writer } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
-const READERS = 8;
-
-type Row = Omit<CallRecord, "created_at"> & { created_at: string };
-type AnnouncementRow = {
-  record: KeyAnnouncement["record"];
-  txid: string;
-  raw: Buffer;
-  first_valid: string;
-  last_valid: string;
-};
+const MAX_READERS = 8;
 
 /**
  * A journal in a PostgreSQL database, which several replicas may have open at once.
@@ -31,12 +22,12 @@ type AnnouncementRow = {
  */
 export async function openPostgresJournal(url: string): Promise<Journal & KeyJournal> {
   const config = connectionTo(url);
-  const place = placeOf(config);
+  const address = addressOf(config);
   try {
     return await open(config);
   } catch (error) {
-    // Neither the error itself nor its cause: what the driver hangs on its errors is not ours to vouch for.
-    throw new Error(`${place}: ${messageOf(error)}`);
+    // Neither the error nor its cause is passed on: the driver may have attached user or password.
+    throw new Error(`${address}: ${messageOf(error)}`);
   }
 }
 
@@ -54,40 +45,27 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   } finally {
     await migrator.end().catch(() => undefined);
   }
-  const pool = newPool(config, { max: READERS });
+  const pool = newPool(config, { max: MAX_READERS });
   opened.defer(() => pool.end());
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
   opened.defer(() => committing.end());
   const room = new Room();
   const writer = new Writer(committing, (error) => room.notice(error));
-  const hearing = await listenOn(() => newClient(config), {
-    ended: (key) => tell((listener) => listener.ended?.(key)),
-    freed: () => tell((listener) => listener.freed?.()),
+  const notifications = await listenOn(() => newClient(config), {
+    ended(key) {
+      for (const listener of [...listeners]) listener.ended?.(key);
+    },
+    freed() {
+      for (const listener of [...listeners]) listener.freed?.();
+    },
   });
-  opened.defer(() => hearing.close());
+  opened.defer(() => notifications.close());
 
-  function tell(what: (listener: Listener) => void): void {
-    for (const listener of [...listeners]) what(listener);
-  }
-
-  async function ask<R extends QueryResultRow>(name: keyof typeof SQL, ...values: unknown[]): Promise<R[]> {
-    return (await pool.query<R>(statement(name, values))).rows;
-  }
-
-  async function calls(name: "find" | "open" | "among", ...values: unknown[]): Promise<Call[]> {
-    return (await ask<Row>(name, ...values)).map((row) => toCall({ ...row, created_at: Number(row.created_at) }));
-  }
+  const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
+  const { calls, identity, payees, keys, revocations, announced } = postgresReads(ask);
 
   async function find(key: string): Promise<Call | undefined> {
     return (await calls("find", key))[0];
-  }
-
-  async function announced(): Promise<KeyAnnouncement | undefined> {
-    const [row] = await ask<AnnouncementRow>("announced");
-    if (!row) return undefined;
-    const { record, txid, raw, first_valid, last_valid } = row;
-    const attempt = { txid, raw: new Uint8Array(raw), firstValid: Number(first_valid), lastValid: Number(last_valid) };
-    return { record, attempt };
   }
 
   async function renew(): Promise<string[]> {
@@ -105,10 +83,9 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
     renew,
     open: () => calls("open"),
     holds: (key) => held.has(key),
-    async claim(identity) {
-      await ask("claim", JSON.stringify(identity));
-      const [row] = await ask("claimed");
-      return row?.value;
+    async claim(own) {
+      await ask("claim", JSON.stringify(own));
+      return (await identity()) as Identity;
     },
     async insert(call) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
@@ -176,7 +153,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       const taken = await ask<{ key: string }>("lease", me, [...held], limit);
       if (taken.length === 0) return [];
       const keys = taken.map(({ key }) => key);
-      // Read afterwards: an UPDATE gives rows as they are now, but their attempts as they were when it began.
+      // In a statement of its own: an UPDATE would return the attempts as they were when it began.
       const leased = await calls("among", keys);
       for (const key of keys) held.add(key);
       return leased;
@@ -200,17 +177,12 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
     async rememberPayees(payees) {
       for (const { rail, address } of payees) await ask("rememberPayee", rail, address);
     },
-    payees: () => ask("payees"),
-    async keys() {
-      return (await ask("keys")).map(({ entry }) => entry);
-    },
+    payees,
+    keys,
     async appendKey(entry) {
       await ask("appendKey", entry.kid, JSON.stringify(entry));
     },
-    async revocations() {
-      const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
-      return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
-    },
+    revocations,
     async appendRevocation({ kid, revokedRound }) {
       await ask("appendRevocation", kid, revokedRound);
     },
@@ -238,10 +210,10 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   };
 }
 
-/** How long a refusal for want of room counts, in ms. */
+/** How long a disk_full counts, in ms. */
 const FULL_FOR_MS = 60_000;
 
-/** What the database lets know of the room that it has: that there is none, when it says so (disk_full, 53100). */
+/** Free bytes of the database, as far as it reports them: none for a while after disk_full (53100). */
 class Room {
   #fullUntil = Number.NEGATIVE_INFINITY;
 
@@ -257,8 +229,4 @@ class Room {
 /** A unique violation (23505) of the table of names. */
 function isNameTaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "23505" && error.table === "names";
-}
-
-function statement(name: keyof typeof SQL, values: unknown[]): QueryConfig {
-  return { name, text: SQL[name], values };
 }

@@ -1,10 +1,10 @@
 import { ENDED, FREED } from "./listener.ts";
 
 /**
- * A call with its evidence and its attempts, of one snapshot. Its columns by name: a later release may add some while this one runs, and a
- * prepared statement whose columns change fails.
+ * A call with its evidence and its attempts, of one snapshot. The columns are named, because a later release may add
+ * columns while this one runs, and a prepared statement whose columns change fails.
  */
-export const CALL = `
+const CALL = `
   calls.key, rail, payer, subject_hash, created_at, request, state, version, progress, bundle_id, bundle,
   (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
     SELECT coalesce(json_agg(json_build_object('txid', txid, 'raw', encode(raw, 'hex'), 'firstValid', first_valid,
@@ -12,17 +12,18 @@ export const CALL = `
     FROM attempts WHERE attempts.key = calls.key
   ) AS attempts`;
 
-/** Each is prepared once a connection, under its name. */
+/** Every statement of the journal and of its reader; each connection prepares it once, under its name. */
 export const SQL = {
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = $1`,
   open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
   among: `SELECT ${CALL} FROM calls WHERE key = ANY ($1) ORDER BY created_at`,
+  page: `SELECT ${CALL} FROM calls WHERE key > $1 ORDER BY key LIMIT $2`,
   exposure: `
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
-  // No row comes back when a name is held. One that another replica inserts meanwhile is a unique violation, evidence that
-  // another drops meanwhile one of a foreign key: run again.
+  // Returns no row when another call has a name. A name that another replica inserts meanwhile is a unique violation, and
+  // evidence that another replica drops meanwhile a foreign key violation: the writer runs the statement again.
   insert: `
     WITH free AS (
       SELECT WHERE NOT EXISTS (SELECT FROM names WHERE name = ANY ($1))
@@ -37,8 +38,8 @@ export const SQL = {
       RETURNING key
     )
     INSERT INTO names (name, key) SELECT name, key FROM inserted, unnest($1::text[]) AS name RETURNING key`,
-  // One row comes back when the call was moved. A name that another call has is a unique violation; evidence that another
-  // call takes up meanwhile one of a foreign key.
+  // Returns one row when the call was updated. A name that another call has is a unique violation; evidence that another
+  // call starts to use meanwhile a foreign key violation.
   update: `
     WITH moved AS (
       UPDATE calls SET version = $2, state = $3, open = $4, progress = $5, bundle_id = $6, bundle = $7,
@@ -71,12 +72,12 @@ export const SQL = {
   renew: `
     INSERT INTO replicas (id, until) VALUES ($1, now() + $2 * interval '1 ms')
     ON CONFLICT (id) DO UPDATE SET until = excluded.until`,
-  // One that is not there counts as dead; one that stood still for so long comes back with its next `renew`.
+  // A replica without a row counts as dead; one that was suspended for so long returns with its next `renew`.
   forget: "DELETE FROM replicas WHERE until < now() - interval '1 day'",
   lost: "SELECT key FROM calls WHERE key = ANY ($2) AND NOT (open AND owner = $1)",
   release: `WITH gone AS (DELETE FROM replicas WHERE id = $1) SELECT pg_notify('${FREED}', '')`,
   claim: "INSERT INTO meta (name, value) VALUES ('identity', $1) ON CONFLICT DO NOTHING",
-  claimed: "SELECT value FROM meta WHERE name = 'identity'",
+  identity: "SELECT value FROM meta WHERE name = 'identity'",
   rememberPayee: "INSERT INTO payees (rail, address) VALUES ($1, $2) ON CONFLICT DO NOTHING",
   payees: "SELECT rail, address FROM payees ORDER BY rail, address",
   appendKey: "INSERT INTO keys (kid, entry) VALUES ($1, $2) ON CONFLICT (kid) DO NOTHING",

@@ -5,21 +5,22 @@ import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import { type Journal, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
-import type { Replies, Reply, Request, SqliteCommands } from "./worker.ts";
+import type { Replies, Reply, Request } from "./worker.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void };
 
 /**
- * A journal in one SQLite file: WAL, `synchronous=FULL`, locked to this process, which so is the only replica: its leases
- * never run out, and are not written down.
+ * A journal in one SQLite file: WAL, `synchronous=FULL`. The file is locked to this process, which thus is the only
+ * replica: its leases never run out, and are not written.
  *
- * The file is written by a worker, so that no fsync stands in the way of the event loop; what is handed in while a
- * commit runs becomes the next commit (sqlite-worker.ts).
+ * A worker writes the file, so that an fsync does not block the event loop; what arrives during a commit becomes the next
+ * commit (worker.ts).
  *
  * @param path of the database file, made when absent
- * @param log told when others could read it (private-files.ts)
+ * @param log of a file that others could read (private-files.ts)
  * @throws Error when the file cannot be opened, another process has it open, or a later release has written it
  */
 export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {

@@ -3,8 +3,8 @@ import { isAtRest } from "../../calls/machine.ts";
 import { type CallRecord, evidenceRow, progressOf, requestOf, toCall } from "../record.ts";
 
 /*
- * Calls as the thread that writes them gets and gives them: rows, with JSON as text. To copy a whole call from one thread
- * to the other would cost both of them more than everything else that is done for it.
+ * Calls as they cross to the worker and back: rows, with JSON as text. To clone a whole call would cost both threads more
+ * than all their other work on it.
  */
 
 /** A new row of `calls`, and every name that the call holds: its key and its aliases. */
@@ -13,22 +13,13 @@ export type NewRow = ReturnType<typeof newRow>;
 /** What a transition writes: the row's new values, and the attempt that may be new or dead. */
 export type MovedRow = ReturnType<typeof movedRow>;
 
-/** A row that was read with the columns of `CALL`. */
+/** A row as `SQL.find` and its like return it. */
 export type FoundRow = Omit<CallRecord, "request" | "evidence" | "progress" | "attempts"> & {
   request: string;
   evidence: string | null;
   progress: string;
   attempts: string;
 };
-
-/** The columns of a call, its evidence and its attempts. */
-export const CALL = `
-  calls.*, (SELECT content FROM evidence WHERE hash = calls.evidence_hash) AS evidence, (
-    SELECT json_group_array(
-      json_object('txid', txid, 'raw', hex(raw), 'firstValid', first_valid, 'lastValid', last_valid, 'dead',
-        json(iif(dead, 'true', 'false'))) ORDER BY place)
-    FROM attempts WHERE attempts.key = calls.key
-  ) AS attempts`;
 
 /** @param call as it is first committed */
 export function newRow(call: Call) {

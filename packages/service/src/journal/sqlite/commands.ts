@@ -1,0 +1,123 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
+import type { Identity } from "../../calls/journal.ts";
+import type { RailName } from "../../payment/rails/rail.ts";
+import type { FoundRow, MovedRow, NewRow } from "./rows.ts";
+import { SQL } from "./statements.ts";
+
+type Payee = { rail: RailName; address: string };
+
+/** A command that leaves everything as it was, for a reason that the journal's contract has an error class for. */
+export class Refused extends Error {
+  readonly kind: "stale" | "taken";
+
+  /** @param key payment key of the call */
+  constructor(kind: "stale" | "taken", key: string) {
+    super(key);
+    this.kind = kind;
+  }
+}
+
+export type SqliteCommands = ReturnType<typeof sqliteCommands>;
+
+/** What can be done with the file; each command that writes MUST run inside a transaction. Arguments and results are cloneable. */
+export function sqliteCommands(db: DatabaseSync) {
+  const prepared: Partial<Record<keyof typeof SQL, StatementSync>> = {};
+  // Prepared at first use, so that a reader needs only the tables that it reads.
+  const sql = (name: keyof typeof SQL): StatementSync => (prepared[name] ??= db.prepare(SQL[name]));
+
+  const find = (key: string) => sql("find").get(key) as FoundRow | undefined;
+
+  const identity = (): Identity | undefined => {
+    const row = sql("identity").get();
+    return row && JSON.parse(row.value as string);
+  };
+
+  const appendKey = (entry: KeyEntry): void => void sql("appendKey").run(entry.kid, JSON.stringify(entry));
+
+  const appendRevocation = ({ kid, revokedRound }: KeyRevocation): void =>
+    void sql("appendRevocation").run(kid, revokedRound);
+
+  const announced = (): KeyAnnouncement | undefined => {
+    const row = sql("announced").get();
+    if (!row) return undefined;
+    const { record, ...attempt } = row;
+    return { record: JSON.parse(record as string), attempt: attempt as KeyAnnouncement["attempt"] };
+  };
+
+  function giveName(name: string, key: string): void {
+    const holder = find(name);
+    if (!holder) sql("insertName").run(name, key);
+    else if (holder.key !== key) throw new Refused("taken", key);
+  }
+
+  function forgetEvidence(key: string): void {
+    const hash = sql("evidenceOf").get(key)?.hash as string | null;
+    if (hash === null) return;
+    sql("leaveEvidence").run(key);
+    sql("dropEvidence").run({ hash });
+  }
+
+  return {
+    ready(): void {},
+    identity,
+    /** @returns the recorded identity: the first that was claimed */
+    claim(own: Identity): Identity {
+      sql("claim").run(JSON.stringify(own));
+      return identity() as Identity;
+    },
+    find,
+    /** @returns the earlier holder of one of the names; undefined when the call was inserted */
+    insert({ row, names, evidence }: NewRow): FoundRow | undefined {
+      for (const name of names) {
+        const holder = find(name);
+        if (holder) return holder;
+      }
+      if (evidence) sql("insertEvidence").run(evidence);
+      sql("insertCall").run(row);
+      for (const name of names) sql("insertName").run(name, row.key);
+      return undefined;
+    },
+    update({ row, ends, attempt, dropsEvidence, name }: MovedRow): void {
+      if (sql("updateCall").run(row).changes !== 1) throw new Refused("stale", row.key);
+      if (name !== undefined) giveName(name, row.key);
+      if (dropsEvidence) forgetEvidence(row.key);
+      if (ends) sql("endCall").run(ends);
+      if (attempt) sql("writeAttempt").run(attempt);
+    },
+    open: () => sql("open").all() as FoundRow[],
+    openBut: (held: readonly string[], limit: number) => sql("openBut").all(JSON.stringify(held), limit) as FoundRow[],
+    /** @param after the key that the page before ended with; empty for the first */
+    page: (after: string, limit: number) => sql("page").all(after, limit) as FoundRow[],
+    exposure: (rail: RailName, payer: string) => sql("exposure").get(rail, payer)?.amount as number,
+    bundle: (id: string) => sql("bundle").get(id)?.bundle as string | undefined,
+    rememberPayees(payees: readonly Payee[]): void {
+      for (const { rail, address } of payees) sql("rememberPayee").run(rail, address);
+    },
+    payees: () => sql("payees").all() as Payee[],
+    keys: (): KeyEntry[] =>
+      sql("keys")
+        .all()
+        .map((row) => JSON.parse(row.entry as string)),
+    appendKey,
+    revocations: () =>
+      sql("revocations")
+        .all()
+        .map((row) => ({ ...row }) as KeyRevocation),
+    appendRevocation,
+    announced,
+    announce({ record, attempt }: KeyAnnouncement): KeyAnnouncement {
+      const { txid, raw, firstValid, lastValid } = attempt;
+      sql("announce").run(JSON.stringify(record), txid, raw, firstValid, lastValid);
+      return announced() as KeyAnnouncement;
+    },
+    conclude(txid: string, outcome: "noted" | "dead"): void {
+      const row = sql("endAnnouncement").get(txid);
+      if (!row || outcome === "dead") return;
+      const record: KeyAnnouncement["record"] = JSON.parse(row.record as string);
+      if (record.kind === "key") appendKey(record.entry);
+      else appendRevocation(record);
+    },
+  };
+}
