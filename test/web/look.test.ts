@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseKeyHistory, verify } from "@attestd/proof";
 import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
-import { PDFDocument } from "pdf-lib";
+import { PDFDocument } from "@cantoo/pdf-lib";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testBundle } from "../bundles/bundles.ts";

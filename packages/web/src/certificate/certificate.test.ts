@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fromUtf8, utf8 } from "@attestd/proof";
+import { PDFDocument } from "@cantoo/pdf-lib";
 import fc from "fast-check";
-import { PDFDocument } from "pdf-lib";
 import { describe, expect, test } from "vitest";
 import {
   testAttestor,
