@@ -1,4 +1,4 @@
-import { post } from "../test/e2e/world.ts";
+import { post } from "../test/e2e/deployment.ts";
 import { type Request, startLoad } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { buy } from "./purchase.ts";

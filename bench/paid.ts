@@ -1,4 +1,4 @@
-import { post } from "../test/e2e/world.ts";
+import { post } from "../test/e2e/deployment.ts";
 import { startFloor } from "./floor.ts";
 import { startInstantFacilitator } from "./instant-facilitator.ts";
 import { startLoad } from "./load.ts";

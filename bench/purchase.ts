@@ -1,6 +1,6 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
-import { algorandClient, pay, sign } from "../test/e2e/world.ts";
+import { algorandClient, pay, sign } from "../test/e2e/deployment.ts";
 import type { Request } from "./load.ts";
 import { timed } from "./measure.ts";
 import type { Networks, Server } from "./server.ts";

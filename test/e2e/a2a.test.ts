@@ -10,11 +10,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
 import { startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 let postgres: TestPostgres;
-let world: World;
+let deployment: Deployment;
 /** A second replica on the same journal. */
 let other: RunningService;
 /** An official client of each replica. */
@@ -24,21 +24,21 @@ let agentOfOther: Client;
 beforeAll(async () => {
   postgres = await startPostgres();
   const over = { DATABASE_URL: await postgres.database(), ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
-  world = await startWorld({ networks: [] }, over);
+  deployment = await startDeployment({ networks: [] }, over);
   const address = { host: "127.0.0.1", port: 0 };
-  const settings = newServiceSettings(world.sandbox, sandboxFolder("."), address);
+  const settings = newServiceSettings(deployment.sandbox, sandboxFolder("."), address);
   other = await startService({ ...settings, ...over }, { sandbox: true });
   const factory = new ClientFactory();
-  agent = await factory.createFromUrl(world.url);
+  agent = await factory.createFromUrl(deployment.url);
   agentOfOther = await factory.createFromUrl(other.url);
 });
 afterAll(async () => {
   await other?.close();
-  await world?.close();
+  await deployment?.close();
   await postgres?.close();
 });
 
-const txid = () => world.sandbox.sampleTransactions.algorand;
+const txid = () => deployment.sandbox.sampleTransactions.algorand;
 
 /** Says something to the service, as an agent does. */
 function say(client: Client, message: Pick<Message, "parts"> & Partial<Message>, blocking = true) {
@@ -62,7 +62,7 @@ const metadataOf = ({ status }: Task) => status.message?.metadata ?? {};
 
 /** Signs what a task asks for, with the stock x402 client and nothing of ours. */
 function signFor(task: Task): Promise<PaymentPayload> {
-  return algorandClient(world.sandbox).createPaymentPayload(
+  return algorandClient(deployment.sandbox).createPaymentPayload(
     metadataOf(task)["x402.payment.required"] as PaymentRequired,
   );
 }
@@ -74,7 +74,7 @@ function bundleOf({ artifacts }: Task): ProofBundle {
 }
 
 async function counts() {
-  const seen = outsider(world.sandbox);
+  const seen = outsider(deployment.sandbox);
   return [(await seen.payments()).length, (await seen.attestations()).length];
 }
 
@@ -128,8 +128,8 @@ describe("an agent that reads the card", () => {
     expect(await counts()).toEqual(before.map((count) => count + 1));
 
     const [receipt] = metadataOf(done)["x402.payment.receipts"] as [Receipt];
-    expect(receipt).toMatchObject({ success: true, payer: world.sandbox.payers.algorand.address });
-    const history = await fetch(`${world.url}/.well-known/attestor-keys.json`);
+    expect(receipt).toMatchObject({ success: true, payer: deployment.sandbox.payers.algorand.address });
+    const history = await fetch(`${deployment.url}/.well-known/attestor-keys.json`);
     const keys = parseKeyHistory(parseJson(await history.text())).keys.map(({ pqPublicKey }) => pqPublicKey);
     const signed = verifyPaymentReceipt(receipt.extensions["offer-receipt"].info.receipt.signature, keys);
     expect(signed).toMatchObject({ transaction: receipt.transaction, resourceUrl: expect.stringMatching(/\/attest$/) });
@@ -147,7 +147,7 @@ describe("an agent that reads the card", () => {
   test("gets the same bundle for the same payment, here and over HTTP, and nothing more is charged", async () => {
     const before = await counts();
     expect(bundleOf(await payFor(agent, unpaid.id, payment))).toEqual(bundle);
-    const overHttp = await pay(`${world.url}/attest`, { txid: txid() }, payment);
+    const overHttp = await pay(`${deployment.url}/attest`, { txid: txid() }, payment);
     expect(overHttp).toMatchObject({ status: 200, json: bundle });
     // Another payment for a task that has one is left unsettled.
     expect(bundleOf(await payFor(agent, unpaid.id, await signFor(unpaid)))).toEqual(bundle);
@@ -158,15 +158,15 @@ describe("an agent that reads the card", () => {
 
 describe("a payment that was used over HTTP", () => {
   test("is spent: it brings what it has bought, and buys nothing else", async () => {
-    const url = `${world.url}/attest`;
-    const payment = await sign(url, { txid: txid() }, algorandClient(world.sandbox));
+    const url = `${deployment.url}/attest`;
+    const payment = await sign(url, { txid: txid() }, algorandClient(deployment.sandbox));
     const bought = await pay(url, { txid: txid() }, payment);
     expect(bought.status).toBe(200);
     const before = await counts();
     const same = await say(agent, { parts: [{ kind: "text", text: txid() }] });
     expect(bundleOf(await payFor(agent, same.id, payment))).toEqual(bought.json);
 
-    const { algorandHeight: height } = world.sandbox.sampleTransactions;
+    const { algorandHeight: height } = deployment.sandbox.sampleTransactions;
     const block = await ask(agent, { skill: "attest-block", chain: "algorand", height });
     expect(await refusal(payFor(agent, block.id, payment))).toContain("payment_bound_to_other_request");
     expect((await agent.getTask({ id: block.id })).status.state).toBe("input-required");
@@ -195,8 +195,8 @@ describe("the endpoint", () => {
   test("bounds a body, and takes JSON alone", async () => {
     const message = { role: "user", messageId: "m", parts: [{ kind: "text", text: "x".repeat(2_200_000) }] };
     const large = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
-    expect(await post(`${world.url}/a2a`, large)).toMatchObject({ status: 413 });
-    expect((await fetch(`${world.url}/a2a`, { method: "POST", body: "{}" })).status).toBe(415);
-    expect((await fetch(`${world.url}/a2a`)).status).toBe(405);
+    expect(await post(`${deployment.url}/a2a`, large)).toMatchObject({ status: 413 });
+    expect((await fetch(`${deployment.url}/a2a`, { method: "POST", body: "{}" })).status).toBe(415);
+    expect((await fetch(`${deployment.url}/a2a`)).status).toBe(405);
   });
 });

@@ -10,15 +10,16 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { attestd, temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { attestd } from "../helpers/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { fundedMultisig, multisigClient, rekeyAway } from "./multisig.ts";
 import { BASE_USDC, type RailName, railsOf } from "./rails.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 const USDC = 31566704n;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A world whose operator can reach the settings and the journal. */
+/** A deployment whose operator can reach the settings and the journal. */
 async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await temporaryFolder());
@@ -26,18 +27,18 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   await mkdir(folder.data, { recursive: true });
   const journal = join(folder.data, "journal.db");
   const over = { DATABASE_URL: `sqlite:${journal}`, ATTESTOR_PQ_SEED: "11".repeat(32) };
-  const world = stack.adopt(await startWorld(options, over), (started) => started.close());
+  const deployment = stack.adopt(await startDeployment(options, over), (started) => started.close());
   const address = { host: "127.0.0.1", port: 0 };
-  const settings = { ...newServiceSettings(world.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
+  const settings = { ...newServiceSettings(deployment.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
   await writeSettings(folder, settings);
   const operator = () => ({ sandbox: true, signal: AbortSignal.timeout(60_000) });
   const onWait = (round: number) => {
-    const { ledger } = world.sandbox.algorand;
+    const { ledger } = deployment.sandbox.algorand;
     while (ledger.round < round) ledger.advance();
   };
   const done = stack.move();
   return {
-    world,
+    deployment,
     audit: () => auditJournal(settings, operator()),
     /** The rounds that it waits for come at once. */
     adopt: (target: string, txid: string) => adoptPayment(settings, { target, subject: { txid }, onWait }, operator()),
@@ -58,7 +59,7 @@ type Operated = Awaited<ReturnType<typeof operatedWorld>>;
 
 /** Sends signed transactions as one group. @returns the id of the first, once it is confirmed */
 async function send(
-  { sandbox }: World,
+  { sandbox }: Deployment,
   make: (params: algosdk.SuggestedParams) => algosdk.Transaction,
   sk: Uint8Array,
 ) {
@@ -69,7 +70,12 @@ async function send(
   return transaction.txID();
 }
 
-function transfer(world: World, from: { address: string; secretKey: Uint8Array }, receiver: string, amount = 1_000) {
+function transfer(
+  deployment: Deployment,
+  from: { address: string; secretKey: Uint8Array },
+  receiver: string,
+  amount = 1_000,
+) {
   const make = (suggestedParams: algosdk.SuggestedParams) =>
     algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
       sender: from.address,
@@ -78,10 +84,15 @@ function transfer(world: World, from: { address: string; secretKey: Uint8Array }
       assetIndex: USDC,
       suggestedParams,
     });
-  return send(world, make, from.secretKey);
+  return send(deployment, make, from.secretKey);
 }
 
-function sendNote(world: World, from: { address: string; secretKey: Uint8Array }, receiver: string, note: string) {
+function sendNote(
+  deployment: Deployment,
+  from: { address: string; secretKey: Uint8Array },
+  receiver: string,
+  note: string,
+) {
   const make = (suggestedParams: algosdk.SuggestedParams) =>
     algosdk.makePaymentTxnWithSuggestedParamsFromObject({
       sender: from.address,
@@ -90,13 +101,13 @@ function sendNote(world: World, from: { address: string; secretKey: Uint8Array }
       note: Buffer.from(note),
       suggestedParams,
     });
-  return send(world, make, from.secretKey);
+  return send(deployment, make, from.secretKey);
 }
 
 /** Has a payment settled behind the service's back, as if its row had been lost after it. */
-async function paidAlone({ world }: Operated, client = algorandClient(world.sandbox)) {
-  const { url, sandbox } = world;
-  const payment = await sign(`${url}/attest`, sampleOf(world), client);
+async function paidAlone({ deployment }: Operated, client = algorandClient(deployment.sandbox)) {
+  const { url, sandbox } = deployment;
+  const payment = await sign(`${url}/attest`, sampleOf(deployment), client);
   const { json } = await post(`${sandbox.facilitatorUrl}/settle`, {
     x402Version: 2,
     paymentPayload: payment,
@@ -106,18 +117,18 @@ async function paidAlone({ world }: Operated, client = algorandClient(world.sand
   return { payment, transaction: json.transaction as string };
 }
 
-const sampleOf = ({ sandbox }: World) => ({ txid: sandbox.sampleTransactions.algorand });
+const sampleOf = ({ sandbox }: Deployment) => ({ txid: sandbox.sampleTransactions.algorand });
 const codes = ({ findings }: AuditReport) => findings.map(({ severity, code }) => `${severity} ${code}`);
 
 test("the audit of three rails is clean whatever strangers send, names what a restore lost, and gets it back", async () => {
   await using operated = await operatedWorld();
-  const { world, audit, adopt, edit } = operated;
-  const { sandbox } = world;
+  const { deployment, audit, adopt, edit } = operated;
+  const { sandbox } = deployment;
   const rails = await railsOf(sandbox);
   const sample = { txid: sandbox.sampleTransactions.base as string };
   const buy = async (name: RailName) => {
-    const payment = await sign(`${world.url}/attest`, sample, rails[name].client);
-    const answer = await pay(`${world.url}/attest`, sample, payment);
+    const payment = await sign(`${deployment.url}/attest`, sample, rails[name].client);
+    const answer = await pay(`${deployment.url}/attest`, sample, payment);
     expect(answer.status).toBe(200);
     return { payment, bundle: JSON.parse(answer.text) as ProofBundle };
   };
@@ -125,27 +136,27 @@ test("the audit of three rails is clean whatever strangers send, names what a re
   const [fromAlgorand, fromBase] = bought;
 
   const stranger = sandbox.algorand.accounts.payer;
-  await transfer(world, stranger, sandbox.payTo.algorand);
-  await sendNote(world, stranger, sandbox.attestor.address, fromAlgorand.bundle.attest.note);
-  await transferOnBase(world);
+  await transfer(deployment, stranger, sandbox.payTo.algorand);
+  await sendNote(deployment, stranger, sandbox.attestor.address, fromAlgorand.bundle.attest.note);
+  await transferOnBase(deployment);
   // Beside the service, which goes on.
   expect(await audit()).toMatchObject({
     verdict: "clean",
     counts: { calls: 3, settled: 3, attested: 3, delivered: 3, open: {}, unaccounted: 0, strangers: 3 },
   });
 
-  await world.stopService();
+  await deployment.stopService();
   for (const table of ["names", "attempts", "calls"]) edit(`DELETE FROM ${table} WHERE key NOT LIKE 'solana:%'`);
   const lost = await audit();
   expect(lost).toMatchObject({ verdict: "violated", counts: { calls: 1, unaccounted: 2 } });
   expect(codes(lost).slice(0, 2)).toEqual(Array(2).fill("violation payment_without_row"));
-  await world.restart();
+  await deployment.restart();
   for (const { payment } of [fromAlgorand, fromBase])
-    expect(await pay(`${world.url}/attest`, sample, payment)).toMatchObject({
+    expect(await pay(`${deployment.url}/attest`, sample, payment)).toMatchObject({
       status: 503,
       json: { code: "payment_unaccounted" },
     });
-  await world.stopService();
+  await deployment.stopService();
 
   const other = `bought an attestation of transaction ${sample.txid}`;
   for (const { key = "", txid = "" } of lost.findings.slice(0, 2)) {
@@ -153,16 +164,16 @@ test("the audit of three rails is clean whatever strangers send, names what a re
     expect(await adopt(key.startsWith("eip155:") ? key : txid, sample.txid)).toMatchObject({ key, state: "signed" });
     await expect(adopt(key, sample.txid)).rejects.toThrow("has a call of");
   }
-  await world.restart();
+  await deployment.restart();
   for (const { payment, bundle } of bought) {
-    const again = await pay(`${world.url}/attest`, sample, payment);
+    const again = await pay(`${deployment.url}/attest`, sample, payment);
     expect(again).toMatchObject({ status: 200, json: { source: bundle.source, attest: bundle.attest } });
   }
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 3, attested: 3, delivered: 3 } });
 });
 
 /** A transfer of the price by hand, as a stranger makes it. */
-async function transferOnBase({ sandbox }: World): Promise<void> {
+async function transferOnBase({ sandbox }: Deployment): Promise<void> {
   const { baseRpcUrl, payers, payTo } = sandbox;
   const transport = http(baseRpcUrl);
   const currency = { name: "Ether", symbol: "ETH", decimals: 18 };
@@ -180,32 +191,32 @@ async function transferOnBase({ sandbox }: World): Promise<void> {
 
 test("a payment that was lost before it was attested is open, and adopted once no attestation can come", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, audit, adopt } = operated;
+  const { deployment, audit, adopt } = operated;
   // By a payer whose signature nobody can simulate any more: its account takes no signature of these keys.
-  const multisig = await fundedMultisig(world.sandbox);
-  const { payment, transaction } = await paidAlone(operated, multisigClient(world.sandbox, multisig));
-  await rekeyAway(world.sandbox, multisig);
+  const multisig = await fundedMultisig(deployment.sandbox);
+  const { payment, transaction } = await paidAlone(operated, multisigClient(deployment.sandbox, multisig));
+  await rekeyAway(deployment.sandbox, multisig);
   const unaccounted = { status: 503, json: { code: "payment_unaccounted" } };
-  expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject(unaccounted);
-  await world.stopService();
+  expect(await pay(`${deployment.url}/attest`, sampleOf(deployment), payment)).toMatchObject(unaccounted);
+  await deployment.stopService();
   const lost = await audit();
   expect([lost.verdict, codes(lost)]).toEqual(["open", ["open payment_without_row"]]);
 
-  expect(await adopt(transaction, sampleOf(world).txid)).toMatchObject({ state: "paid", attempts: [] });
-  await world.restart();
-  expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject({ status: 200 });
+  expect(await adopt(transaction, sampleOf(deployment).txid)).toMatchObject({ state: "paid", attempts: [] });
+  await deployment.restart();
+  expect(await pay(`${deployment.url}/attest`, sampleOf(deployment), payment)).toMatchObject({ status: 200 });
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 1, attested: 1, delivered: 1 } });
 });
 
 test("an attestation that was sent with the attestor's key by hand is a violation", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, run } = operated;
-  const payment = await sign(`${world.url}/attest`, sampleOf(world), algorandClient(world.sandbox));
-  const { json } = await pay(`${world.url}/attest`, sampleOf(world), payment);
-  await world.stopService();
-  const { attestor } = world.sandbox.algorand.accounts;
+  const { deployment, run } = operated;
+  const payment = await sign(`${deployment.url}/attest`, sampleOf(deployment), algorandClient(deployment.sandbox));
+  const { json } = await pay(`${deployment.url}/attest`, sampleOf(deployment), payment);
+  await deployment.stopService();
+  const { attestor } = deployment.sandbox.algorand.accounts;
   const { note } = (json as unknown as ProofBundle).attest;
-  const byHand = await sendNote(world, attestor, attestor.address, note.replace(/"p":"..../, '"p":"AAAA'));
+  const byHand = await sendNote(deployment, attestor, attestor.address, note.replace(/"p":"..../, '"p":"AAAA'));
 
   const { code, stdout } = await run("audit");
   expect(code).toBe(1);
@@ -218,15 +229,15 @@ test("an attestation that was sent with the attestor's key by hand is a violatio
 
 test("a refund is recorded of what is owed for a day, when the chain shows it; its payer is told so", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, audit, adopt, refund, edit, run } = operated;
-  const { payTo, payer } = world.sandbox.algorand.accounts;
+  const { deployment, audit, adopt, refund, edit, run } = operated;
+  const { payTo, payer } = deployment.sandbox.algorand.accounts;
   const { payment, transaction } = await paidAlone(operated);
-  await transfer(world, payer, payTo.address);
-  await world.stopService();
-  const { key } = await adopt(transaction, sampleOf(world).txid);
+  await transfer(deployment, payer, payTo.address);
+  await deployment.stopService();
+  const { key } = await adopt(transaction, sampleOf(deployment).txid);
 
-  const tooLittle = await transfer(world, payTo, payer.address, 999);
-  const back = await transfer(world, payTo, payer.address);
+  const tooLittle = await transfer(deployment, payTo, payer.address, 999);
+  const back = await transfer(deployment, payTo, payer.address);
   await expect(refund(key, back)).rejects.toThrow("The call is paid");
   edit("UPDATE calls SET state = 'owed', progress = json_set(progress, '$.reason', 'overspend')");
   await expect(refund(key, back)).rejects.toThrow("less than 24 hours");
@@ -244,8 +255,8 @@ test("a refund is recorded of what is owed for a day, when the chain shows it; i
     stdout: expect.stringContaining("✓ Refunded"),
   });
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { owed: 0, refunded: 1 } });
-  await world.restart();
-  expect(await pay(`${world.url}/attest`, sampleOf(world), payment)).toMatchObject({
+  await deployment.restart();
+  expect(await pay(`${deployment.url}/attest`, sampleOf(deployment), payment)).toMatchObject({
     status: 410,
     json: { code: "payment_refunded" },
   });
@@ -253,10 +264,10 @@ test("a refund is recorded of what is owed for a day, when the chain shows it; i
 
 test("what cannot be audited or adopted is said in a sentence", async () => {
   await using operated = await operatedWorld({ networks: [] });
-  const { world, run, adopt } = operated;
-  const { txid } = sampleOf(world);
+  const { deployment, run, adopt } = operated;
+  const { txid } = sampleOf(deployment);
   await expect(adopt(txid, txid)).rejects.toThrow("another process has this journal open");
-  await world.stopService();
+  await deployment.stopService();
   await expect(adopt("gold", txid)).rejects.toThrow("neither a payment key nor a transaction id");
   await expect(adopt(`0x${"1".repeat(64)}`, txid)).rejects.toThrow("no node is configured");
 

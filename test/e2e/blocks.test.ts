@@ -31,9 +31,9 @@ import { createWalletClient, defineChain, type Hex, http, publicActions, toHex }
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor } from "../bundles/bundles.ts";
+import { type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 import { type Rail, type RailName, railsOf } from "./rails.ts";
-import { pay, post, sign, startWorld, type World } from "./world.ts";
 
 const replay = process.env.ATTESTD_REPLAY;
 const recorded = replay !== undefined && existsSync(replay);
@@ -71,7 +71,7 @@ function makeBlock(): { answer: Uint8Array; places: Place[] } {
   return { answer, places: transactions.map((bytes) => ({ chain: "algorand", txId: txid(bytes), height })) };
 }
 
-let world: World;
+let deployment: Deployment;
 let folder: string;
 let rails: Record<RailName, Rail>;
 const requests: string[] = [];
@@ -80,22 +80,22 @@ beforeAll(async () => {
   if (recorded) await cp(replay, folder, { recursive: true });
   await mkdir(join(folder, "algorand/blocks"), { recursive: true });
   await writeFile(join(folder, "algorand/blocks/made.msgpack"), MADE.answer);
-  world = await startWorld(
+  deployment = await startDeployment(
     { roundMs: 250, replayDir: folder, onRequest: ({ method, url }) => requests.push(`${method} ${url}`) },
     { ATTESTOR_PQ_SEED: SEED },
   );
-  rails = await railsOf(world.sandbox);
+  rails = await railsOf(deployment.sandbox);
   // The first block waits for a thread to start, which a payment on Algorand, good for ten short rounds, might not.
   await Promise.all([prove(samples().base), prove(samples().base)]);
 });
 afterAll(async () => {
-  await world.close();
+  await deployment.close();
   await rm(folder, { recursive: true });
 });
 
 /** Buys at once what is asked for at once. Payments are signed in turn: two of one millisecond would be the same. */
 async function buy(path: string, body: object, client = clientFor("algorand")) {
-  const url = `${world.url}${path}`;
+  const url = `${deployment.url}${path}`;
   const signed = turn.then(() => sign(url, body, client));
   turn = signed.catch(() => undefined);
   return pay(url, body, await signed);
@@ -118,8 +118,8 @@ async function prove(place: Place): Promise<InclusionBundle> {
   return JSON.parse(answer.text);
 }
 
-const verifyBlock = (bundle: unknown, query = "") => post(`${world.url}/verify-block${query}`, bundle);
-const verifyInclusion = (bundle: unknown, query = "") => post(`${world.url}/verify-tx-inclusion${query}`, bundle);
+const verifyBlock = (bundle: unknown, query = "") => post(`${deployment.url}/verify-block${query}`, bundle);
+const verifyInclusion = (bundle: unknown, query = "") => post(`${deployment.url}/verify-tx-inclusion${query}`, bundle);
 
 /** The checks that a bundle fails, each once. */
 async function failures(verify: typeof verifyBlock, bundle: unknown, query = ""): Promise<string[]> {
@@ -131,12 +131,12 @@ async function failures(verify: typeof verifyBlock, bundle: unknown, query = "")
 
 async function rpc<T>(method: string, ...params: unknown[]): Promise<T> {
   const body = { jsonrpc: "2.0", id: 1, method, params };
-  return (await post(world.sandbox.baseRpcUrl ?? "", body)).json.result as T;
+  return (await post(deployment.sandbox.baseRpcUrl ?? "", body)).json.result as T;
 }
 
 /** Where the sandbox's own sample transactions are. */
 function samples(): Record<Chain, Place> {
-  const { algorand, algorandHeight, base, baseHeight } = world.sandbox.sampleTransactions;
+  const { algorand, algorandHeight, base, baseHeight } = deployment.sandbox.sampleTransactions;
   return {
     algorand: { chain: "algorand", txId: algorand, height: algorandHeight },
     base: { chain: "base", txId: base ?? "", height: baseHeight ?? 0 },
@@ -155,7 +155,7 @@ describe.each(["algorand", "base"] as const)("the sandbox's own blocks of %s", (
     ] as const) {
       expect(parseNote(bundle.attest.note)).toMatchObject({
         b: block.block.blockHash,
-        g: world.sandbox.ledgerCaip2,
+        g: deployment.sandbox.ledgerCaip2,
         h: block.block.hashSha256,
         l: "finalized",
         n: place.height,
@@ -166,7 +166,7 @@ describe.each(["algorand", "base"] as const)("the sandbox's own blocks of %s", (
           verified: true,
           checks: { chainSource: "pass", chainAttest: "pass" },
         });
-      expect(await (await fetch(`${world.url}/bundles/${bundleId(bundle)}`)).json()).toEqual(bundle);
+      expect(await (await fetch(`${deployment.url}/bundles/${bundleId(bundle)}`)).json()).toEqual(bundle);
     }
   });
 });
@@ -201,7 +201,7 @@ describe("every rail that may pay for a source", () => {
 
   test("a payment buys one thing, again and again, and no other", async () => {
     const { chain, height, txId } = samples().algorand;
-    const url = `${world.url}/attest-block`;
+    const url = `${deployment.url}/attest-block`;
     const payment = await sign(url, { chain, height }, clientFor("algorand"));
     const first = await pay(url, { chain, height }, payment);
     expect(first.status).toBe(200);
@@ -211,7 +211,7 @@ describe("every rail that may pay for a source", () => {
       ["/prove-tx-inclusion", { chain, txId, height }],
       ["/attest", { txid: txId }],
     ] as const)
-      expect(await pay(world.url + path, body, payment)).toMatchObject({
+      expect(await pay(deployment.url + path, body, payment)).toMatchObject({
         status: 409,
         json: { code: "payment_bound_to_other_request" },
       });
@@ -220,7 +220,7 @@ describe("every rail that may pay for a source", () => {
   test("is offered, with every offer to a crawler's probe, without asking a chain", async () => {
     requests.length = 0;
     const networks = async (path: string, body?: object) => {
-      const { status, json } = body ? await post(world.url + path, body) : await probe(path);
+      const { status, json } = body ? await post(deployment.url + path, body) : await probe(path);
       expect(status).toBe(402);
       return (json.accepts as { network: string; amount: string }[]).map(({ network, amount }) => {
         expect(amount).toBe("1000");
@@ -241,7 +241,7 @@ describe("every rail that may pay for a source", () => {
 });
 
 async function probe(path: string) {
-  const response = await fetch(world.url + path, { method: "POST" });
+  const response = await fetch(deployment.url + path, { method: "POST" });
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
@@ -273,17 +273,17 @@ describe("what is not sold is not charged", () => {
       { status: 404, json: { code: "block_not_found" } },
     ],
   ])("%s", async (_, request, expected) => {
-    const before = await outsider(world.sandbox).balance();
+    const before = await outsider(deployment.sandbox).balance();
     const [path, body] = request();
     const answer = await buy(path, body);
     expect(answer).toMatchObject(expected);
     if (answer.json.code === "source_elsewhere")
       expect([samples().algorand.height, samples().base.height]).toContain(answer.json.height);
-    expect(await outsider(world.sandbox).balance()).toBe(before);
+    expect(await outsider(deployment.sandbox).balance()).toBe(before);
   });
 
   test("a block that is not final", async () => {
-    const before = await outsider(world.sandbox).balance();
+    const before = await outsider(deployment.sandbox).balance();
     await rpc("evm_setIntervalMining", 0);
     try {
       const height = Number(await rpc<Hex>("eth_blockNumber"));
@@ -294,7 +294,7 @@ describe("what is not sold is not charged", () => {
     } finally {
       await rpc("evm_setIntervalMining", 1);
     }
-    expect(before - (await outsider(world.sandbox).balance())).toBe(1000n);
+    expect(before - (await outsider(deployment.sandbox).balance())).toBe(1000n);
   });
 
   test.each([
@@ -307,7 +307,7 @@ describe("what is not sold is not charged", () => {
     ["/prove-tx-inclusion", { chain: "base", height: 1, txId: "short" }, "/txId"],
     ["/prove-tx-inclusion", { chain: "algorand", height: 1, txId: `0x${"5".repeat(64)}` }, "/txId"],
   ])("%s %j, which is refused before a price is named", async (path, body, pointer) => {
-    const { status, json } = await post(world.url + path, body);
+    const { status, json } = await post(deployment.url + path, body);
     expect([status, json.code]).toEqual([400, "body_invalid"]);
     expect(json.errors).toContainEqual(expect.objectContaining({ pointer }));
   });
@@ -431,7 +431,7 @@ describe("a change that we ourselves have signed", () => {
     for (const path of Object.keys(routes))
       for (const [own, bundle] of Object.entries(routes)) {
         if (own === path || bundle === undefined) continue;
-        const { status, json } = await post(world.url + path, bundle);
+        const { status, json } = await post(deployment.url + path, bundle);
         expect([status, json.code]).toEqual([400, "bundle_rejected"]);
         expect(json.report).toMatchObject({
           checks: { schema: "fail" },
@@ -454,7 +454,7 @@ describe("large transactions", () => {
   });
 
   test("128 KB of call data on Base go through to the verifier", async () => {
-    const { baseRpcUrl = "", payers } = world.sandbox;
+    const { baseRpcUrl = "", payers } = deployment.sandbox;
     const chain = defineChain({
       id: 8453,
       name: "",
@@ -518,7 +518,7 @@ describe.skipIf(!recorded)("recorded blocks", () => {
 });
 
 test("/block-capabilities says what of blocks is sold, and what it does not prove", async () => {
-  const capabilities = (await (await fetch(`${world.url}/block-capabilities`)).json()) as Record<string, never>;
+  const capabilities = (await (await fetch(`${deployment.url}/block-capabilities`)).json()) as Record<string, never>;
   expect(capabilities).toMatchObject({
     chains: {
       algorand: { levels: { required: "finalized" }, inclusion: { kind: "algorand-merkle" } },

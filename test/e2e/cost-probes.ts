@@ -5,12 +5,12 @@ import { decodePaymentRequiredHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import algosdk from "algosdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { type DoorName, doorsOf, type Told } from "./doors.ts";
+import { type Deployment, post } from "./deployment.ts";
 import { type Envelopes, envelopesOf } from "./envelopes.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf } from "./rails.ts";
-import { post, type World } from "./world.ts";
+import { type Outcome, type TransportName, transportsOf } from "./transports.ts";
 
-/** Sends requests of one kind. Each is counted by itself. */
+/** Sends a request of one kind; what it makes the service ask is counted. */
 export type Probe = () => Promise<unknown>;
 
 type Payments = Record<RailName, PaymentPayload>;
@@ -26,41 +26,41 @@ const VERIFY: Record<keyof Bundles, string> = {
 };
 
 export type ProbesOptions = {
-  world: World;
-  /** Payments that were taken, and what for. */
+  deployment: Deployment;
+  /** Payments that were accepted. */
   bought: Payments;
   bundles: Bundles;
-  /** Has every payer's account list as many transactions as can be, none of them a payment. */
+  /** Fills the list of transactions of every payer's account with others than payments. */
   fillAccounts(): Promise<() => void>;
 };
 
-/** Requests of every kind in docs/upstream-cost.md, by the words there. */
-export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesOptions) {
-  const { sandbox, url } = world;
-  const doors = await doorsOf(url);
+/** Requests of every kind in docs/upstream-cost.md, by their names there. */
+export async function probesOf({ deployment, bought, bundles, fillAccounts }: ProbesOptions) {
+  const { sandbox, url } = deployment;
+  const transports = await transportsOf(url);
   const rich = await accountsOf(sandbox);
   const poor = await accountsOf({ ...sandbox, payers: await emptyAccounts() });
   const txid = sandbox.sampleTransactions.base as string;
   const { headers } = await post(`${url}/attest`, { txid });
   const required = decodePaymentRequiredHeader(headers.get("payment-required") as string);
 
-  /** A payment that a stock client makes of our offer, changed for it alone. */
+  /** A payment that a stock client signs for a changed offer, and sends as one for the real offer. */
   const made = async ({ rails }: Accounts, name: RailName, over: Partial<PaymentRequirements> = {}) => {
     const offer = required.accepts.find(({ network }) => network === rails[name].network) as PaymentRequirements;
     const altered: PaymentRequired = { ...required, accepts: [{ ...offer, ...over }] };
     return { ...(await rails[name].client.createPaymentPayload(altered)), accepted: offer };
   };
-  const atEveryDoor = (make: () => Promise<PaymentPayload>, id = () => txid): Probe[] =>
-    (["HTTP", "MCP", "A2A"] satisfies DoorName[]).map(
-      (door) => async () => refused(await doors[door](id(), await make())),
+  const onEveryTransport = (make: () => Promise<PaymentPayload>, id = () => txid): Probe[] =>
+    (["HTTP", "MCP", "A2A"] satisfies TransportName[]).map(
+      (transport) => async () => refused(await transports[transport](id(), await make())),
     );
   const ofRails = (names: readonly RailName[], make: (name: RailName) => Promise<PaymentPayload>) =>
-    names.flatMap((name) => atEveryDoor(() => make(name)));
+    names.flatMap((name) => onEveryTransport(() => make(name)));
   const forged = (name: RailName, shapes: readonly string[], payment = () => made(rich, name)) =>
-    shapes.flatMap((shape) => atEveryDoor(async () => shapeOf(rich, name, shape)(await payment())));
+    shapes.flatMap((shape) => onEveryTransport(async () => shapeOf(rich, name, shape)(await payment())));
   const known = (name: RailName, shape: string) => forged(name, [shape], async () => bought[name]);
   const expired = (name: RailName, accounts: Accounts) =>
-    atEveryDoor(async () => accounts.envelopes[name].own.expired(await made(accounts, name)));
+    onEveryTransport(async () => accounts.envelopes[name].own.expired(await made(accounts, name)));
   const everyRail: RailName[] = ["algorand", "base", "solana"];
   const verified = (kind: keyof Bundles, query: string) =>
     bundles[kind].map((bundle) => async () => {
@@ -78,13 +78,13 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
       () => post(`${url}/attest`, ""),
       () => post(`${url}/attest`, { txid }),
       () => post(`${url}/attest-block`, { chain: "base", height: 1 }),
-      () => doors.HTTP(txid, undefined as never),
+      () => transports.HTTP(txid, undefined as never),
     ],
     "A payment that is malformed, or of no offer's network": [
       () => post(`${url}/attest`, { txid }, { "payment-signature": "e30=" }),
-      ...atEveryDoor(async () => ({ ...(await made(rich, "base")), payload: {} })),
-      ...atEveryDoor(async () => rich.envelopes.solana.own["another network"](await made(rich, "solana"))),
-      ...atEveryDoor(async () => rich.envelopes.algorand.own["another network"](await made(rich, "algorand"))),
+      ...onEveryTransport(async () => ({ ...(await made(rich, "base")), payload: {} })),
+      ...onEveryTransport(async () => rich.envelopes.solana.own["another network"](await made(rich, "solana"))),
+      ...onEveryTransport(async () => rich.envelopes.algorand.own["another network"](await made(rich, "algorand"))),
     ],
     "An Algorand payment that is not signed, or by a key that is not the sender's": forged("algorand", [
       ...["unsigned", "not even in an envelope", "signed by nobody, with a signer", "half signed"],
@@ -93,11 +93,11 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
     "An Algorand payment signed by a key to which its sender is said to be rekeyed, and is not": forged("algorand", [
       "signed by a stranger as its signer",
     ]),
-    "An Algorand payment signed by a program which does not accept it": atEveryDoor(async () =>
+    "An Algorand payment signed by a program which does not accept it": onEveryTransport(async () =>
       byProgram(await made(rich, "algorand")),
     ),
     "A Base payment without a signature, or with garbage": forged("base", Object.keys(rich.envelopes.base.forged)),
-    "The same, of a wallet that is a contract": atEveryDoor(async () => byContract(await made(rich, "base"))),
+    "The same, of a wallet that is a contract": onEveryTransport(async () => byContract(await made(rich, "base"))),
     "A Solana payment without a signature, or with garbage": forged(
       "solana",
       Object.keys(rich.envelopes.solana.forged),
@@ -108,9 +108,9 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
     "Well signed, and of another amount than was accepted": ofRails(everyRail, (name) =>
       made(rich, name, { amount: "999" }),
     ),
-    "Well signed on Algorand, of an empty account": atEveryDoor(() => made(poor, "algorand")),
-    "Well signed on Base, of an empty account": atEveryDoor(() => made(poor, "base")),
-    "Well signed on Solana, of an empty account": atEveryDoor(() => made(poor, "solana")),
+    "Well signed on Algorand, of an empty account": onEveryTransport(() => made(poor, "algorand")),
+    "Well signed on Base, of an empty account": onEveryTransport(() => made(poor, "base")),
+    "Well signed on Solana, of an empty account": onEveryTransport(() => made(poor, "solana")),
     "Well signed on Algorand, and expired": expired("algorand", rich),
     "Well signed on Base, and expired": expired("base", rich),
     "Well signed on Solana, and expired": expired("solana", rich),
@@ -119,7 +119,7 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
       await probe();
       empty();
     }),
-    "Well signed on Algorand, for a transaction that is not there": atEveryDoor(
+    "Well signed on Algorand, for a transaction that is not there": onEveryTransport(
       () => made(rich, "algorand"),
       () =>
         algosdk
@@ -127,7 +127,7 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
           .slice(0, 51)
           .concat("A"),
     ),
-    "Well signed on Base, for a transaction that is not there": atEveryDoor(
+    "Well signed on Base, for a transaction that is not there": onEveryTransport(
       () => made(rich, "base"),
       () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`,
     ),
@@ -142,16 +142,18 @@ export async function probesOf({ world, bought, bundles, fillAccounts }: ProbesO
     "A known payment on Base, with the signature of a stranger": known("base", "signed by a stranger"),
     "A known payment on Solana, with the signature of a stranger": known("solana", "signed by a stranger"),
     "A known payment, as its payer sent it": everyRail.flatMap((name) =>
-      (["HTTP", "MCP", "A2A"] satisfies DoorName[]).map((door) => () => doors[door](txid, bought[name])),
+      (["HTTP", "MCP", "A2A"] satisfies TransportName[]).map(
+        (transport) => () => transports[transport](txid, bought[name]),
+      ),
     ),
   };
-  return { probes, [Symbol.asyncDispose]: () => doors[Symbol.asyncDispose]() };
+  return { probes, [Symbol.asyncDispose]: () => transports[Symbol.asyncDispose]() };
 }
 
-/** Nothing may be bought by what has no money, nor be broken by it. */
-function refused(told: Told): void {
-  if (told.kind === "delivered" || (told.kind === "problem" && told.code === "internal"))
-    throw new Error(`a request without money came to ${JSON.stringify(told).slice(0, 200)}`);
+/** @throws Error where a payment without money bought something, or broke the service */
+function refused(outcome: Outcome): void {
+  if (outcome.kind === "delivered" || (outcome.kind === "problem" && outcome.code === "internal"))
+    throw new Error(`a request without money was answered ${JSON.stringify(outcome).slice(0, 200)}`);
 }
 
 type Accounts = { rails: Record<RailName, Rail>; envelopes: Record<RailName, Envelopes> };
@@ -166,7 +168,7 @@ function shapeOf({ envelopes }: Accounts, name: RailName, shape: string) {
   return change;
 }
 
-/** Keys that nobody has heard of. */
+/** Accounts without any money. */
 async function emptyAccounts(): Promise<Sandbox["payers"]> {
   const { addr, sk } = algosdk.generateAccount();
   const privateKey = generatePrivateKey();
@@ -181,7 +183,7 @@ async function emptyAccounts(): Promise<Sandbox["payers"]> {
   };
 }
 
-/** The payment by the account of a program, which anybody may make: `int 1` accepts everything, where programs run. */
+/** The payment from the account of a program, which anybody can make: `int 1` accepts everything where programs run. */
 async function byProgram(payment: PaymentPayload): Promise<PaymentPayload> {
   const program = new algosdk.LogicSigAccount(Uint8Array.of(0x01, 0x20, 0x01, 0x00, 0x22));
   const [fee, signed] = (payment.payload.paymentGroup as string[]).map((text) => Buffer.from(text, "base64"));
@@ -200,7 +202,7 @@ async function byProgram(payment: PaymentPayload): Promise<PaymentPayload> {
   return { ...payment, payload: { paymentGroup, paymentIndex: 1 } };
 }
 
-/** The payment by an address that has a contract: the token's own. */
+/** The payment from an address that has a contract: the token's own. */
 async function byContract(payment: PaymentPayload): Promise<PaymentPayload> {
   const authorization = { ...(payment.payload.authorization as object), from: BASE_USDC };
   return { ...payment, payload: { ...payment.payload, authorization } };

@@ -3,37 +3,37 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { type Deployment, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
-import { startWorld, type World } from "./world.ts";
 
 /* What the README tells a newcomer to run, run: code that shares nothing with ours buys, and code of that kind verifies. */
 
 const DOCS = resolve(import.meta.dirname, "../../docs");
 const node = (cwd: string, ...args: string[]) => promisify(execFile)(process.execPath, args, { cwd });
 
-let world: World;
+let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
   folder = await temporaryFolder();
-  const { algodUrl, payers, sampleTransactions } = world.sandbox;
-  const keys = await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).text();
+  const { algodUrl, payers, sampleTransactions } = deployment.sandbox;
+  const keys = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).text();
   await mkdir(join(folder.path, ".attestd"));
-  const description = { serviceUrl: world.url, algodUrl, payers, sampleTransactions };
+  const description = { serviceUrl: deployment.url, algodUrl, payers, sampleTransactions };
   await writeFile(join(folder.path, ".attestd/sandbox.json"), JSON.stringify(description));
   await writeFile(join(folder.path, ".attestd/keys.json"), keys);
 });
 afterAll(async () => {
-  await world.close();
+  await deployment.close();
   await folder[Symbol.asyncDispose]();
 });
 
 test("the stock client of docs/examples buys a bundle, which the verifier of docs/verify accepts", async () => {
   const { stdout } = await node(folder.path, join(DOCS, "examples/buy.mjs"));
   const bundle = JSON.parse(stdout);
-  expect((await outsider(world.sandbox).payments()).map(({ amount }) => amount)).toEqual([1000n]);
-  expect((await outsider(world.sandbox).attestations()).map(({ note }) => note)).toEqual([bundle.attest.note]);
+  expect((await outsider(deployment.sandbox).payments()).map(({ amount }) => amount)).toEqual([1000n]);
+  expect((await outsider(deployment.sandbox).attestations()).map(({ note }) => note)).toEqual([bundle.attest.note]);
 
   await writeFile(join(folder.path, "bundle.json"), stdout);
   const verifier = [join(DOCS, "verify/javascript/verify.mjs"), "bundle.json", ".attestd/keys.json"];
@@ -46,6 +46,6 @@ test("the stock client of docs/examples buys a bundle, which the verifier of doc
 
 test("the official A2A client of docs/examples buys a bundle", async () => {
   const { stdout } = await node(folder.path, join(DOCS, "examples/buy-over-a2a.mjs"));
-  const notes = (await outsider(world.sandbox).attestations()).map(({ note }) => note);
+  const notes = (await outsider(deployment.sandbox).attestations()).map(({ note }) => note);
   expect(notes).toContain(JSON.parse(stdout).attest.note);
 });

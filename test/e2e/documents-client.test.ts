@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
-import { algorandClient, pay, sign, startWorld, type World } from "./world.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
 /* A client that a stranger generates from the OpenAPI document: it compiles, and every free operation can be called. */
 
@@ -25,11 +25,11 @@ const generator = join(locate("openapi-typescript/package.json"), "../bin/cli.js
 /** openapi-typescript needs the compiler's JavaScript API. */
 const withApi = String(pathToFileURL(join(ROOT, "build/typescript-api.mjs")));
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 /** The stranger's program. Bundles come by the environment's file, the service's address by its arguments. */
 const PROGRAM = `
@@ -99,14 +99,14 @@ const TSCONFIG = {
 };
 
 async function buy(path: string, body: unknown) {
-  const url = `${world.url}${path}`;
-  const { status, text } = await pay(url, body, await sign(url, body, algorandClient(world.sandbox)));
+  const url = `${deployment.url}${path}`;
+  const { status, text } = await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)));
   expect(status).toBe(200);
   return JSON.parse(text);
 }
 
 test("a generated client compiles and calls every free operation", { timeout: 240_000 }, async () => {
-  const { algorand: txid, algorandHeight: height } = world.sandbox.sampleTransactions;
+  const { algorand: txid, algorandHeight: height } = deployment.sandbox.sampleTransactions;
   const chain = "algorand";
   const [proof, block, inclusion] = await Promise.all([
     buy("/attest", { txid }),
@@ -117,7 +117,7 @@ test("a generated client compiles and calls every free operation", { timeout: 24
 
   await using folder = await temporaryFolder();
   const at = (name: string) => join(folder.path, name);
-  const document = await (await fetch(`${world.url}/openapi.json`)).text();
+  const document = await (await fetch(`${deployment.url}/openapi.json`)).text();
   await mkdir(at("client"));
   await symlink(join(ROOT, "node_modules"), at("node_modules"));
   await writeFile(at("openapi.json"), document);
@@ -129,7 +129,7 @@ test("a generated client compiles and calls every free operation", { timeout: 24
 
   await run(join(ROOT, "node_modules/typescript/lib/tsc.js"), "-p", at("client"));
   const told: { answers: [path: string, status: number, data: boolean][] } = JSON.parse(
-    await run(at("client/program.ts"), world.url, at("bundles.json")),
+    await run(at("client/program.ts"), deployment.url, at("bundles.json")),
   );
   expect(told).toMatchObject({ verified: true, offers: ["1000"] });
   expect(told).toMatchObject({ failures: expect.arrayContaining(["signature"]) });

@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
-import { post, startWorld, type World } from "./world.ts";
+import { type Deployment, post, startDeployment } from "./deployment.ts";
 
 /* What programs and agents read to find, understand and use the service: as it runs for an operator, from outside. */
 
-let world: World;
+let deployment: Deployment;
 let document: OpenApiDocument;
 let contract: Contract;
 beforeAll(async () => {
-  world = await startWorld({}, {}, { contract: false });
+  deployment = await startDeployment({}, {}, { contract: false });
   await readDocument();
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 async function readDocument() {
   document = await readJson("/openapi.json");
@@ -47,8 +47,8 @@ const DOCUMENTS: [path: string, mediaType: string][] = [
 
 /** Asks for a document as it is, which fetch by itself does not. */
 const fetchPlain = (path: string, { headers, ...init }: RequestInit = {}) =>
-  fetch(`${world.url}${path}`, { ...init, headers: { "accept-encoding": "identity", ...headers } });
-const read = async (path: string) => (await fetch(`${world.url}${path}`)).text();
+  fetch(`${deployment.url}${path}`, { ...init, headers: { "accept-encoding": "identity", ...headers } });
+const read = async (path: string) => (await fetch(`${deployment.url}${path}`)).text();
 const readJson = async (path: string) => JSON.parse(await read(path));
 
 describe("every document", () => {
@@ -82,7 +82,7 @@ describe("every document", () => {
     const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
     const urls = texts.flatMap((text) => text.match(/https?:\/\/[^\s"'()<>\\`,]+[^\s"'()<>\\`,.:;]/g) ?? []);
     // The origin alone names the service; at it there is the page, where that was built.
-    const ours = [...new Set(urls.filter((url) => url.startsWith(`${world.url}/`) && !url.includes("{")))];
+    const ours = [...new Set(urls.filter((url) => url.startsWith(`${deployment.url}/`) && !url.includes("{")))];
     expect(ours.length).toBeGreaterThan(20);
     const statuses = await Promise.all(ours.map(async (url) => ({ url, status: (await fetch(url)).status })));
     // 405: it is there, for another method.
@@ -92,7 +92,8 @@ describe("every document", () => {
   test("knows no other host of ours", async () => {
     const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
     expect(texts.flatMap((text) => text.match(/https?:\/\/(localhost|127\.0\.0\.1)[^/"\s]*/g) ?? [])).toSatisfy(
-      (origins: string[]) => origins.every((origin) => [world.url, world.sandbox.facilitatorUrl].includes(origin)),
+      (origins: string[]) =>
+        origins.every((origin) => [deployment.url, deployment.sandbox.facilitatorUrl].includes(origin)),
     );
   });
 });
@@ -102,7 +103,7 @@ test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mc
   async (path) => {
     const plain = await fetchPlain(path);
     const headers = { "accept-encoding": "gzip" };
-    const compressed = await fetch(`${world.url}${path}`, { headers });
+    const compressed = await fetch(`${deployment.url}${path}`, { headers });
     expect(compressed.headers.get("content-encoding")).toBe("gzip");
     const text = await plain.text();
     expect(await compressed.text()).toBe(text);
@@ -110,7 +111,7 @@ test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mc
     expect([plain.headers.get("vary"), compressed.headers.get("vary")]).toEqual(["accept-encoding", "accept-encoding"]);
     const etag = compressed.headers.get("etag") as string;
     expect(etag).not.toBe(plain.headers.get("etag"));
-    const again = await fetch(`${world.url}${path}`, { headers: { ...headers, "if-none-match": etag } });
+    const again = await fetch(`${deployment.url}${path}`, { headers: { ...headers, "if-none-match": etag } });
     expect([again.status, again.headers.get("etag"), again.headers.get("vary")]).toEqual([
       304,
       etag,
@@ -142,7 +143,7 @@ test("the MCP server card is of SEP-2127's form, where that has clients look for
       {
         identifier: "urn:air:localhost:mcp:attestd",
         type: "application/mcp-server-card+json",
-        url: `${world.url}/mcp/server-card`,
+        url: `${deployment.url}/mcp/server-card`,
       },
     ],
   });
@@ -156,7 +157,7 @@ test("the MCP server card is of SEP-2127's form, where that has clients look for
     version: "0.1.0",
     description: expect.stringMatching(/^.{1,100}$/),
     title: expect.stringMatching(/^.{1,100}$/),
-    remotes: [{ type: "streamable-http", url: `${world.url}/mcp` }],
+    remotes: [{ type: "streamable-http", url: `${deployment.url}/mcp` }],
   });
   expect(await readJson("/.well-known/mcp/server-card.json")).toEqual(card);
 });
@@ -217,7 +218,7 @@ describe("the OpenAPI document", () => {
 });
 
 test("a page of another origin may pay, and read the payment's headers", async () => {
-  const asked = await fetch(`${world.url}/attest`, {
+  const asked = await fetch(`${deployment.url}/attest`, {
     method: "OPTIONS",
     headers: {
       origin: "https://page.example",
@@ -242,7 +243,10 @@ test("a page of another origin may pay, and read the payment's headers", async (
       "mcp-protocol-version",
     ]),
   );
-  const priced = await fetch(`${world.url}/attest`, { method: "POST", headers: { origin: "https://page.example" } });
+  const priced = await fetch(`${deployment.url}/attest`, {
+    method: "POST",
+    headers: { origin: "https://page.example" },
+  });
   expect(priced.status).toBe(402);
   expect(priced.headers.get("access-control-allow-origin")).toBe("*");
   expect(priced.headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED, PAYMENT-RESPONSE");
@@ -282,7 +286,7 @@ describe("the ways to pay", () => {
 
   function expected(over: { price?: [string, string]; base?: boolean } = {}) {
     const [maxAmountRequired, priceUsdc] = over.price ?? ["1000", "0.001"];
-    const { payTo, facilitatorUrl } = world.sandbox;
+    const { payTo, facilitatorUrl } = deployment.sandbox;
     const common = { scheme: "exact", maxAmountRequired, priceUsdc, facilitatorUrl };
     const algorand = { ...common, network: "algorand-mainnet", asset: "31566704", payTo: payTo.algorand };
     const asset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -300,13 +304,13 @@ describe("the ways to pay", () => {
       expect(Object.keys(option)).toEqual(SEVEN);
       expect(Object.values(option).every((value) => typeof value === "string")).toBe(true);
     }
-    const { json } = await post(`${world.url}/attest`, "");
+    const { json } = await post(`${deployment.url}/attest`, "");
     const options = json.options as unknown[];
     expect(options.slice(0, 2)).toEqual(all[0].accepts);
   });
 
   test("leave Solana to the text index and to the 402 of a Base source", async () => {
-    const solana = world.sandbox.payTo.solana as string;
+    const solana = deployment.sandbox.payTo.solana as string;
     for (const [path] of DOCUMENTS.filter(([path]) => path !== "/llms.txt")) {
       const text = await read(path);
       expect([path, text.includes(solana), text.includes("solana:")]).toEqual([path, false, false]);
@@ -319,7 +323,7 @@ describe("the ways to pay", () => {
 
   test("and every link follow the settings", async () => {
     const contact = "mailto:attest@attestd.example";
-    await world.restart({
+    await deployment.restart({
       PUBLIC_URL: "https://attestd.example",
       MCP_URL: "https://mcp.example",
       PRICE_MICRO_USDC: "2500",
@@ -352,6 +356,6 @@ describe("the ways to pay", () => {
     const texts = await Promise.all(
       DOCUMENTS.filter(([path]) => path !== "/.well-known/attestor-keys.json").map(([path]) => read(path)),
     );
-    expect(texts.join("\n")).not.toContain(world.url);
+    expect(texts.join("\n")).not.toContain(deployment.url);
   });
 });

@@ -4,8 +4,8 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Contract, contractOf, type Exchange, type OpenApiDocument } from "./contract.ts";
+import { algorandClient, type Deployment, post, sign, startDeployment } from "./deployment.ts";
 import { type FuzzRequest, requestsOf } from "./fuzz-requests.ts";
-import { algorandClient, post, sign, startWorld, type World } from "./world.ts";
 
 /* Ten thousand requests drawn from the service's own OpenAPI document: none breaks it, and none gets an answer that the
    document does not describe. */
@@ -13,25 +13,25 @@ import { algorandClient, post, sign, startWorld, type World } from "./world.ts";
 const AT_ONCE = 25;
 const TIMES = 400;
 
-let world: World;
+let deployment: Deployment;
 let document: OpenApiDocument;
 let contract: Contract;
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 beforeAll(async () => {
-  world = await startWorld({}, {}, { contract: false });
-  document = (await (await fetch(`${world.url}/openapi.json`)).json()) as OpenApiDocument;
+  deployment = await startDeployment({}, {}, { contract: false });
+  document = (await (await fetch(`${deployment.url}/openapi.json`)).json()) as OpenApiDocument;
   contract = contractOf(document);
 });
 afterAll(async () => {
   agent.destroy();
-  await world.close();
+  await deployment.close();
 });
 
 function send({ method, path, headers, body = "" }: FuzzRequest): Promise<Exchange> {
   // Node does not frame the bodies of methods that usually have none.
   const framed = { ...headers, "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const sent = request(`${world.url}${path}`, { method, agent, headers: framed }, (incoming) => {
+    const sent = request(`${deployment.url}${path}`, { method, agent, headers: framed }, (incoming) => {
       const chunks: Buffer[] = [];
       incoming.on("data", (chunk) => chunks.push(chunk));
       incoming.on("end", () => {
@@ -41,7 +41,7 @@ function send({ method, path, headers, body = "" }: FuzzRequest): Promise<Exchan
         ]);
         resolve({
           method,
-          path: new URL(path, world.url).pathname,
+          path: new URL(path, deployment.url).pathname,
           status: incoming.statusCode ?? 0,
           headers: new Headers(answered),
           text: Buffer.concat(chunks).toString(),
@@ -63,14 +63,14 @@ async function faultsOf(asked: FuzzRequest): Promise<string[]> {
 const title = `of ${AT_ONCE * TIMES} requests none breaks the service or gets an answer that is not described`;
 test(title, { timeout: 240_000 }, async () => {
   // What was bought once, so that well-formed bundles, and payments known to the journal, are among what is sent.
-  const { algorand, base } = world.sandbox.sampleTransactions;
+  const { algorand, base } = deployment.sandbox.sampleTransactions;
   const body = { txid: algorand };
-  const url = `${world.url}/attest`;
-  const payment = await sign(url, body, algorandClient(world.sandbox));
+  const url = `${deployment.url}/attest`;
+  const payment = await sign(url, body, algorandClient(deployment.sandbox));
   const headers = { "payment-signature": encodePaymentSignatureHeader(payment) };
   const { status, json: bundle } = await post(url, body, headers);
   expect(status).toBe(200);
-  const unspent = await sign(url, { txid: base }, algorandClient(world.sandbox));
+  const unspent = await sign(url, { txid: base }, algorandClient(deployment.sandbox));
   const unsigned = { ...unspent, payload: { ...unspent.payload, paymentIndex: 7 } };
 
   const requests = requestsOf(document, {
@@ -85,5 +85,5 @@ test(title, { timeout: 240_000 }, async () => {
     }),
     { numRuns: TIMES },
   );
-  expect((await fetch(`${world.url}/ready`)).status).toBe(200);
+  expect((await fetch(`${deployment.url}/ready`)).status).toBe(200);
 });

@@ -1,16 +1,16 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { post, startWorld, type World } from "./world.ts";
+import { type Deployment, post, startDeployment } from "./deployment.ts";
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 const BASE_HASH = `0x${"ab".repeat(32)}`;
-const txid = () => world.sandbox.sampleTransactions.algorand;
+const txid = () => deployment.sandbox.sampleTransactions.algorand;
 
 describe("bad input to /attest is named and never answered with a price", () => {
   test.each<[string, () => unknown, number, string, string?]>([
@@ -28,7 +28,7 @@ describe("bad input to /attest is named and never answered with a price", () => 
     ["deep nesting", () => "[".repeat(1000), 400, "body_not_json"],
     ["1 MB of brackets", () => "[".repeat(1024 * 1024), 413, "body_too_large"],
   ])("%s", async (_, body, status, code, pointer) => {
-    const answer = await post(`${world.url}/attest`, body());
+    const answer = await post(`${deployment.url}/attest`, body());
     expect(answer).toMatchObject({ status, json: { code, status } });
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
     expect(answer.headers.get("payment-required")).toBeNull();
@@ -36,7 +36,7 @@ describe("bad input to /attest is named and never answered with a price", () => 
   });
 
   test("another media type", async () => {
-    const answer = await post(`${world.url}/attest`, { txid: txid() }, { "content-type": "text/plain" });
+    const answer = await post(`${deployment.url}/attest`, { txid: txid() }, { "content-type": "text/plain" });
     expect(answer).toMatchObject({ status: 415, json: { code: "media_type" } });
   });
 
@@ -44,11 +44,11 @@ describe("bad input to /attest is named and never answered with a price", () => 
     for (const path of ["/attest", "/verify", "/mcp", "/a2a"]) {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };
       const body = gzipSync(JSON.stringify({ txid: txid() }));
-      const answer = await fetch(`${world.url}${path}`, { method: "POST", headers, body });
+      const answer = await fetch(`${deployment.url}${path}`, { method: "POST", headers, body });
       expect([path, answer.status, await answer.json()]).toMatchObject([path, 415, { code: "media_type" }]);
     }
     const asIt = { "content-encoding": "identity" };
-    expect((await post(`${world.url}/attest`, { txid: txid() }, asIt)).status).toBe(402);
+    expect((await post(`${deployment.url}/attest`, { txid: txid() }, asIt)).status).toBe(402);
   });
 
   test.each([
@@ -57,13 +57,13 @@ describe("bad input to /attest is named and never answered with a price", () => 
     Buffer.from("[]").toString("base64"),
     Buffer.from('{"x402Version":2}').toString("base64"),
   ])("a PAYMENT-SIGNATURE of %s", async (header) => {
-    const answer = await post(`${world.url}/attest`, { txid: txid() }, { "payment-signature": header });
+    const answer = await post(`${deployment.url}/attest`, { txid: txid() }, { "payment-signature": header });
     expect(answer).toMatchObject({ status: 400, json: { code: "payment_malformed" } });
   });
 
   test("a payment without a body", async () => {
     const headers = { "payment-signature": Buffer.from("{}").toString("base64") };
-    const answer = await fetch(`${world.url}/attest`, { method: "POST", headers });
+    const answer = await fetch(`${deployment.url}/attest`, { method: "POST", headers });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "payment_without_body" });
   });
@@ -71,7 +71,7 @@ describe("bad input to /attest is named and never answered with a price", () => 
   test("a payment of another scheme gets the offers and the reason", async () => {
     const payment = { x402Version: 1, accepted: { scheme: "exact", network: "algorand-mainnet" }, payload: {} };
     const headers = { "payment-signature": Buffer.from(JSON.stringify(payment)).toString("base64") };
-    const answer = await post(`${world.url}/attest`, { txid: txid() }, headers);
+    const answer = await post(`${deployment.url}/attest`, { txid: txid() }, headers);
     expect(answer).toMatchObject({
       status: 402,
       json: { error: "x402Version is not 2", accepts: [{ amount: "1000" }] },
@@ -119,22 +119,22 @@ const HOSTILE: [path: string, body: unknown][] = [
   ].map((body): [string, unknown] => ["/a2a", body]),
 ].map(([path, body]) => [path as string, body]);
 
-test("nothing that a stranger wrote comes back at length, through any door", async () => {
+test("nothing that a stranger wrote is echoed at length, over any transport", async () => {
   const headers = { accept: "application/json, text/event-stream" };
   const lengths = [];
   for (const [path, body] of HOSTILE) {
     const sent = typeof body === "string" ? body : JSON.stringify(body);
-    const { status, text } = await post(`${world.url}${path}`, sent, headers);
+    const { status, text } = await post(`${deployment.url}${path}`, sent, headers);
     const isLong = text.length > 8 * 1024 && !text.includes('"inputSchema"');
     if (isLong || /(zebra){30}/.test(text))
       lengths.push({ path, sent: sent.slice(0, 80), status, length: text.length, text: text.slice(0, 200) });
   }
   for (const path of [`/${LONG.slice(0, 12_000)}`, `/verify?chain=${LONG.slice(0, 12_000)}`]) {
-    const { text } = await post(`${world.url}${path}`, {});
+    const { text } = await post(`${deployment.url}${path}`, {});
     expect(text).not.toMatch(/(zebra){30}/);
   }
   for (const header of ["content-type", "content-encoding"]) {
-    const { status, text } = await post(`${world.url}/verify`, {}, { [header]: `a/${LONG.slice(0, 12_000)}` });
+    const { status, text } = await post(`${deployment.url}/verify`, {}, { [header]: `a/${LONG.slice(0, 12_000)}` });
     expect([status, text.includes("zebra".repeat(30))]).toEqual([415, false]);
   }
   expect(lengths).toEqual([]);
@@ -142,54 +142,54 @@ test("nothing that a stranger wrote comes back at length, through any door", asy
 
 describe("routes", () => {
   test("a probe without a body sees every offer, in x402's terms and in the interface's", async () => {
-    const answer = await fetch(`${world.url}/attest`, { method: "POST" });
+    const answer = await fetch(`${deployment.url}/attest`, { method: "POST" });
     expect(answer.status).toBe(402);
     const header = JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString());
     const { options, ...required } = (await answer.json()) as Record<string, unknown>;
     expect(header).toEqual(required);
-    expect(required).toMatchObject({ x402Version: 2, resource: { url: `${world.url}/attest` } });
+    expect(required).toMatchObject({ x402Version: 2, resource: { url: `${deployment.url}/attest` } });
     expect(options).toEqual([
       {
         scheme: "exact",
         network: "algorand-mainnet",
         asset: "31566704",
-        payTo: world.sandbox.payTo.algorand,
+        payTo: deployment.sandbox.payTo.algorand,
         maxAmountRequired: "1000",
         priceUsdc: "0.001",
-        facilitatorUrl: world.sandbox.facilitatorUrl,
+        facilitatorUrl: deployment.sandbox.facilitatorUrl,
       },
     ]);
   });
 
   test("a wrong method is told the right one, a wrong path that there is nothing", async () => {
-    const wrong = await fetch(`${world.url}/attest`);
+    const wrong = await fetch(`${deployment.url}/attest`);
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
     expect(await wrong.json()).toMatchObject({ code: "method_not_allowed" });
-    const nothing = await fetch(`${world.url}/nothing`);
+    const nothing = await fetch(`${deployment.url}/nothing`);
     expect(nothing.status).toBe(404);
     expect(await nothing.json()).toMatchObject({ code: "not_found" });
   });
 
   test("health and readiness answer, and every problem's type can be read", async () => {
-    expect((await fetch(`${world.url}/health`)).status).toBe(200);
-    const ready = await fetch(`${world.url}/ready`);
+    expect((await fetch(`${deployment.url}/health`)).status).toBe(200);
+    const ready = await fetch(`${deployment.url}/ready`);
     expect([ready.status, await ready.json()]).toEqual([200, { status: "pass", reasons: [] }]);
-    const { json } = await post(`${world.url}/attest`, "{");
+    const { json } = await post(`${deployment.url}/attest`, "{");
     const problem = await fetch(json.type as string);
     expect([problem.status, await problem.json()]).toMatchObject([200, { code: "body_not_json", status: 400 }]);
   });
 
   test("the key history names one key of this ledger", async () => {
-    const history = await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json();
+    const history = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json();
     expect(history).toMatchObject({
       version: 1,
-      ledger: world.sandbox.ledgerCaip2,
-      keys: [{ type: "attestor-key", algorandAddress: world.sandbox.attestor.address, origin: world.url }],
+      ledger: deployment.sandbox.ledgerCaip2,
+      keys: [{ type: "attestor-key", algorandAddress: deployment.sandbox.attestor.address, origin: deployment.url }],
     });
   });
 
   test("a body longer than its length header says is cut off, not waited for", async () => {
-    const { hostname, port } = new URL(world.url);
+    const { hostname, port } = new URL(deployment.url);
     const socket = connect(Number(port), hostname);
     socket.write(
       `POST /attest HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,

@@ -4,27 +4,27 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
 import { sql, startPostgres, type TestPostgres } from "../../packages/service/test/fakes/postgres.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 let postgres: TestPostgres;
-let world: World;
+let deployment: Deployment;
 let settings: Record<string, string | undefined>;
 beforeAll(async () => {
   postgres = await startPostgres();
   const over = { DATABASE_URL: await postgres.database(), ATTESTOR_PQ_SEED: "11".repeat(32), LOG_LEVEL: "silent" };
-  world = await startWorld({ networks: [] }, over);
+  deployment = await startDeployment({ networks: [] }, over);
   const address = { host: "127.0.0.1", port: 0 };
-  settings = { ...newServiceSettings(world.sandbox, sandboxFolder("."), address), ...over };
+  settings = { ...newServiceSettings(deployment.sandbox, sandboxFolder("."), address), ...over };
 });
 afterAll(async () => {
-  await world?.close();
+  await deployment?.close();
   await postgres?.close();
 });
 
 const NEXT = "22".repeat(32);
 
 function rotate() {
-  const { ledger } = world.sandbox.algorand;
+  const { ledger } = deployment.sandbox.algorand;
   const onWait = (round: number) => {
     while (ledger.round < round) ledger.advance();
   };
@@ -33,7 +33,7 @@ function rotate() {
 }
 
 test("a rotation waits until no replica runs; one that slept through it sells no more, and says why", async () => {
-  const { sandbox, url } = world;
+  const { sandbox, url } = deployment;
   const body = { txid: sandbox.sampleTransactions.algorand };
   const buy = async (at: string) =>
     pay(`${at}/attest`, body, await sign(`${at}/attest`, body, algorandClient(sandbox)));

@@ -8,15 +8,16 @@ import { auditJournal } from "@attestd/service/operator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { attestd, start, temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { attestd, start } from "../helpers/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 /* One attestor's keys over time, on a real ledger: each test goes on where the one before has left it. */
 
 const SEED = "11".repeat(32);
 
-let world: World;
+let deployment: Deployment;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let settings: Record<string, string | undefined>;
 /** Bought under the first key, and under the second. */
@@ -28,16 +29,16 @@ beforeAll(async () => {
   const sandbox = sandboxFolder(join(folder.path, ".attestd"));
   await mkdir(sandbox.data, { recursive: true });
   const over = { DATABASE_URL: `sqlite:${join(sandbox.data, "journal.db")}`, ATTESTOR_PQ_SEED: SEED };
-  world = await startWorld({ networks: [] }, over);
+  deployment = await startDeployment({ networks: [] }, over);
   settings = {
-    ...newServiceSettings(world.sandbox, sandbox, { host: "127.0.0.1", port: 0 }),
+    ...newServiceSettings(deployment.sandbox, sandbox, { host: "127.0.0.1", port: 0 }),
     ...over,
     LOG_LEVEL: "fatal",
   };
   await writeSettings(sandbox, settings);
 });
 afterAll(async () => {
-  await world?.close();
+  await deployment?.close();
   await folder?.[Symbol.asyncDispose]();
 });
 
@@ -50,25 +51,28 @@ function operate(seed: string | undefined, ...args: string[]) {
 }
 function hasten(text: unknown): void {
   const round = Number(WAITING.exec(String(text))?.[1] ?? 0);
-  const { ledger } = world.sandbox.algorand;
+  const { ledger } = deployment.sandbox.algorand;
   while (ledger.round < round) ledger.advance();
 }
 const WAITING = /Waiting for round (\d+)/;
 const seedIn = async (name: string) => (await readFile(path(name), "utf8")).trim();
-const served = async () => (await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
+const served = async () =>
+  (await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json()) as KeyHistory;
 
 /** Kids of the JWK Set. */
 async function keySet(): Promise<string[]> {
-  const { keys } = (await (await fetch(`${world.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
+  const { keys } = (await (await fetch(`${deployment.url}/.well-known/jwks.json`)).json()) as {
+    keys: { kid: string }[];
+  };
   return keys.map(({ kid }) => kid);
 }
 
 async function buy(): Promise<ProofBundle> {
-  const body = { txid: world.sandbox.sampleTransactions.algorand };
+  const body = { txid: deployment.sandbox.sampleTransactions.algorand };
   const answer = await pay(
-    `${world.url}/attest`,
+    `${deployment.url}/attest`,
     body,
-    await sign(`${world.url}/attest`, body, algorandClient(world.sandbox)),
+    await sign(`${deployment.url}/attest`, body, algorandClient(deployment.sandbox)),
   );
   expect(answer.status).toBe(200);
   return JSON.parse(answer.text);
@@ -86,7 +90,7 @@ type Report = ReturnType<typeof verify>;
 /** What becomes of every bundle bought so far, by the service, the command and the library, which have to agree. */
 async function verdicts({ chain = false } = {}): Promise<string[]> {
   const files = bundles.map((_, i) => `${i + 1}.json`);
-  const online = chain ? ["--chain", "--service", world.url] : [];
+  const online = chain ? ["--chain", "--service", deployment.url] : [];
   const command = await attestd(["verify", ...files, "--keys", "keys.json", "--json", ...online], { cwd: folder.path });
   const byCommand: Report[] = command.stdout
     .trim()
@@ -94,7 +98,7 @@ async function verdicts({ chain = false } = {}): Promise<string[]> {
     .map((line) => JSON.parse(line));
   const words = await Promise.all(
     bundles.map(async (bundle, i) => {
-      const { status, json } = await post(`${world.url}/verify${chain ? "?chain=1" : ""}`, bundle);
+      const { status, json } = await post(`${deployment.url}/verify${chain ? "?chain=1" : ""}`, bundle);
       const byService = (status === 200 ? json : json.report) as Report;
       // The library asks no chain.
       const byLibrary = chain ? byService : verify(JSON.stringify(bundle), { trust: history });
@@ -118,7 +122,7 @@ function edit(statement: string): void {
 
 /** Key notes on the ledger, oldest first. */
 async function keyNotes(): Promise<string[]> {
-  const notes = (await outsider(world.sandbox).attestations()).map(({ note }) => parseNote(note));
+  const notes = (await outsider(deployment.sandbox).attestations()).map(({ note }) => parseNote(note));
   return notes.flatMap((note) => ("k" in note ? [note.k] : []));
 }
 
@@ -129,7 +133,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
       code: 3,
       stderr: expect.stringMatching(/not rotated\n.*another process has this journal open\n.*Stop that service first/),
     });
-    await world.stopService();
+    await deployment.stopService();
     edit("UPDATE calls SET state = 'confirmed', open = TRUE");
     expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
       code: 5,
@@ -143,7 +147,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const rotating = start(["keys", "rotate", "--seed-file", "second.seed", "--sandbox"], { cwd: folder.path });
     rotating.stderr?.on("data", (text) => WAITING.test(String(text)) && rotating.kill("SIGKILL"));
     expect((await rotating.ended).code).toBeNull();
-    await expect(world.restart()).rejects.toThrow("is being replaced by");
+    await expect(deployment.restart()).rejects.toThrow("is being replaced by");
 
     const { code, stdout } = await operate(undefined, "rotate", "--seed-file", "second.seed");
     expect(code).toBe(0);
@@ -154,10 +158,10 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("the service starts with the new seed alone, and serves a history that any verifier takes", async () => {
-    await expect(world.restart()).rejects.toThrow(
+    await expect(deployment.restart()).rejects.toThrow(
       /ATTESTOR_PQ_SEED is of the key .*, which was replaced in round \d+:/,
     );
-    await world.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
+    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("second.seed") });
     await bought();
     history = parseKeyHistory(await served());
     const [first, second] = history.keys;
@@ -165,7 +169,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(first?.untilRound).toBe(second?.fromRound);
     expect(await keySet()).toEqual([first?.kid, second?.kid]);
 
-    const { code, stdout } = await keys("history", "--service", world.url, "--save", "keys.json");
+    const { code, stdout } = await keys("history", "--service", deployment.url, "--save", "keys.json");
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`current {2}${second?.kid}\n.*retired {2}${first?.kid}\n`, "s"));
     expect(JSON.parse(await readFile(path("keys.json"), "utf8"))).toEqual(history);
@@ -187,7 +191,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("bundles of a revoked key are refused, and believed again where the ledger shows them before the revocation", async () => {
-    await world.stopService();
+    await deployment.stopService();
     const [first] = history.keys;
     const round = (bundles[0]?.attest.round ?? 0) + 1;
     const revoke = ["revoke", first?.kid ?? "", "--from", String(round)];
@@ -202,15 +206,15 @@ describe("keys over time", { timeout: 120_000 }, () => {
     edit(`UPDATE key_revocations SET revoked_round = ${round - 1}`);
     expect((await audit()).findings.map(({ code }) => code)).toEqual(["bundle_bytes_do_not_verify"]);
     edit(`UPDATE key_revocations SET revoked_round = ${round}`);
-    await world.restart();
+    await deployment.restart();
     const saved = await keys(
       "history",
       "--service",
-      world.url,
+      deployment.url,
       "--save",
       "keys.json",
       "--indexer",
-      world.sandbox.indexerUrl,
+      deployment.sandbox.indexerUrl,
     );
     expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining("continues the earlier copy") });
     history = parseKeyHistory(await served());
@@ -228,17 +232,17 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("a revoked current key starts no service, until another takes its place", async () => {
-    await world.stopService();
+    await deployment.stopService();
     const [, second] = history.keys;
     const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
     expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
-    await expect(world.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
+    await expect(deployment.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
     expect((await operate("second.seed", "rotate", "--seed-file", "third.seed")).code).toBe(0);
-    await world.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
+    await deployment.restart({ ATTESTOR_PQ_SEED: await seedIn("third.seed") });
     await bought();
     history = parseKeyHistory(await served());
     expect(await keyNotes()).toHaveLength(4);
-    expect((await keys("history", "--service", world.url, "--save", "keys.json")).code).toBe(0);
+    expect((await keys("history", "--service", deployment.url, "--save", "keys.json")).code).toBe(0);
     expect(await verdicts()).toEqual(["refused revoked keyTrust", "refused revoked keyTrust", "verified current"]);
   });
 
@@ -253,7 +257,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const last = { ...second };
     delete last.untilRound;
     const known = ["--save", "keys.json"];
-    const onLedger = ["--indexer", world.sandbox.indexerUrl];
+    const onLedger = ["--indexer", deployment.sandbox.indexerUrl];
     const missing = /is refused\n {2}\/keys: the note \S+ in round \d+ is of a key or a revocation that is not here/;
     const forgeries: [KeyHistory["keys"], string[], number, RegExp][] = [
       [[first, third], [], 3, /\/keys\/0\/untilRound: is not where the next key begins/],
@@ -281,13 +285,13 @@ describe("keys over time", { timeout: 120_000 }, () => {
   });
 
   test("a journal from before its latest changes gets them back from a saved history, as far as the ledger knows them", async () => {
-    await world.stopService();
+    await deployment.stopService();
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);
-    await expect(world.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
+    await expect(deployment.restart()).rejects.toThrow(`ATTESTOR_PQ_SEED is of the key ${third}, but`);
     expect((await operate("third.seed", "restore", "bad3.json")).stderr).toContain("It does not fit the ledger");
     expect((await operate("third.seed", "restore", "keys.json")).code).toBe(0);
-    await world.restart();
+    await deployment.restart();
     expect(await served()).toEqual(history);
   });
 });

@@ -9,9 +9,9 @@ import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
 
 type Tool = { name: string; inputSchema: object; outputSchema?: object | undefined; annotations?: object | undefined };
 type Result = {
@@ -29,15 +29,15 @@ type McpClient = {
   close(): Promise<void>;
 };
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
-const txid = () => world.sandbox.sampleTransactions.algorand;
-const height = () => world.sandbox.sampleTransactions.algorandHeight;
-const endpoint = () => new URL(`${world.url}/mcp`);
+const txid = () => deployment.sandbox.sampleTransactions.algorand;
+const height = () => deployment.sandbox.sampleTransactions.algorandHeight;
+const endpoint = () => new URL(`${deployment.url}/mcp`);
 const INFO = { name: "e2e", version: "1.0.0" };
 
 async function connectToRevision2026(): Promise<McpClient> {
@@ -66,7 +66,7 @@ async function call(client: McpClient, name: string, args: object, payment?: Pay
 /** What a stock x402 client makes of an unpaid call's result. */
 async function signFor(client: McpClient, name: string, args: object): Promise<PaymentPayload> {
   const { structuredContent } = await call(client, name, args);
-  return algorandClient(world.sandbox).createPaymentPayload(structuredContent as PaymentRequired);
+  return algorandClient(deployment.sandbox).createPaymentPayload(structuredContent as PaymentRequired);
 }
 
 describe.each([
@@ -116,7 +116,7 @@ describe.each([
     ] as const) {
       const { structuredContent, isError } = await call(client, name, {});
       expect(isError ?? false).toBe(false);
-      expect(structuredContent).toEqual(await (await fetch(`${world.url}${path}`)).json());
+      expect(structuredContent).toEqual(await (await fetch(`${deployment.url}${path}`)).json());
     }
     const { structuredContent } = await call(client, "explain_problem", { code: "bundle_rejected" });
     expect(structuredContent).toMatchObject({ code: "bundle_rejected", status: 400 });
@@ -129,18 +129,18 @@ describe.each([
     expect(required).toMatchObject({
       x402Version: 2,
       resource: { url: "mcp://tool/attest", mimeType: "application/json" },
-      accepts: [{ scheme: "exact", amount: "1000", payTo: world.sandbox.payTo.algorand }],
+      accepts: [{ scheme: "exact", amount: "1000", payTo: deployment.sandbox.payTo.algorand }],
     });
     expect(JSON.parse(unpaid.content[0]?.text ?? "")).toEqual(required);
 
-    const payment = await algorandClient(world.sandbox).createPaymentPayload(required);
+    const payment = await algorandClient(deployment.sandbox).createPaymentPayload(required);
     const bought = await call(client, "attest", { txid: txid() }, payment);
     const bundle = bought.structuredContent as ProofBundle;
     expect(bought.isError ?? false).toBe(false);
     expect(bundle).toMatchObject({ version: 1, source: { txnId: txid() } });
     expect(bought._meta?.["x402/payment-response"]).toMatchObject({
       success: true,
-      payer: world.sandbox.payers.algorand.address,
+      payer: deployment.sandbox.payers.algorand.address,
       amount: "1000",
     });
     const verified = await call(client, "verify", bundle);
@@ -180,11 +180,11 @@ describe("one payment", () => {
   });
   afterAll(() => client.close());
 
-  const attestations = async () => (await outsider(world.sandbox).attestations()).length;
-  const url = () => `${world.url}/attest`;
+  const attestations = async () => (await outsider(deployment.sandbox).attestations()).length;
+  const url = () => `${deployment.url}/attest`;
 
   test("made over HTTP is spent over MCP, and brings the same bytes there", async () => {
-    const payment = await sign(url(), { txid: txid() }, algorandClient(world.sandbox));
+    const payment = await sign(url(), { txid: txid() }, algorandClient(deployment.sandbox));
     const { text } = await pay(url(), { txid: txid() }, payment);
     const before = await attestations();
     const replayed = await call(client, "attest", { txid: txid() }, payment);
@@ -234,7 +234,7 @@ describe("one payment", () => {
   });
 });
 
-describe("the door", () => {
+describe("the endpoint", () => {
   const headers = { accept: "application/json, text/event-stream" };
   const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 
@@ -256,9 +256,9 @@ describe("the door", () => {
     expect(await status({ origin: "null" })).toBe(403);
     expect(await status({ host: "localhost:4020", origin: "http://[::1]:6274" })).toBe(200);
     expect(await status({ host: "mcp.attestd.example" })).toBe(403);
-    await world.restart({ PUBLIC_URL: "https://attestd.example", MCP_URL: "https://mcp.attestd.example" });
+    await deployment.restart({ PUBLIC_URL: "https://attestd.example", MCP_URL: "https://mcp.attestd.example" });
     expect(await status({ host: "mcp.attestd.example", origin: "https://attestd.example" })).toBe(200);
-    await world.restart({ PUBLIC_URL: undefined, MCP_URL: undefined });
+    await deployment.restart({ PUBLIC_URL: undefined, MCP_URL: undefined });
   });
 
   test.each<[string, unknown, Record<string, string>, number, string?]>([
@@ -288,7 +288,7 @@ describe("the door", () => {
   });
 
   test("is where its card says, in the revisions that the card names", async () => {
-    const answer = await fetch(`${world.url}/.well-known/mcp/server-card.json`);
+    const answer = await fetch(`${deployment.url}/.well-known/mcp/server-card.json`);
     const card = (await answer.json()) as {
       version: string;
       remotes: [{ url: string; supportedProtocolVersions: string[] }];
@@ -325,7 +325,7 @@ describe("what docs say to agents", () => {
 
   test("buys a bundle by the example", async () => {
     await using folder = await temporaryFolder();
-    const { algodUrl, payers, sampleTransactions } = world.sandbox;
+    const { algodUrl, payers, sampleTransactions } = deployment.sandbox;
     await mkdir(join(folder.path, ".attestd"));
     const description = { mcpUrl: endpoint().href, algodUrl, payers, sampleTransactions };
     await writeFile(join(folder.path, ".attestd/sandbox.json"), JSON.stringify(description));

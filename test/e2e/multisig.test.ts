@@ -1,19 +1,19 @@
 import algosdk from "algosdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 import { fundedMultisig, multisigClient } from "./multisig.ts";
-import { pay, sign, startWorld, type World } from "./world.ts";
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 test("a multisig account buys; one that lacks a signature of its own does not", async () => {
-  const { sandbox } = world;
+  const { sandbox } = deployment;
   const multisig = await fundedMultisig(sandbox);
   const { keys, preimage } = multisig;
-  const url = `${world.url}/attest`;
+  const url = `${deployment.url}/attest`;
   const body = { txid: sandbox.sampleTransactions.algorand };
   const stranger = algosdk.generateAccount();
   const lacking = {

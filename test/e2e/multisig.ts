@@ -2,7 +2,7 @@ import type { Sandbox } from "@attestd/sandbox";
 import { ExactAvmScheme } from "@x402/avm/exact/client";
 import type { x402Client } from "@x402/core/client";
 import algosdk from "algosdk";
-import { algorandClientOf, patient } from "./world.ts";
+import { algorandClientOf, patient } from "./deployment.ts";
 
 const USDC = 31566704n;
 

@@ -9,8 +9,8 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../bundles/bundles.ts";
 import { launchChromium } from "../web/chromium.ts";
+import { startDeployment } from "./deployment.ts";
 import { type FreshClone, freshClone, linkInstalled, ROOT, run } from "./fresh-clone.ts";
-import { startWorld } from "./world.ts";
 
 /* The packages as others get them: packed in a fresh clone, installed in an empty folder, run in Node and in Chromium. */
 
@@ -195,19 +195,19 @@ describe("the published client", () => {
   });
 
   test("buys a bundle and verifies it, as its README says, of a service on a sandbox", async () => {
-    const world = await startWorld({ networks: ["base"], roundMs: 500 });
+    const deployment = await startDeployment({ networks: ["base"], roundMs: 500 });
     try {
-      const { algodUrl, payers, sampleTransactions } = world.sandbox;
-      const sandbox = { serviceUrl: world.url, algodUrl, payers, sampleTransactions };
+      const { algodUrl, payers, sampleTransactions } = deployment.sandbox;
+      const sandbox = { serviceUrl: deployment.url, algodUrl, payers, sampleTransactions };
       await mkdir(join(project, ".attestd"));
       await writeFile(join(project, ".attestd/sandbox.json"), JSON.stringify(sandbox));
-      const keys = await (await fetch(`${world.url}/.well-known/attestor-keys.json`)).text();
+      const keys = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).text();
       await writeFile(join(project, ".attestd/keys.json"), keys);
       const bought = () => JSON.parse(readFileSync(join(project, "bundle.json"), "utf8"));
       expect(await run(project, "node", "buy.ts")).toBe(`true ${bought().attest.round}\n`);
       expect(bought().source.txnId).toBe(sampleTransactions.base);
     } finally {
-      await world.close();
+      await deployment.close();
     }
   });
 

@@ -3,27 +3,27 @@ import { decodePaymentResponseHeader, encodePaymentSignatureHeader } from "@x402
 import type { PaymentPayload } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { algorandClient, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
-import { algorandClient, pay, payUntilAnswered, post, sign, startWorld, type World } from "./world.ts";
 
-let world: World;
+let deployment: Deployment;
 const requests: string[] = [];
 beforeAll(async () => {
-  world = await startWorld({
+  deployment = await startDeployment({
     networks: [],
     onRequest: ({ server, method, url }) => requests.push(`${server} ${method} ${url}`),
   });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
-const sample = () => ({ txid: world.sandbox.sampleTransactions.algorand });
-const attestUrl = () => `${world.url}/attest`;
+const sample = () => ({ txid: deployment.sandbox.sampleTransactions.algorand });
+const attestUrl = () => `${deployment.url}/attest`;
 
 describe("a purchase on the Algorand rail", () => {
   test("with the stock x402 client gives a bundle for one payment and one attestation", async () => {
     const before = {
-      payments: await outsider(world.sandbox).payments(),
-      notes: await outsider(world.sandbox).attestations(),
+      payments: await outsider(deployment.sandbox).payments(),
+      notes: await outsider(deployment.sandbox).attestations(),
     };
     const statuses: number[] = [];
     const counting: typeof fetch = async (input, init) => {
@@ -33,7 +33,7 @@ describe("a purchase on the Algorand rail", () => {
       if (url.endsWith("/attest")) statuses.push(response.status);
       return response;
     };
-    const buy = wrapFetchWithPayment(counting, algorandClient(world.sandbox));
+    const buy = wrapFetchWithPayment(counting, algorandClient(deployment.sandbox));
     const response = await buy(attestUrl(), {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -46,26 +46,26 @@ describe("a purchase on the Algorand rail", () => {
       version: 1,
       network: "algorand-mainnet",
       source: { chain: "algorand", txnId: sample().txid },
-      attestor: { algorandAddress: world.sandbox.attestor.address },
+      attestor: { algorandAddress: deployment.sandbox.attestor.address },
       signature: { alg: "ML-DSA-65" },
     });
 
     const receipt = decodePaymentResponseHeader(response.headers.get("payment-response") as string);
-    const payments = (await outsider(world.sandbox).payments()).slice(before.payments.length);
-    const notes = (await outsider(world.sandbox).attestations()).slice(before.notes.length);
+    const payments = (await outsider(deployment.sandbox).payments()).slice(before.payments.length);
+    const notes = (await outsider(deployment.sandbox).attestations()).slice(before.notes.length);
     expect(receipt).toMatchObject({
       success: true,
       transaction: payments[0]?.id,
-      payer: world.sandbox.payers.algorand.address,
+      payer: deployment.sandbox.payers.algorand.address,
     });
     expect(payments).toEqual([{ id: receipt.transaction, amount: 1000n }]);
     expect(notes).toEqual([{ id: bundle.attest.txnId, amount: 0n, note: bundle.attest.note }]);
 
-    const verified = await post(`${world.url}/verify?chain=1`, bundle);
+    const verified = await post(`${deployment.url}/verify?chain=1`, bundle);
     expect(verified).toMatchObject({ status: 200, json: { verified: true, warnings: ["sandbox"] } });
-    const fetched = await fetch(`${world.url}/bundles/${bundleId(bundle)}`);
+    const fetched = await fetch(`${deployment.url}/bundles/${bundleId(bundle)}`);
     expect(await fetched.json()).toEqual(bundle);
-    expect((await fetch(`${world.url}/bundles/${"A".repeat(43)}`)).status).toBe(404);
+    expect((await fetch(`${deployment.url}/bundles/${"A".repeat(43)}`)).status).toBe(404);
   });
 });
 
@@ -73,7 +73,7 @@ describe("the same payment sent again", () => {
   let payment: PaymentPayload;
   let first: string;
   beforeAll(async () => {
-    payment = await sign(attestUrl(), sample(), algorandClient(world.sandbox));
+    payment = await sign(attestUrl(), sample(), algorandClient(deployment.sandbox));
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => payUntilAnswered(attestUrl(), sample(), payment)),
     );
@@ -83,7 +83,7 @@ describe("the same payment sent again", () => {
   });
 
   async function counts() {
-    const seen = outsider(world.sandbox);
+    const seen = outsider(deployment.sandbox);
     return [(await seen.payments()).length, (await seen.attestations()).length];
   }
 
@@ -113,44 +113,44 @@ describe("the same payment sent again", () => {
   });
 
   test("after restarts, also with another price and payee, gives the same bytes", async () => {
-    await world.restart();
+    await deployment.restart();
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
-    const payee = world.sandbox.payers.algorand.address;
-    await world.restart({ PRICE_MICRO_USDC: "2000", PAY_TO_ALGORAND: payee });
+    const payee = deployment.sandbox.payers.algorand.address;
+    await deployment.restart({ PRICE_MICRO_USDC: "2000", PAY_TO_ALGORAND: payee });
     expect((await post(attestUrl(), sample())).json.accepts).toMatchObject([{ amount: "2000", payTo: payee }]);
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
-    await world.restart({ PRICE_MICRO_USDC: undefined, PAY_TO_ALGORAND: world.sandbox.payTo.algorand });
+    await deployment.restart({ PRICE_MICRO_USDC: undefined, PAY_TO_ALGORAND: deployment.sandbox.payTo.algorand });
   });
 });
 
 test("a garbage signature over a fresh payment takes no place from its owner", async () => {
-  const payment = await sign(attestUrl(), sample(), algorandClient(world.sandbox));
+  const payment = await sign(attestUrl(), sample(), algorandClient(deployment.sandbox));
   expect(await pay(attestUrl(), sample(), await forge(payment))).toMatchObject({ status: 402 });
   expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200 });
 });
 
 test("a purchase that its payer named is found again under another payment, which stays unspent", async () => {
   const name = { "payment-identifier": { info: { required: false, id: `order_${Date.now()}_0123456789` } } };
-  const client = algorandClient(world.sandbox);
+  const client = algorandClient(deployment.sandbox);
   const [first, second] = [await sign(attestUrl(), sample(), client), await sign(attestUrl(), sample(), client)];
   const bought = await pay(attestUrl(), sample(), { ...first, extensions: name });
   expect(bought.status).toBe(200);
-  const spent = await outsider(world.sandbox).balance();
+  const spent = await outsider(deployment.sandbox).balance();
   expect(await pay(attestUrl(), sample(), { ...second, extensions: name })).toMatchObject({
     status: 200,
     text: bought.text,
   });
   const other = { txid: JSON.parse(bought.text).attest.txnId };
   expect(await pay(attestUrl(), other, { ...second, extensions: name })).toMatchObject({ status: 409 });
-  expect(await outsider(world.sandbox).balance()).toBe(spent);
+  expect(await outsider(deployment.sandbox).balance()).toBe(spent);
 });
 
 test("what the source lacks is not charged", async () => {
-  const before = await outsider(world.sandbox).balance();
+  const before = await outsider(deployment.sandbox).balance();
   const unknown = { txid: `${"A".repeat(51)}Q` };
-  const payment = await sign(attestUrl(), unknown, algorandClient(world.sandbox));
+  const payment = await sign(attestUrl(), unknown, algorandClient(deployment.sandbox));
   expect(await pay(attestUrl(), unknown, payment)).toMatchObject({ status: 404, json: { code: "source_not_found" } });
-  expect(await outsider(world.sandbox).balance()).toBe(before);
+  expect(await outsider(deployment.sandbox).balance()).toBe(before);
   expect(await pay(attestUrl(), sample(), payment), "the payment was left unspent").toMatchObject({ status: 200 });
 });
 
@@ -178,7 +178,7 @@ async function forge(payment: PaymentPayload): Promise<PaymentPayload> {
 }
 
 test("the payment header of a request is never logged or echoed", async () => {
-  const payment = await sign(attestUrl(), sample(), algorandClient(world.sandbox));
+  const payment = await sign(attestUrl(), sample(), algorandClient(deployment.sandbox));
   const header = encodePaymentSignatureHeader(payment);
   const answer = await pay(attestUrl(), { txid: "short" }, payment);
   expect(answer.status).toBe(400);

@@ -6,29 +6,29 @@ import algosdk from "algosdk";
 import { createWalletClient, defineChain, type Hex, http, publicActions, recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf, USDC_ABI } from "./rails.ts";
-import { type Answer, pay, payUntilAnswered, post, sign, startWorld, type World } from "./world.ts";
 
 const MISFIT = "the payer's signature does not fit the payment";
 const NAMES: RailName[] = ["base", "algorand", "solana"];
 
-let world: World;
+let deployment: Deployment;
 let rails: Record<RailName, Rail>;
 const asked: string[] = [];
 beforeAll(async () => {
   // A stock Algorand payment lives for ten rounds: of a second each, so that they are enough for twenty at once.
-  world = await startWorld({ roundMs: 1000, onRequest: ({ server, url }) => asked.push(`${server} ${url}`) });
-  rails = await railsOf(world.sandbox);
+  deployment = await startDeployment({ roundMs: 1000, onRequest: ({ server, url }) => asked.push(`${server} ${url}`) });
+  rails = await railsOf(deployment.sandbox);
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
-const attestUrl = () => `${world.url}/attest`;
-const sample = () => ({ txid: world.sandbox.sampleTransactions.base as string });
-const algorandSample = () => ({ txid: world.sandbox.sampleTransactions.algorand });
+const attestUrl = () => `${deployment.url}/attest`;
+const sample = () => ({ txid: deployment.sandbox.sampleTransactions.base as string });
+const algorandSample = () => ({ txid: deployment.sandbox.sampleTransactions.algorand });
 const settlements = () => asked.filter((request) => request === "facilitator /settle").length;
 const facilitated = () => asked.filter((request) => request.startsWith("facilitator")).length;
-const notes = async () => new Set((await outsider(world.sandbox).attestations()).map(({ note }) => note));
+const notes = async () => new Set((await outsider(deployment.sandbox).attestations()).map(({ note }) => note));
 
 /** What we have had on each rail. */
 const received = () => Promise.all(NAMES.map((name) => rails[name].received()));
@@ -67,7 +67,7 @@ describe("a Base transaction", () => {
     expect(await received()).toEqual(before.received.map((sum) => sum + 1_000n));
     expect((await notes()).difference(before.notes)).toEqual(new Set(bundles.map(({ attest }) => attest.note)));
     for (const bundle of bundles)
-      expect(await post(`${world.url}/verify?chain=1`, bundle)).toMatchObject({
+      expect(await post(`${deployment.url}/verify?chain=1`, bundle)).toMatchObject({
         status: 200,
         json: { verified: true },
       });
@@ -127,7 +127,7 @@ describe("payments on all three rails", () => {
     expect(await received()).toEqual(before.received.map((sum) => sum + 1_000n));
     expect((await notes()).difference(before.notes)).toEqual(new Set(answers.map(attestNote)));
 
-    await world.restart();
+    await deployment.restart();
     const again = await Promise.all(payments.map((payment) => pay(attestUrl(), sample(), payment)));
     expect(new Set(again.map(({ text }) => text))).toEqual(bundles);
     for (const payment of payments)
@@ -162,7 +162,7 @@ describe.each<[RailName, (payload: PaymentPayload["payload"]) => PaymentPayload[
 
 describe("a payment on Solana", () => {
   test("is settled and delivered while its payer's account is full of version 1 transactions", async () => {
-    const { solana } = world.sandbox;
+    const { solana } = deployment.sandbox;
     const payer = solana?.payer.address as NonNullable<typeof solana>["payer"]["address"];
     const before = await rails.solana.received();
     await solana?.sendVersion1(payer, 60);
@@ -173,14 +173,14 @@ describe("a payment on Solana", () => {
     const bought = await buying;
     expect(bought).toMatchObject({ status: 200 });
     expect((await rails.solana.received()) - before).toBe(1_000n);
-    await world.restart();
+    await deployment.restart();
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: bought.text });
   });
 });
 
 describe("a payment on Base", () => {
   type Authorization = Record<"from" | "to" | "value" | "validAfter" | "validBefore" | "nonce", string>;
-  const owner = () => privateKeyToAccount(world.sandbox.payers.base?.privateKey as Hex);
+  const owner = () => privateKeyToAccount(deployment.sandbox.payers.base?.privateKey as Hex);
   const domain = {
     name: "USD Coin (attestd sandbox)",
     version: "2",
@@ -277,7 +277,7 @@ describe("a payment on Base", () => {
 
   test("whose nonce was cancelled, or spent on someone else, is refused; spent on us, no other is asked for", async () => {
     const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
-    const rpcUrls = { default: { http: [world.sandbox.baseRpcUrl as string] } };
+    const rpcUrls = { default: { http: [deployment.sandbox.baseRpcUrl as string] } };
     const chain = defineChain({ id: 8453, name: "Base", nativeCurrency, rpcUrls });
     const wallet = createWalletClient({ account: owner(), chain, transport: http() }).extend(publicActions);
     const token = { address: BASE_USDC, abi: USDC_ABI } as const;
@@ -317,7 +317,7 @@ describe("a payment on Solana", () => {
   /** Sends a payment through the facilitator, behind the service's back. */
   async function settle(payment: PaymentPayload): Promise<Answer> {
     const body = { x402Version: 2, paymentPayload: payment, paymentRequirements: payment.accepted };
-    return post(`${world.sandbox.facilitatorUrl}/settle`, body);
+    return post(`${deployment.sandbox.facilitatorUrl}/settle`, body);
   }
 
   test("that landed without a call of ours is unaccounted: no other is asked for", async () => {
@@ -345,7 +345,7 @@ describe("a payment on Solana", () => {
 });
 
 test("a payee that cannot take USDC stops the start, with the setting that names it", async () => {
-  const { payTo, payers } = world.sandbox;
+  const { payTo, payers } = deployment.sandbox;
   const nobody = algosdk.generateAccount().addr.toString();
   for (const [change, message] of [
     [{ PAY_TO_ALGORAND: nobody }, "PAY_TO_ALGORAND has not opted in to USDC (asset 31566704)."],
@@ -353,22 +353,22 @@ test("a payee that cannot take USDC stops the start, with the setting that names
     [{ PAY_TO_SOLANA: "GsbwXfJraMomNxBcjYLcG3mxkBUiyWXAB32fGbSMQRdW" }, "PAY_TO_SOLANA has no USDC account ("],
   ] as const) {
     const rightly = { PAY_TO_ALGORAND: payTo.algorand, PAY_TO_BASE: payTo.base, PAY_TO_SOLANA: payTo.solana };
-    await expect(world.restart({ ...rightly, ...change })).rejects.toThrow(message);
+    await expect(deployment.restart({ ...rightly, ...change })).rejects.toThrow(message);
   }
   // Whoever holds USDC can be paid in it.
   const paid = { PAY_TO_ALGORAND: payers.algorand.address, PAY_TO_SOLANA: payers.solana?.address };
-  await world.restart({ ...paid, PAY_TO_BASE: payTo.base });
-  await world.restart({ PAY_TO_ALGORAND: payTo.algorand, PAY_TO_SOLANA: payTo.solana });
+  await deployment.restart({ ...paid, PAY_TO_BASE: payTo.base });
+  await deployment.restart({ PAY_TO_ALGORAND: payTo.algorand, PAY_TO_SOLANA: payTo.solana });
 });
 
 test("a facilitator that is down closes its own rail alone, from the start on, and /ready says which", async () => {
   const ready = async () => {
-    const response = await fetch(`${world.url}/ready`);
+    const response = await fetch(`${deployment.url}/ready`);
     return [response.status, await response.json()];
   };
   expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
   const nobody = "http://127.0.0.1:1";
-  await world.restart({ BASE_FACILITATOR_URL: nobody });
+  await deployment.restart({ BASE_FACILITATOR_URL: nobody });
   const reasons = ["nothing is sold on eip155:8453: the facilitator has not said yet what it settles"];
   expect(await ready()).toEqual([200, { status: "pass", reasons }]);
   const { json } = await post(attestUrl(), sample());
@@ -377,13 +377,13 @@ test("a facilitator that is down closes its own rail alone, from the start on, a
     rails.solana.network,
   ]);
   expect((await pay(attestUrl(), sample(), await signed(rails.solana))).status).toBe(200);
-  await world.restart({ FACILITATOR_URL: nobody, SOLANA_FACILITATOR_URL: nobody });
+  await deployment.restart({ FACILITATOR_URL: nobody, SOLANA_FACILITATOR_URL: nobody });
   expect(await ready()).toMatchObject([503, { status: "fail" }]);
   expect(await post(attestUrl(), sample())).toMatchObject({ status: 503, json: { code: "facilitator_unavailable" } });
-  await world.restart({
-    FACILITATOR_URL: world.sandbox.facilitatorUrl,
-    BASE_FACILITATOR_URL: world.sandbox.facilitatorUrl,
-    SOLANA_FACILITATOR_URL: world.sandbox.facilitatorUrl,
+  await deployment.restart({
+    FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
+    BASE_FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
+    SOLANA_FACILITATOR_URL: deployment.sandbox.facilitatorUrl,
   });
   expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
 });

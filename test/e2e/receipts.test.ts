@@ -8,20 +8,20 @@ import { extractReceiptFromResponse } from "@x402/extensions/offer-receipt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
 import type { Journal } from "../../packages/service/src/calls/journal.ts";
-import { type Answer, algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { type Answer, algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
-let world: World;
+let deployment: Deployment;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] });
+  deployment = await startDeployment({ networks: [] });
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
 /** Reads the receipt as someone would who has nothing but the stock client and the published keys. */
 async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
   const receipt = extractReceiptFromResponse(new Response(null, { headers }));
-  const history = await fetch(`${world.url}/.well-known/attestor-keys.json`);
+  const history = await fetch(`${deployment.url}/.well-known/attestor-keys.json`);
   const { keys } = parseKeyHistory(parseJson(await history.text()));
   return verifyPaymentReceipt(
     receipt?.signature ?? "",
@@ -46,7 +46,7 @@ const MODEST = 8_000;
 test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
   "a 402 of %s tells indexers how to call it, and headers stay modest",
   async (path) => {
-    const { status, headers, json } = await post(`${world.url}${path}`, "");
+    const { status, headers, json } = await post(`${deployment.url}${path}`, "");
     expect(status).toBe(402);
     expect(headers.get("payment-response")).toBeNull();
     const required = headers.get("payment-required") ?? "";
@@ -55,16 +55,18 @@ test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
       true,
     );
 
-    const payment = await algorandClient(world.sandbox).createPaymentPayload(decodePaymentRequiredHeader(required));
+    const payment = await algorandClient(deployment.sandbox).createPaymentPayload(
+      decodePaymentRequiredHeader(required),
+    );
     for (const header of [required, encodePaymentSignatureHeader(payment)]) expect(header.length).toBeLessThan(MODEST);
   },
 );
 
 describe("the receipt of a paid call", () => {
   test("is signed for this payment, and is the same whenever it is given again", async () => {
-    const url = `${world.url}/attest`;
-    const body = { txid: world.sandbox.sampleTransactions.algorand };
-    const payment = await sign(url, body, algorandClient(world.sandbox));
+    const url = `${deployment.url}/attest`;
+    const body = { txid: deployment.sandbox.sampleTransactions.algorand };
+    const payment = await sign(url, body, algorandClient(deployment.sandbox));
     const bought = await pay(url, body, payment);
     const settlement = bought.headers.get("payment-response") ?? "";
     const { transaction, network } = JSON.parse(Buffer.from(settlement, "base64").toString());
@@ -72,14 +74,14 @@ describe("the receipt of a paid call", () => {
     const receipt = await receiptOf(bought);
     expect(receipt).toMatchObject({
       resourceUrl: url,
-      payer: world.sandbox.payers.algorand.address,
+      payer: deployment.sandbox.payers.algorand.address,
       transaction,
       network,
     });
     expect(Math.abs(Date.now() / 1000 - receipt.issuedAt)).toBeLessThan(60);
     expect((await pay(url, body, payment)).headers.get("payment-response")).toBe(settlement);
-    await world.restart();
-    const restarted = await pay(`${world.url}/attest`, body, payment);
+    await deployment.restart();
+    const restarted = await pay(`${deployment.url}/attest`, body, payment);
     expect(restarted).toMatchObject({ status: 200, text: bought.text });
     expect(restarted.headers.get("payment-response")).toBe(settlement);
   });
@@ -88,7 +90,7 @@ describe("the receipt of a paid call", () => {
     await using folder = await temporaryFolder();
     const database = { DATABASE_URL: `sqlite:${join(folder.path, "journal.sqlite")}`, LOG_LEVEL: "silent" };
     const address = { host: "127.0.0.1", port: 0 };
-    const settings = { ...newServiceSettings(world.sandbox, sandboxFolder(folder.path), address), ...database };
+    const settings = { ...newServiceSettings(deployment.sandbox, sandboxFolder(folder.path), address), ...database };
     const lost: (string | undefined)[] = [];
     const losing = <J extends Journal>(journal: J) =>
       watched(journal, async (after) => {
@@ -97,9 +99,9 @@ describe("the receipt of a paid call", () => {
         throw new Error("the disk is full");
       });
 
-    const body = { txid: world.sandbox.sampleTransactions.algorand };
+    const body = { txid: deployment.sandbox.sampleTransactions.algorand };
     const first = await startService(settings, { sandbox: true, journal: losing });
-    const payment = await sign(`${first.url}/attest`, body, algorandClient(world.sandbox));
+    const payment = await sign(`${first.url}/attest`, body, algorandClient(deployment.sandbox));
     const bought = await pay(`${first.url}/attest`, body, payment).finally(() => first.close());
     const settlement = bought.headers.get("payment-response");
     expect([bought.status, lost.length]).toEqual([200, 1]);
@@ -111,10 +113,10 @@ describe("the receipt of a paid call", () => {
   });
 
   test("names what was bought, and reaches the client's caller checked", async () => {
-    const { payers, sampleTransactions } = world.sandbox;
-    const client = algorandClient(world.sandbox);
+    const { payers, sampleTransactions } = deployment.sandbox;
+    const client = algorandClient(deployment.sandbox);
     const { signedReceipt, receipt } = await attestBlock({
-      service: world.url,
+      service: deployment.url,
       chain: "algorand",
       height: sampleTransactions.algorandHeight,
       wallet: {
@@ -125,7 +127,7 @@ describe("the receipt of a paid call", () => {
       vault: memoryVault(),
     });
     expect(signedReceipt?.payload).toMatchObject({
-      resourceUrl: `${world.url}/attest-block`,
+      resourceUrl: `${deployment.url}/attest-block`,
       transaction: receipt?.transaction,
     });
   });

@@ -2,40 +2,40 @@ import { join } from "node:path";
 import type { Address } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
 import { type FaultProxy, type ProxiedRequest, type ProxiedResponse, startFaultProxy } from "../crash/fault-proxy.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Bundles, probesOf } from "./cost-probes.ts";
 import { type Counting, startCounting, UPSTREAMS } from "./counting.ts";
-import { type Buy, type DoorName, doorsOf, type Told } from "./doors.ts";
+import { type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { type Envelopes, envelopesOf, named } from "./envelopes.ts";
 import { type Rail, type RailName, railsOf, usdcAccountOf } from "./rails.ts";
+import { type Buy, type Outcome, type TransportName, transportsOf } from "./transports.ts";
 import { type CostRow, readCosts } from "./upstream-cost.ts";
-import { pay, post, sign, startWorld, type World } from "./world.ts";
 
 const NAMES: RailName[] = ["algorand", "base", "solana"];
-const DOORS: DoorName[] = ["HTTP", "MCP", "A2A"];
-/** What a stranger may be told: sentences about what it sent, which are the same whatever is known of the payment. */
+const TRANSPORTS: TransportName[] = ["HTTP", "MCP", "A2A"];
+/** The sentences that a stranger may get: they depend on what it sent alone. */
 const OF_THE_SIGNATURE =
   /^the payer's signature does not fit the payment$|^the payment transaction (is not signed$|has no signature)/;
 
-let world: World;
+let deployment: Deployment;
 let rails: Record<RailName, Rail>;
 let envelopes: Record<RailName, Envelopes>;
-let doors: Record<DoorName, Buy> & AsyncDisposable;
+let transports: Record<TransportName, Buy> & AsyncDisposable;
 let counting: Counting;
 /** Between the counting proxy and the Solana node. */
 let solana: FaultProxy;
 beforeAll(async () => {
-  world = await startWorld({ roundMs: 400 });
-  solana = await startFaultProxy(world.sandbox.solanaRpcUrl as string);
-  counting = await startCounting({ ...world.sandbox, solanaRpcUrl: solana.url });
-  await world.restart(counting.settings);
-  [rails, doors] = await Promise.all([railsOf(world.sandbox), doorsOf(world.url)]);
-  envelopes = envelopesOf(world.sandbox);
+  deployment = await startDeployment({ roundMs: 400 });
+  solana = await startFaultProxy(deployment.sandbox.solanaRpcUrl as string);
+  counting = await startCounting({ ...deployment.sandbox, solanaRpcUrl: solana.url });
+  await deployment.restart(counting.settings);
+  [rails, transports] = await Promise.all([railsOf(deployment.sandbox), transportsOf(deployment.url)]);
+  envelopes = envelopesOf(deployment.sandbox);
 });
 afterAll(async () => {
-  await doors?.[Symbol.asyncDispose]();
-  await world?.close();
+  await transports?.[Symbol.asyncDispose]();
+  await deployment?.close();
   await counting?.[Symbol.asyncDispose]();
   await solana?.close();
 });
@@ -48,41 +48,41 @@ const folder = temporaryFolder();
 afterAll(async () => (await folder)[Symbol.asyncDispose]());
 const newJournal = async () => ({ DATABASE_URL: `sqlite:${join((await folder).path, "another.db")}` });
 
-const txid = () => world.sandbox.sampleTransactions.base as string;
-const signed = (name: RailName) => sign(`${world.url}/attest`, { txid: txid() }, rails[name].client);
+const txid = () => deployment.sandbox.sampleTransactions.base as string;
+const signed = (name: RailName) => sign(`${deployment.url}/attest`, { txid: txid() }, rails[name].client);
 
-/** Has a payment settled behind the service's back. */
+/** Settles a payment without the service. */
 async function settle({ accepted, ...payment }: PaymentPayload): Promise<void> {
   const body = { x402Version: 2, paymentPayload: { ...payment, accepted }, paymentRequirements: accepted };
-  expect(await post(`${world.sandbox.facilitatorUrl}/settle`, body)).toMatchObject({ json: { success: true } });
+  expect(await post(`${deployment.sandbox.facilitatorUrl}/settle`, body)).toMatchObject({ json: { success: true } });
 }
 
-/** What each door says to a payment, which has to be the same, and that nobody was asked to vouch for it or for money. */
-async function toldAtEveryDoor(payment: PaymentPayload): Promise<Told> {
-  const told: Told[] = [];
-  for (const door of DOORS) told.push(withoutTime(await doors[door](txid(), payment)));
-  expect(told).toEqual(told.map(() => told[0]));
-  return told[0] as Told;
+/** Sends a payment over every transport. @returns the outcome, which must be the same on all of them */
+async function sendEverywhere(payment: PaymentPayload): Promise<Outcome> {
+  const outcomes: Outcome[] = [];
+  for (const name of TRANSPORTS) outcomes.push(withoutTime(await transports[name](txid(), payment)));
+  expect(outcomes).toEqual(outcomes.map(() => outcomes[0]));
+  return outcomes[0] as Outcome;
 }
 
-/** Rounds and seconds pass between two doors: the one that a refusal names is not compared. */
-function withoutTime(told: Told): Told {
-  return JSON.parse(JSON.stringify(told).replace(/too soon after (round )?\d+/, "too soon"));
+/** Leaves out the round or second that a refusal names: time passes between two transports. */
+function withoutTime(outcome: Outcome): Outcome {
+  return JSON.parse(JSON.stringify(outcome).replace(/too soon after (round )?\d+/, "too soon"));
 }
 
-describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
+describe.each(NAMES)("a purchase on %s, over every transport,", (name) => {
   const purchase = `purchase-of-${name}`;
   let own: PaymentPayload;
   let bundle: object;
   beforeAll(async () => {
     own = named(await signed(name), purchase);
-    const told = await doors.HTTP(txid(), own);
-    if (told.kind !== "delivered") throw new Error(`nothing was bought: ${JSON.stringify(told)}`);
-    ({ bundle } = told);
+    const outcome = await transports.HTTP(txid(), own);
+    if (outcome.kind !== "delivered") throw new Error(`nothing was bought: ${JSON.stringify(outcome)}`);
+    ({ bundle } = outcome);
     bought[name] = own;
   });
 
-  test("is its payer's alone: whoever has no signature learns nothing, reserves nothing, has nobody asked", async () => {
+  test("is only for its payer: without a valid signature a request learns nothing, reserves nothing and asks no upstream", async () => {
     const { forged, own: made } = envelopes[name];
     const shapes = { ...forged, "signed for another network": made["another network"] };
     for (const [shape, change] of Object.entries(shapes)) {
@@ -90,10 +90,10 @@ describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
       // A payment that the payer never made, under the name of the purchase that it made.
       const fresh = await change(named(await signed(name), purchase));
       const asked = await counting.during(async () => {
-        const told = await toldAtEveryDoor(known);
-        expect([shape, await toldAtEveryDoor(fresh)]).toEqual([shape, told]);
-        expect(told.kind).toBe("payment_required");
-        const error = "error" in told ? String(told.error) : "";
+        const outcome = await sendEverywhere(known);
+        expect([shape, await sendEverywhere(fresh)]).toEqual([shape, outcome]);
+        expect(outcome.kind).toBe("payment_required");
+        const error = "error" in outcome ? String(outcome.error) : "";
         if (shape !== "signed for another network" || name === "base") expect(error).toMatch(OF_THE_SIGNATURE);
         else expect(error).toMatch(/names another ledger|is not offered/);
       });
@@ -104,32 +104,32 @@ describe.each(NAMES)("a purchase on %s, at every door,", (name) => {
     }
   });
 
-  test("is given to its payer, also for another payment under its name, which is left unsettled", async () => {
-    expect(await toldAtEveryDoor(own)).toEqual({ kind: "delivered", bundle });
+  test("is delivered to its payer, also for another payment with the same identifier, which is not settled", async () => {
+    expect(await sendEverywhere(own)).toEqual({ kind: "delivered", bundle });
     const before = await rails[name].received();
-    expect(await toldAtEveryDoor(named(await signed(name), purchase))).toEqual({ kind: "delivered", bundle });
+    expect(await sendEverywhere(named(await signed(name), purchase))).toEqual({ kind: "delivered", bundle });
     expect(await rails[name].received()).toBe(before);
   });
 
-  test("is not offered again for a payment that was made without us, and is for one that expired", async () => {
+  test("is not offered again after a payment that was settled without us, and is after one that expired", async () => {
     const spent = await signed(name);
     await settle(spent);
-    expect(await toldAtEveryDoor(spent)).toEqual({ kind: "problem", code: "payment_unaccounted" });
+    expect(await sendEverywhere(spent)).toEqual({ kind: "problem", code: "payment_unaccounted" });
     const expired = await envelopes[name].own.expired(await signed(name));
-    expect(await toldAtEveryDoor(expired)).toMatchObject({ kind: "payment_required" });
+    expect(await sendEverywhere(expired)).toMatchObject({ kind: "payment_required" });
   });
 });
 
-/** What a request can be about that was bought before. */
+/** Whether a request is about an earlier purchase. */
 const isOfPurchase = ({ request }: CostRow) => /known payment|bundle/.test(request);
-/** What a second request costs less, because the first one's answers are kept. */
+/** Whether a repeated request costs less, because the first one's answers are cached. */
 const isKept = ({ request }: CostRow) => request.includes("?chain=1");
 
 let bundles: Bundles | undefined;
 
 /** Buys a bundle of every kind and chain. */
 async function bundlesOfEveryKind(): Promise<Bundles> {
-  const { algorand, algorandHeight, base, baseHeight } = world.sandbox.sampleTransactions;
+  const { algorand, algorandHeight, base, baseHeight } = deployment.sandbox.sampleTransactions;
   const sources = [
     { chain: "algorand", txId: algorand, height: algorandHeight },
     { chain: "base", txId: base, height: baseHeight },
@@ -138,8 +138,8 @@ async function bundlesOfEveryKind(): Promise<Bundles> {
     Promise.all(
       sources.map(async (source) => {
         const [path, body] = make(source);
-        const payment = await sign(`${world.url}${path}`, body, rails[source.chain].client);
-        const { status, json } = await pay(`${world.url}${path}`, body, payment);
+        const payment = await sign(`${deployment.url}${path}`, body, rails[source.chain].client);
+        const { status, json } = await pay(`${deployment.url}${path}`, body, payment);
         expect(status).toBe(200);
         return json;
       }),
@@ -152,7 +152,7 @@ async function bundlesOfEveryKind(): Promise<Bundles> {
   return { transaction, block, inclusion };
 }
 
-// Each with a service that has just started: calls that were paid are looked at again only after 15 s.
+// Each with a service that has just started: paid calls are looked at again only after 15 s.
 describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   ["about what was bought", costs.filter(isOfPurchase), async () => ({})],
   ["about nothing that was bought", costs.filter((row) => !isOfPurchase(row)), newJournal],
@@ -160,9 +160,9 @@ describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   let made: Awaited<ReturnType<typeof probesOf>>;
   beforeAll(async () => {
     bundles ??= await bundlesOfEveryKind();
-    await world.restart(await settings());
+    await deployment.restart(await settings());
     made = await probesOf({
-      world,
+      deployment,
       bought,
       bundles,
       fillAccounts: fillSolanaAccounts,
@@ -190,10 +190,10 @@ describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   const isAbove = (asked: Record<string, string[]>, { counts }: CostRow) =>
     UPSTREAMS.some((upstream) => (asked[upstream]?.length ?? 0) > counts[upstream]);
 
-  /** Every account lists a page full of transactions without a memo, each of them the purchase's. */
+  /** Makes every account list a page full of transactions without a memo, each of them the purchase's. */
   async function fillSolanaAccounts(): Promise<() => void> {
     const rpc = async (method: string, params: unknown[]) =>
-      (await post(world.sandbox.solanaRpcUrl as string, { jsonrpc: "2.0", id: 1, method, params })).json.result;
+      (await post(deployment.sandbox.solanaRpcUrl as string, { jsonrpc: "2.0", id: 1, method, params })).json.result;
     const slot = (await rpc("getSlot", [])) as number;
     const landed = JSON.stringify(await landedTransaction());
     const entry = (i: number) => ({ signature: `${i}`.padStart(88, "1"), slot, err: null, memo: null });

@@ -4,28 +4,28 @@ import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
 import { encodeNote, parseNote } from "@attestd/proof/note";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
-import { algorandClient, pay, post, sign, startWorld, type World } from "./world.ts";
+import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
 /** The service's own key in this file, so that a test can sign what an honest attestor never would. */
 const attestor = testAttestor("e2e");
 const SEED = createHash("sha256").update("pq e2e").digest("hex");
 
-let world: World;
+let deployment: Deployment;
 let bundle: ProofBundle;
 beforeAll(async () => {
-  world = await startWorld({ networks: [] }, { ATTESTOR_PQ_SEED: SEED });
-  bundle = await buy(world.sandbox.sampleTransactions.algorand);
+  deployment = await startDeployment({ networks: [] }, { ATTESTOR_PQ_SEED: SEED });
+  bundle = await buy(deployment.sandbox.sampleTransactions.algorand);
 });
-afterAll(() => world.close());
+afterAll(() => deployment.close());
 
-async function buy(txid: string, where = world): Promise<ProofBundle> {
+async function buy(txid: string, where = deployment): Promise<ProofBundle> {
   const url = `${where.url}/attest`;
   const answer = await pay(url, { txid }, await sign(url, { txid }, algorandClient(where.sandbox)));
   expect(answer.status, answer.text).toBe(200);
   return JSON.parse(answer.text);
 }
 
-const verify = (body: unknown, query = "") => post(`${world.url}/verify${query}`, body);
+const verify = (body: unknown, query = "") => post(`${deployment.url}/verify${query}`, body);
 
 type Report = { checks: Record<string, string>; failures: { check: string; pointer?: string }[]; attestor: object };
 async function failures(body: unknown, query = ""): Promise<string[]> {
@@ -117,7 +117,7 @@ describe("/verify", () => {
   });
 
   test("refuses a stranger's bundle, however well signed, before any chain is asked", async () => {
-    const stranger = testBundle({ attestor: testAttestor("stranger"), ledger: world.sandbox.ledgerCaip2 });
+    const stranger = testBundle({ attestor: testAttestor("stranger"), ledger: deployment.sandbox.ledgerCaip2 });
     expect(await failures(stranger, "?chain=1")).toEqual(["keyTrust"]);
     expect((await verify(stranger)).json.report).toMatchObject({ attestor: { status: "unknown" } });
   });
@@ -157,7 +157,7 @@ describe("/verify", () => {
       const txnId = `${String.fromCharCode(65 + (n % 26)).repeat(50)}${String.fromCharCode(65 + Math.floor(n / 26))}Q`;
       const body = JSON.stringify(signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, txnId } }));
       const request = { method: "POST", headers: { "content-type": "application/json" }, body, signal: flood.signal };
-      void fetch(`${world.url}/verify?chain=1`, request).then(
+      void fetch(`${deployment.url}/verify?chain=1`, request).then(
         (response) => {
           statuses.push(response.status);
           if (response.status === 503) refused.resolve(response);
@@ -168,27 +168,27 @@ describe("/verify", () => {
     const answer = await refused.promise;
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await answer.json()).toMatchObject({ code: "over_capacity" });
-    expect(await buy(world.sandbox.sampleTransactions.algorand)).toHaveProperty("signature");
+    expect(await buy(deployment.sandbox.sampleTransactions.algorand)).toHaveProperty("signature");
     flood.abort();
     expect([...new Set(statuses)].toSorted()).toEqual(statuses.includes(404) ? [404, 503] : [503]);
   });
 
   test("while the journal's disk is low nothing is sold, /ready says disk_low, and what was delivered is given", async () => {
-    await world.restart({ DISK_RESERVE_MIB: "1000000000" });
-    const ready = await fetch(`${world.url}/ready`);
+    await deployment.restart({ DISK_RESERVE_MIB: "1000000000" });
+    const ready = await fetch(`${deployment.url}/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       503,
       { reasons: [expect.stringMatching(/^disk_low: /)] },
     ]);
-    const body = { txid: world.sandbox.sampleTransactions.algorand };
-    const payment = await sign(`${world.url}/attest`, body, algorandClient(world.sandbox));
-    const sale = await pay(`${world.url}/attest`, body, payment);
+    const body = { txid: deployment.sandbox.sampleTransactions.algorand };
+    const payment = await sign(`${deployment.url}/attest`, body, algorandClient(deployment.sandbox));
+    const sale = await pay(`${deployment.url}/attest`, body, payment);
     expect(sale).toMatchObject({ status: 503, json: { code: "disk_low" } });
-    const given = await fetch(`${world.url}/bundles/${bundleId(bundle)}`);
+    const given = await fetch(`${deployment.url}/bundles/${bundleId(bundle)}`);
     expect([given.status, await given.json()]).toEqual([200, bundle]);
-    await world.restart({ DISK_RESERVE_MIB: undefined });
-    expect((await fetch(`${world.url}/ready`)).status).toBe(200);
-    expect(await pay(`${world.url}/attest`, body, payment)).toMatchObject({ status: 200 });
+    await deployment.restart({ DISK_RESERVE_MIB: undefined });
+    expect((await fetch(`${deployment.url}/ready`)).status).toBe(200);
+    expect(await pay(`${deployment.url}/attest`, body, payment)).toMatchObject({ status: 200 });
   });
 
   test.each([
@@ -210,7 +210,7 @@ describe.skipIf(!recorded)("recorded MainNet transactions", () => {
     const { default: transactions } = await import(`${replayDir}/algorand/transactions/mainnet.json`, {
       with: { type: "json" },
     });
-    const replay = await startWorld({ networks: [], replayDir });
+    const replay = await startDeployment({ networks: [], replayDir });
     try {
       for (const { txid, txnMsgpackBase64 } of transactions.slice(0, 3)) {
         const real = await buy(txid, replay);

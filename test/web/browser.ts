@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type PageAsset, readPage } from "@attestd/web/assets";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { launchChromium } from "./chromium.ts";
 
 const require = createRequire(import.meta.url);

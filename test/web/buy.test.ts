@@ -2,31 +2,31 @@ import { text } from "node:stream/consumers";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { createPublicClient, type Hex, http } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { post } from "../e2e/deployment.ts";
+import { startForeignPage } from "../e2e/foreign-page.ts";
 import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
-import { startShop } from "../e2e/shop.ts";
-import { post } from "../e2e/world.ts";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
+import { closeSite, type Site, startSite } from "./site.ts";
 import { onPayment, walletOf } from "./states.ts";
-import { endVisits, startVisits, type Visits } from "./visits.ts";
 
 const browser: Browser | undefined = await startBrowser();
 afterAll(() => browser?.close());
 
 describe.skipIf(!browser)("buying on the page", () => {
-  let visits: Visits;
+  let site: Site;
   beforeAll(async () => {
-    visits = await startVisits(browser as Browser);
+    site = await startSite(browser as Browser);
   });
-  afterAll(() => endVisits(visits));
+  afterAll(() => closeSite(site));
 
-  const url = (fragment = "") => `${visits.world.url}/${fragment}`;
-  const txid = () => visits.world.sandbox.sampleTransactions.base as string;
+  const url = (fragment = "") => `${site.deployment.url}/${fragment}`;
+  const txid = () => site.deployment.sandbox.sampleTransactions.base as string;
   const received = () =>
-    createPublicClient({ transport: http(visits.world.sandbox.baseRpcUrl) }).readContract({
+    createPublicClient({ transport: http(site.deployment.sandbox.baseRpcUrl) }).readContract({
       address: BASE_USDC,
       abi: USDC_ABI,
       functionName: "balanceOf",
-      args: [visits.world.sandbox.payTo.base as Hex],
+      args: [site.deployment.sandbox.payTo.base as Hex],
     });
   const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
@@ -39,7 +39,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   }
 
   test("shows amount, payee and expiry before the wallet opens; then pays once, and keeps the bundle", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     const before = await received();
     const page = await review(context);
     expect(wallet.asked).not.toContain("eth_requestAccounts");
@@ -66,7 +66,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(seen).toContain("0.001 USDC on Base. No network fee.");
     expect(seen).toContain(`move exactly 0.001 USDC to that address before ${expiry}`);
     expect(seen).toContain("Not charged if it can't be attested.");
-    const { payTo } = visits.world.sandbox;
+    const { payTo } = site.deployment.sandbox;
     expect(seen.replace(/\s/g, "")).toContain(payTo.base);
     expect(seen).toContain("USD Coin (attestd sandbox)");
     expect(message).toMatchObject({ value: "1000", to: payTo.base });
@@ -81,7 +81,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("needs the keyboard alone, and never takes the reader's place away", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     const lost = await watchFocus(context);
     const page = await openPage(context, url());
     const arrived = async (title: string) => {
@@ -95,7 +95,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.keyboard.press("Enter");
     await page.getByText("That is no transaction id").waitFor();
     await arrived("Buy an attestation");
-    // What went wrong is read out with the heading.
+    // The error is read out with the heading.
     expect(await page.locator("h1").getAttribute("aria-describedby")).toBe("trouble");
     await pressByKeyboard(page, "Transaction", "Control+A");
     await page.keyboard.type(txid());
@@ -112,7 +112,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     wallet.onSign = async () => {
       focusedWhileSigning = await page.evaluate("document.activeElement.textContent");
     };
-    // The page is drawn anew while it waits for the service, wherever the reader is.
+    // The page is drawn again while it waits for the service.
     let isDown = true;
     await onPayment(context, async (route) => {
       if (!isDown) return route.continue();
@@ -131,10 +131,10 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("goes on with a signed payment after a reload: the same bundle, one payment, no button to pay again", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     const before = await received();
     let faults = ["no network", "an answer that is lost"];
-    // Holds the payment that a reloaded page sends, for what the page shows meanwhile.
+    // Delays the payment that the reloaded page sends, to look at the page meanwhile.
     const looked = Promise.withResolvers<void>();
     const payments = new Set<string>();
     const keptBefore: unknown[] = [];
@@ -146,7 +146,7 @@ describe.skipIf(!browser)("buying on the page", () => {
       if (fault === undefined) return looked.promise.then(() => route.continue());
       faults = later.length > 0 ? later : faults;
       if (fault === "no network") return route.abort("internetdisconnected");
-      // The service has it, and its answer is lost.
+      // The service gets the payment, and its answer is lost.
       await post(url("attest"), { txid: txid() }, { "payment-signature": payment });
       const json = { code: "attestation_pending", retry: { sameHeader: true } };
       return route.fulfill({ status: 503, headers: { "retry-after": "0" }, json });
@@ -168,7 +168,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect({ signed: wallet.signatures, sent: payments.size }).toEqual({ signed: 1, sent: 1 });
     expect(await received()).toBe(before + 1000n);
 
-    // Kept before it was sent, each time; forgotten now that the bundle is kept.
+    // Stored before each sending; removed once the bundle is stored.
     expect(new Set(keptBefore.map(String))).toEqual(new Set(["true"]));
     expect(await stored(page, "payments")).toEqual([]);
     const [payment = ""] = payments;
@@ -185,7 +185,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("lets only a 402 unlock another payment", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     let answer: object = { status: 404, json: { code: "source_not_found", detail: "No such transaction." } };
     await onPayment(context, (route) => route.fulfill(answer));
     const page = await review(context);
@@ -205,7 +205,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("says what a wallet would not do, before and without any payment", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     const before = await received();
     wallet.chainId = 1;
     wallet.chains.delete(8453);
@@ -216,7 +216,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     wallet.declines = true;
     await press(page, "Sign and pay 0.001 USDC");
     await page.getByText("You declined. Nothing was paid.").waitFor();
-    // Signed, but not wanted any more.
+    // Signed after the reader pressed Cancel.
     wallet.onSign = () => press(page, "Cancel");
     await press(page, "Sign and pay 0.001 USDC");
     await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
@@ -233,10 +233,10 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("without a wallet, or for Algorand, names the command", async () => {
-    const page = await review(await visits.visitor());
-    expect(await shown(page.locator("pre"))).toContain(`npx attestd attest ${txid()} --service ${visits.world.url}`);
+    const page = await review(await site.newContext());
+    expect(await shown(page.locator("pre"))).toContain(`npx attestd attest ${txid()} --service ${site.deployment.url}`);
     await press(page, "Cancel");
-    await page.getByLabel("Transaction").fill(visits.world.sandbox.sampleTransactions.algorand);
+    await page.getByLabel("Transaction").fill(site.deployment.sandbox.sampleTransactions.algorand);
     await press(page, "See the price");
     await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
     await page.getByLabel("Transaction").fill("0x12");
@@ -245,7 +245,7 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("is off where the browser keeps nothing, and says why", async () => {
-    const { context, wallet } = await walletOf(visits);
+    const { context, wallet } = await walletOf(site);
     await context.addInitScript("delete IDBFactory.prototype.open");
     const page = await openPage(context, url("#buy"));
     await page.getByLabel("Transaction").fill(txid());
@@ -255,13 +255,13 @@ describe.skipIf(!browser)("buying on the page", () => {
   });
 
   test("a page of another origin buys with stock @x402/fetch, and reads the bundle and the receipt", async () => {
-    await using shop = await startShop();
-    const context = await visits.visitor();
+    await using foreign = await startForeignPage();
+    const context = await site.newContext();
     const page = await context.newPage();
-    await page.goto(shop.url);
-    // Tracing, and a gateway's own credentials, go with it.
+    await page.goto(foreign.url);
+    // With the headers of tracing and of a gateway's own authentication.
     const headers = { traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`, tracestate: "a=1", authorization: "A" };
-    const purchase = [url("attest"), { txid: txid() }, visits.world.sandbox.payers.base?.privateKey, headers];
+    const purchase = [url("attest"), { txid: txid() }, site.deployment.sandbox.payers.base?.privateKey, headers];
     const bought = await page.evaluate<{ status: number; receipt: string; text: string }>(
       `buy(...${JSON.stringify(purchase)})`,
     );
@@ -270,7 +270,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(verified).toMatchObject({ status: 200, json: { verified: true } });
     expect(JSON.parse(Buffer.from(bought.receipt, "base64").toString())).toMatchObject({ success: true });
 
-    // What Node refuses unread can be read, too.
+    // The answer to a request that Node rejects unread is readable, too.
     const refused = [url("attest"), { "payment-signature": "A".repeat(20_000) }];
     const told = await page.evaluate(`ask(...${JSON.stringify(refused)})`);
     expect(told).toEqual({ status: 431, code: "headers_too_large" });

@@ -8,8 +8,8 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testBundle } from "../bundles/bundles.ts";
 import { choose, type Look, openPage, readCode, shown, signs, startBrowser, violations } from "./browser.ts";
+import { bundle, checkFile, closeSite, current, file, type Site, startSite, tampered } from "./site.ts";
 import { WALKS } from "./states.ts";
-import { bundle, current, endVisits, file, judge, startVisits, tampered, type Visits } from "./visits.ts";
 
 /** Pictures of the page are written only where they are asked for, so that a test leaves no trace. */
 const PICTURES = process.env.ATTESTD_PICTURES;
@@ -25,18 +25,18 @@ const PHONE = { width: 320, height: 640, colorScheme: "dark", reducedMotion: "re
 const A4 = { width: 595, height: 842 };
 
 describe.skipIf(!browser)("the page", () => {
-  let visits: Visits;
+  let site: Site;
   beforeAll(async () => {
-    visits = await startVisits(browser as Browser);
+    site = await startSite(browser as Browser);
   });
-  afterAll(() => endVisits(visits));
+  afterAll(() => closeSite(site));
 
   describe("in every state", () => {
     test.each(Object.entries(WALKS))("is for everyone, in both themes, and fits a phone: %s", async (_, walk) => {
       const looks = new Map<string, Look>();
       const unfolded = new Set<string>();
       let views: (typeof DESK | typeof PHONE)[] = [DESK, PHONE];
-      for await (const { state, page } of walk(visits)) {
+      for await (const { state, page } of walk(site)) {
         await unfold(page, unfolded);
         for (const { width, height, ...media } of views) {
           await page.emulateMedia(media);
@@ -63,7 +63,7 @@ describe.skipIf(!browser)("the page", () => {
     }
 
     test("is there for those who have their own colours, and want nothing to move", async () => {
-      const page = await visits.judged(file(tampered));
+      const page = await site.check(file(tampered));
       await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
       const style = "getComputedStyle(document.querySelector('.verdict'))";
       expect(await page.evaluate(`${style}.borderTopStyle + ${style}.borderLeftWidth`)).toBe("solid4px");
@@ -80,9 +80,9 @@ describe.skipIf(!browser)("the page", () => {
     const verdict = (page: Page) => shown(page.locator(".verdict"));
 
     test("is a certificate whose code leads back to a verified page", async () => {
-      const { url } = visits.world;
-      const bought = await visits.buy();
-      const page = await visits.visit();
+      const { url } = site.deployment;
+      const bought = await site.buy();
+      const page = await site.open();
       await choose(page, file(bought));
       const [saving] = await Promise.all([
         page.waitForEvent("download"),
@@ -93,11 +93,11 @@ describe.skipIf(!browser)("the page", () => {
 
       const code = (await codeOf(svg, page.context())) ?? "no code";
       expect(code).toMatch(new RegExp(`^${url}/#c1\\.[\\w-]{43}\\.${bought.attest.txnId}$`));
-      const led = await openPage(await visits.visitor(), code);
+      const led = await openPage(await site.newContext(), code);
       await led.waitForSelector("[data-state=warning]");
       expect(await verdict(led)).toContain("It is the one that the certificate names.");
 
-      await judge(led, { name: "certificate.svg", contents: svg });
+      await checkFile(led, { name: "certificate.svg", contents: svg });
       expect(await led.locator("[data-state=warning]").count()).toBe(1);
       const keys = parseKeyHistory(await (await fetch(`${url}/.well-known/attestor-keys.json`)).json());
       const report = verify(bought, { trust: keys });
@@ -105,12 +105,12 @@ describe.skipIf(!browser)("the page", () => {
       const judged = { report, bundle: bought, subject: subjectOf(bought), keys: list };
       const making = makingOf(judged, new Date(), "a4");
       const pdf = makeCertificate("pdf", Buffer.from(JSON.stringify(bought)), keys, making);
-      await judge(led, { name: "certificate.pdf", contents: pdf.bytes });
+      await checkFile(led, { name: "certificate.pdf", contents: pdf.bytes });
       expect(await led.locator("[data-state=warning]").count()).toBe(1);
     });
 
     test("is that certificate alone, on one sheet", async () => {
-      const page = await visits.judged(file(bundle));
+      const page = await site.check(file(bundle));
       // In the place of the browser's dialog, which a test cannot press.
       await page.evaluate("globalThis.print = () => undefined");
       await page.getByRole("button", { name: "Print certificate" }).click();
@@ -127,7 +127,7 @@ describe.skipIf(!browser)("the page", () => {
     });
 
     test("is without buttons, and with all that was folded away", async () => {
-      const page = await visits.judged(file(bundle));
+      const page = await site.check(file(bundle));
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
       expect(await page.locator("button:visible, nav:visible").count()).toBe(0);
@@ -139,13 +139,13 @@ describe.skipIf(!browser)("the page", () => {
     });
 
     test("asks for the file that a certificate names where it cannot be fetched, and takes no other", async () => {
-      const fragment = new URL(pointerUrl(visits.world.url, bundle)).hash;
-      const page = await visits.visit(current, fragment);
+      const fragment = new URL(pointerUrl(site.deployment.url, bundle)).hash;
+      const page = await site.open(current, fragment);
       await page.getByText("This certificate names one attestation").waitFor();
       await choose(page, file(testBundle()));
       await page.getByText("Another attestation than the one on the certificate.").waitFor();
       await page.goto("about:blank");
-      await page.goto(`${visits.world.url}/${fragment}`);
+      await page.goto(`${site.deployment.url}/${fragment}`);
       await choose(page, file(bundle));
       await page.waitForSelector("[data-state=verified]");
     });
@@ -169,12 +169,12 @@ describe.skipIf(!browser)("the page", () => {
       ["not-verified", tampered, 800, "light"],
       ["phone", bundle, 390, "light"],
     ] as const) {
-      const page = await visits.judged(file(given));
+      const page = await site.check(file(given));
       await hideAddress(page);
       await look(page, width, width === 390 ? 844 : 700, scheme);
       await take(page, name);
     }
-    const page = await visits.judged(file(bundle), current);
+    const page = await site.check(file(bundle), current);
     const [saving] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save certificate" }).click(),

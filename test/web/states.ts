@@ -4,50 +4,50 @@ import type { BrowserContext, Page, Route } from "playwright-core";
 import type { Hex } from "viem";
 import { usdcTransfer } from "../../packages/web/example.ts";
 import { testBaseBlock, testBlockBundle, testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
-import { post } from "../e2e/world.ts";
+import { post } from "../e2e/deployment.ts";
 import { choose, drop, openPage } from "./browser.ts";
 import { injectWallet } from "./browser-wallet.ts";
 import {
   bundle,
+  checkFile,
   current,
   file,
-  judge,
   ROUND,
   retired,
   revoked,
+  type Site,
   stranger,
   successor,
   tampered,
-  type Visits,
-} from "./visits.ts";
+} from "./site.ts";
 
-/** A state that the page is in, until the walk goes on. */
+/** A state of the page, until the walk goes on. */
 export type Stop = { state: string; page: Page };
 
-/** Every state of the page, each walk on one page: reached as a reader reaches it. */
-export const WALKS: Readonly<Record<string, (visits: Visits) => AsyncGenerator<Stop>>> = {
+/** Walks that reach every state of the page as a reader would, each on one page. */
+export const WALKS: Readonly<Record<string, (site: Site) => AsyncGenerator<Stop>>> = {
   "checking a file": checking,
   "a purchase": purchase,
 };
 
-async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
-  const context = await visitor();
+async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop> {
+  const context = await newContext();
   let served: object | Promise<object> = {};
   await context.route("**/.well-known/attestor-keys.json", async (route) => {
     await route.fulfill({ json: await served }).catch(() => undefined);
   });
-  const page = await openPage(context, `${world.url}/#keys`);
+  const page = await openPage(context, `${deployment.url}/#keys`);
   const at = (state: string): Stop => ({ state, page });
-  const judged = async (value: object, state: string) => {
-    await judge(page, file(value));
+  const checked = async (value: object, state: string) => {
+    await checkFile(page, file(value));
     return at(state);
   };
   const certified = async (state: string, from = "", to = "") => {
-    await judge(page, { name: "certificate.svg", contents: certificate().replaceAll(from, to) });
+    await checkFile(page, { name: "certificate.svg", contents: certificate().replaceAll(from, to) });
     return at(state);
   };
   const goTo = async (fragment: string) => {
-    await page.goto(`${world.url}/${fragment}`);
+    await page.goto(`${deployment.url}/${fragment}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
   };
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -59,42 +59,42 @@ async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
   await page.reload();
   await page.waitForSelector("#ready", { state: "attached" });
   yield at("empty");
-  // Without the key list nothing can be judged; it does not come.
+  // The key list never arrives, and without it nothing is judged.
   await choose(page, file(bundle));
   await page.getByRole("heading", { name: "Reading…" }).waitFor();
   yield at("reading");
   list.resolve(current);
   await page.waitForSelector("[data-state]");
   yield at("verified");
-  yield await judged(testBlockBundle({ round: ROUND }), "verified, a block");
-  yield await judged(testInclusionBundle({ block: testBaseBlock(3), round: ROUND }), "verified, an inclusion");
+  yield await checked(testBlockBundle({ round: ROUND }), "verified, a block");
+  yield await checked(testInclusionBundle({ block: testBaseBlock(3), round: ROUND }), "verified, an inclusion");
   const included = testBundle({ chain: "base", txnBytes: usdcTransfer(), round: ROUND, level: "included" });
-  yield await judged(included, "verified, with a warning");
-  yield await judged(testBundle({ attestor: stranger }), "signer unknown");
+  yield await checked(included, "verified, with a warning");
+  yield await checked(testBundle({ attestor: stranger }), "signer unknown");
   await drop(page, file(testHistory([{ attestor: stranger, fromRound: 1 }])));
   await page.getByText("contradicts attestd.example's own").waitFor();
   yield at("verified, by a key list that another contradicts");
   await goTo("#keys");
   yield at("keys, of which others are known");
-  // The list counts when what was judged before is judged by it again.
+  // The list is in use once the earlier bundle has been judged by it again.
   await drop(page, file(current));
   await page.waitForSelector("[data-state=unknown]");
-  yield await judged(tampered, "failed");
+  yield await checked(tampered, "failed");
   yield await certified("verified, a certificate");
   yield await certified("failed, a certificate with other words", "25.00 USDC", "95.00 USDC");
   yield await certified("a certificate that can't be compared", "layout&quot;:1", "layout&quot;:2");
-  yield await judged({ ...bundle, extra: 1 }, "failed, of another form");
-  yield await judged({ ...current, keys: [] }, "a key list that can't be read");
-  yield await judged({ hello: "world" }, "unreadable");
+  yield await checked({ ...bundle, extra: 1 }, "failed, of another form");
+  yield await checked({ ...current, keys: [] }, "a key list that can't be read");
+  yield await checked({ hello: "world" }, "unreadable");
 
   await press(page, "Check another");
   await press(page, "Example");
   await page.waitForSelector("[data-state]");
   yield at("example");
-  await goTo(new URL(pointerUrl(world.url, bundle)).hash);
+  await goTo(new URL(pointerUrl(deployment.url, bundle)).hash);
   await page.getByText("This certificate names one attestation").waitFor();
   yield at("asked for what a certificate names");
-  await judge(page, file(bundle));
+  await checkFile(page, file(bundle));
   await page.route("**/verify?chain=1", (route) => route.fulfill({ status: 503, json: { detail: "Busy." } }));
   await press(page, "Check on the ledger");
   await page.getByText("Couldn't ask the ledger").waitFor();
@@ -125,11 +125,11 @@ async function* checking({ visitor, world }: Visits): AsyncGenerator<Stop> {
   yield at("a key list that is not believed");
 }
 
-async function* purchase(visits: Visits): AsyncGenerator<Stop> {
-  const { world } = visits;
-  const { algorand, base: txid = "" } = world.sandbox.sampleTransactions;
-  const { context, wallet } = await walletOf(visits);
-  const page = await openPage(context, `${world.url}/#buy`);
+async function* purchase(site: Site): AsyncGenerator<Stop> {
+  const { deployment } = site;
+  const { algorand, base: txid = "" } = deployment.sandbox.sampleTransactions;
+  const { context, wallet } = await walletOf(site);
+  const page = await openPage(context, `${deployment.url}/#buy`);
   const at = (state: string): Stop => ({ state, page });
   const heading = (name: string) => page.getByRole("heading", { name }).waitFor();
   const askPrice = async (id: string) => {
@@ -214,7 +214,7 @@ async function* purchase(visits: Visits): AsyncGenerator<Stop> {
   await press(page, "Sign and pay");
   await heading("Not attested");
   yield at("refused");
-  const unpaid = await post(`${world.url}/attest`, { txid });
+  const unpaid = await post(`${deployment.url}/attest`, { txid });
   const required = unpaid.headers.get("payment-required") as string;
   answer = (route) => route.fulfill({ status: 402, headers: { "payment-required": required }, body: unpaid.text });
   await press(page, "Ask again");
@@ -225,7 +225,7 @@ async function* purchase(visits: Visits): AsyncGenerator<Stop> {
   await press(page, "Sign and pay");
   await heading("Paid, not finished");
   yield at("not finished");
-  // Whoever believes another signer than this service's cannot verify what it sells.
+  // With another signer's key list the page cannot verify what this service sells.
   await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: current }));
   answer = (route) => route.continue();
   await page.reload();
@@ -243,14 +243,14 @@ export function certificate(): string {
   return fromUtf8(makeCertificate("svg", utf8(JSON.stringify(bundle)), current, making).bytes);
 }
 
-/** A visitor with a browser wallet, whose key has USDC. */
-export async function walletOf({ visitor, world }: Visits) {
-  const context = await visitor();
-  const { payers, baseRpcUrl } = world.sandbox;
+/** A new context with a browser wallet whose key has USDC. */
+export async function walletOf({ newContext, deployment }: Site) {
+  const context = await newContext();
+  const { payers, baseRpcUrl } = deployment.sandbox;
   return { context, wallet: await injectWallet(context, payers.base?.privateKey as Hex, baseRpcUrl as string) };
 }
 
-/** Answers in the place of the service whatever carries a payment. */
+/** Answers every request with a payment in place of the service. */
 export async function onPayment(context: BrowserContext, answer: (route: Route) => Promise<void>): Promise<void> {
   await context.route("**/attest", (route) =>
     route.request().headers()["payment-signature"] === undefined
@@ -259,7 +259,7 @@ export async function onPayment(context: BrowserContext, answer: (route: Route) 
   );
 }
 
-/** Puts wallets on a page that announce themselves (EIP-6963), and know no account. */
+/** Adds wallets to a page which announce themselves (EIP-6963) and have no account. */
 async function announceWallets(page: Page, names: readonly string[]): Promise<void> {
   await page.evaluate(`addEventListener("eip6963:requestProvider", () => {
     for (const name of ${JSON.stringify(names)}) {

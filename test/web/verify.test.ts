@@ -6,9 +6,9 @@ import type { KeyHistory } from "@attestd/proof/trust";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../docs/verify/bundles.ts";
-import { temporaryFolder } from "../../packages/attestd/test/command.ts";
 import { testBundle, testHistory, testPayment } from "../bundles/bundles.ts";
-import { heldAt } from "../e2e/held-at.ts";
+import { withOrigin } from "../e2e/key-histories.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import {
   choose,
   drop,
@@ -22,57 +22,57 @@ import {
   startBrowser,
   watchFocus,
 } from "./browser.ts";
-import { certificate } from "./states.ts";
 import {
   attestor,
   bundle,
+  checkFile,
+  closeSite,
   current,
-  endVisits,
   file,
-  judge,
   ROUND,
   retired,
   revoked,
-  startVisits,
+  type Site,
+  startSite,
   stranger,
   successor,
   tampered,
-  type Visits,
-} from "./visits.ts";
+} from "./site.ts";
+import { certificate } from "./states.ts";
 
-/** A list of a stranger's key alone, in the site's own name. */
+/** A list with only a stranger's key, in the site's own name. */
 const strangers = testHistory([{ attestor: stranger, fromRound: 1 }]);
 
 const browser: Browser | undefined = await startBrowser();
 afterAll(() => browser?.close());
 
 describe.skipIf(!browser)("the page checks", () => {
-  let visits: Visits;
-  /** Bought of the world's own service. */
+  let site: Site;
+  /** Bought from the site's service. */
   let bought: ProofBundle;
   beforeAll(async () => {
-    visits = await startVisits(browser as Browser);
-    bought = await visits.buy();
+    site = await startSite(browser as Browser);
+    bought = await site.buy();
   });
-  afterAll(() => endVisits(visits));
-  const judged = (given: GivenFile, history?: KeyHistory) => visits.judged(given, history);
+  afterAll(() => closeSite(site));
+  const checked = (given: GivenFile, history?: KeyHistory) => site.check(given, history);
 
-  /** What the reader is taken to. */
+  /** The heading that has the focus. */
   const focused = (page: Page) => shown(page.locator("h1:focus"));
   const verdict = (page: Page) => shown(page.locator(".verdict"));
   const links = (page: Page) =>
     page.locator("main a[href^=https]").evaluateAll((all) => all.map((a) => a.getAttribute("href")));
-  /** What stands on the page, from its top. */
+  /** The outline of the page, from the top. */
   const outline = (page: Page) =>
     page
       .locator("main :is(h1, button.primary, h2, summary, .limits)")
       .evaluateAll((all) => all.map((one) => (one.classList.contains("limits") ? "limits" : one.textContent)));
 
   test("a bundle without asking anyone, and says no more than the bundle proves", async () => {
-    const page = await judged(file({ hello: "world" }));
+    const page = await checked(file({ hello: "world" }));
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
-    await judge(page, file(bundle));
+    await checkFile(page, file(bundle));
     expect(await focused(page)).toBe("Verified");
     expect(await page.title()).toBe("Verified · attestd");
     expect(await verdict(page)).toContain(
@@ -102,7 +102,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and shows what failed first, and nothing that a changed file claims as if it were so", async () => {
-    const page = await judged(file(tampered));
+    const page = await checked(file(tampered));
     expect(await focused(page)).toBe("Not verified");
     expect(await verdict(page)).toContain("Changed after signing, or another file's signature. Don't rely on it.");
     expect(await outline(page)).toEqual([
@@ -131,15 +131,15 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and names a stranger's key for what it is, and takes the stranger's key list when it is given", async () => {
-    const page = await visits.visit(current);
-    await judge(page, file(testBundle({ attestor: stranger })));
+    const page = await site.open(current);
+    await checkFile(page, file(testBundle({ attestor: stranger })));
     expect(await focused(page)).toBe("Signer unknown");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
     expect(await verdict(page)).toContain("Unchanged, but its key is in no history here. Anyone could have made it.");
     expect(await links(page)).toEqual([]);
-    await drop(page, file(heldAt("https://stranger.example", strangers), "keys.json"));
+    await drop(page, file(withOrigin("https://stranger.example", strangers), "keys.json"));
     await page.waitForSelector("[data-state=verified]");
-    // Whoever made the bundle may have made the list.
+    // The author of the bundle may have written the list too.
     expect(await verdict(page)).toContain("The signer is known from the key list that you gave, not from this site.");
     expect(await verdict(page)).toMatch(/Rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\./);
   });
@@ -147,9 +147,9 @@ describe.skipIf(!browser)("the page checks", () => {
   test.each(["", "#keys"])(
     "and judges a bundle by a key list that was dropped just before it, at /%s",
     async (view) => {
-      const list = file(heldAt("https://stranger.example", strangers), "keys.json");
+      const list = file(withOrigin("https://stranger.example", strangers), "keys.json");
       const given = file(testBundle({ attestor: stranger }));
-      const page = await visits.visit(current, view);
+      const page = await site.open(current, view);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await dropEach(page, [list], [given]);
       await page.waitForSelector("[data-state]");
@@ -161,18 +161,18 @@ describe.skipIf(!browser)("the page checks", () => {
 
   test.each<[string, KeyHistory, typeof stranger?]>([
     ["another key", strangers],
-    ["another key, by another scheme", heldAt("http://attestd.example", strangers)],
+    ["another key, by another scheme", withOrigin("http://attestd.example", strangers)],
     [
       "a successor, endorsed with a stolen key, of which the site knows nothing",
       testHistory([
         { attestor, fromRound: 1 },
         { attestor: stranger, fromRound: 500 },
       ]),
-      // The bundle may claim the attestor's account; only the ledger would show that it never sent the note.
+      // The bundle may claim the attestor's account; only the ledger shows that it never sent the note.
       { ...stranger, algorandAddress: attestor.algorandAddress },
     ],
   ])("and is never green by a dropped list that gives the site's own name %s", async (_, forged, signer = stranger) => {
-    const page = await visits.visit(current);
+    const page = await site.open(current);
     await drop(page, file(testBundle({ attestor: signer })), file(forged, "keys.json"));
     await page.waitForSelector("[data-state=warning]");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
@@ -181,21 +181,21 @@ describe.skipIf(!browser)("the page checks", () => {
     );
     expect(await links(page)).toEqual([]);
     expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
-    await page.goto(`${visits.world.url}/#keys`);
+    await page.goto(`${site.deployment.url}/#keys`);
     await page.getByText(/contradicts attestd\.example's own|does not have this key/).waitFor();
   });
 
   test("and judges by the site's own list where that goes on from the one that was dropped", async () => {
-    const page = await visits.visit(revoked);
+    const page = await site.open(revoked);
     // A list from before the key was withdrawn.
     await drop(page, file(current, "keys.json"));
-    await judge(page, file(bundle));
+    await checkFile(page, file(bundle));
     expect(await page.locator(".verdict").getAttribute("data-state")).toBe("revoked");
-    expect(await verdict(page)).toContain(`Rests on the key list of ${new URL(visits.world.url).host}, fetched on `);
+    expect(await verdict(page)).toContain(`Rests on the key list of ${new URL(site.deployment.url).host}, fetched on `);
   });
 
   test("and knows no date of a list that was pasted, so that it counts as old", async () => {
-    const page = await visits.visit({ ...current, keys: [] } as KeyHistory);
+    const page = await site.open({ ...current, keys: [] } as KeyHistory);
     await paste(page, JSON.stringify(current));
     await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
     await drop(page, file(bundle));
@@ -208,13 +208,13 @@ describe.skipIf(!browser)("the page checks", () => {
       name: "c.svg",
       contents: certificate().replaceAll(from, to),
     });
-    const page = await judged(svg("", ""));
+    const page = await checked(svg("", ""));
     expect(await focused(page)).toBe("Verified");
     expect(await verdict(page)).toContain(
       "The certificate's words are those of its bundle. By its maker's word alone it was checked on ",
     );
 
-    await judge(page, svg("25.00 USDC", "9,999,999.00 USDC"));
+    await checkFile(page, svg("25.00 USDC", "9,999,999.00 USDC"));
     expect(await focused(page)).toBe("Not verified");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("failed");
     expect(await verdict(page)).toContain("The certificate's words are not those of its bundle");
@@ -223,7 +223,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await links(page)).toEqual([]);
     expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
 
-    await judge(page, svg("layout&quot;:1", "layout&quot;:2"));
+    await checkFile(page, svg("layout&quot;:1", "layout&quot;:2"));
     expect(await focused(page)).toBe("Words not compared");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
     expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on them.");
@@ -231,7 +231,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and keeps what a replaced key signed, and says so", async () => {
-    const page = await judged(file(bundle), retired);
+    const page = await checked(file(bundle), retired);
     expect(await focused(page)).toBe("Verified");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("passed");
     expect(await verdict(page)).toContain(`signed it with a key current in round ${ROUND}, replaced since.`);
@@ -241,7 +241,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and does not believe a withdrawn key, unless the ledger shows the record", async () => {
-    const page = await judged(file(bundle), revoked);
+    const page = await checked(file(bundle), revoked);
     expect(await focused(page)).toBe("Not verified");
     expect(await verdict(page)).toMatch(
       /Key withdrawn in round \d+; .* can't be believed\.\s+The ledger check can show/,
@@ -262,7 +262,7 @@ describe.skipIf(!browser)("the page checks", () => {
     ["a PDF of someone else", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
     ["a broken key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "A key list that can't be believed"],
   ])("and can't read %s, and says why", async (_, given, why) => {
-    const page = await judged(given);
+    const page = await checked(given);
     expect(await focused(page)).toBe("Can't read this file");
     expect(await verdict(page)).toContain(why);
   });
@@ -272,7 +272,7 @@ describe.skipIf(!browser)("the page checks", () => {
     const big = join(folder.path, "big.json");
     await writeFile(big, "");
     await truncate(big, 5_000_000);
-    const page = await judged(file({ hello: "world" }));
+    const page = await checked(file({ hello: "world" }));
     await page.getByRole("button", { name: "Check another" }).click();
     await choose(page, big);
     await page.waitForSelector("[data-state=unreadable]");
@@ -280,7 +280,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("what is pasted, and tries out an example that is believed for itself alone", async () => {
-    const page = await judged(file({ hello: "world" }));
+    const page = await checked(file({ hello: "world" }));
     await page.getByRole("button", { name: "Check another" }).click();
     await page.getByRole("button", { name: "Example" }).click();
     await page.waitForSelector("[data-state=warning]");
@@ -292,7 +292,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and copies ids whole, and says that it did", async () => {
-    const page = await judged(file(bundle));
+    const page = await checked(file(bundle));
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const copies = page.getByRole("button", { name: /^Copy / });
     const [count, labels] = [await copies.count(), [] as (string | null)[]];
@@ -313,8 +313,8 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("without a network once it was loaded, and after a reload too", async () => {
-    const context = await visits.visitor(undefined, { serviceWorkers: "allow" });
-    const page = await openPage(context, visits.world.url);
+    const context = await site.newContext(undefined, { serviceWorkers: "allow" });
+    const page = await openPage(context, site.deployment.url);
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)");
     await context.setOffline(true);
     await choose(page, file(bought));
@@ -330,13 +330,13 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and says so while a slow file is read, and can be told to stop", async () => {
-    const context = await visits.visitor();
-    // Without the key list nothing can be judged; it does not come.
+    const context = await site.newContext();
+    // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
-    const page = await openPage(context, visits.world.url);
+    const page = await openPage(context, site.deployment.url);
     await page.getByRole("button", { name: "Choose file" }).focus();
     await choose(page, file(bundle));
-    // Where the reader was is gone: the focus is on what has come.
+    // The element that had the focus is gone: the new view has it.
     await expect.poll(() => focused(page)).toBe("Reading…");
     expect(await shown(page.getByRole("status"))).toBe("Reading…");
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -344,9 +344,9 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and compares with the ledger when asked, by the keyboard alone", async () => {
-    const context = await visits.visitor();
+    const context = await site.newContext();
     const lost = await watchFocus(context);
-    const page = await openPage(context, visits.world.url);
+    const page = await openPage(context, site.deployment.url);
     const press = (name: string) => pressByKeyboard(page, name);
     const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Choose file")]);
     const buffer = Buffer.from(JSON.stringify(bought));
@@ -375,7 +375,7 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and leaves the verdict when the service is out, and asks again", async () => {
-    const page = await judged(file(bundle));
+    const page = await checked(file(bundle));
     let answer: object = { status: 503, json: { detail: "The chain cannot be asked now." } };
     await page.route("**/verify?chain=1", (route) => route.fulfill(answer));
     await page.getByRole("button", { name: "Check on the ledger" }).click();
@@ -392,7 +392,7 @@ describe.skipIf(!browser)("the page checks", () => {
 
   test("and shows markup and tricks of writing direction as the text that they are", async () => {
     const txnBytes = testPayment('<img src=x onerror="document.title=1">\u202egpj');
-    const page = await judged(file(testBundle({ txnBytes })));
+    const page = await checked(file(testBundle({ txnBytes })));
     await page.getByText("Decoded transaction").click();
     expect(await shown(page.locator("details[open]"))).toContain('<img src=x onerror="document.title=1">\\u{202e}gpj');
     expect(await page.locator("main img").count()).toBe(0);
@@ -400,10 +400,10 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test("and does not believe a key list that takes back what an earlier one said", async () => {
-    const context = await visits.visitor();
+    const context = await site.newContext();
     let served = retired;
     await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: served }));
-    const page = await openPage(context, visits.world.url);
+    const page = await openPage(context, site.deployment.url);
     await choose(page, file(bundle));
     await page.waitForSelector("[data-state=verified]");
     served = testHistory([{ attestor: successor, fromRound: 1 }]);
@@ -416,7 +416,7 @@ describe.skipIf(!browser)("the page checks", () => {
   test.each(Object.entries(HISTORIES))(
     "and says of every bundle of the table, by the history %s, what is right",
     async (keys, history) => {
-      const page = await visits.visit(history);
+      const page = await site.open(history);
       const cases = CASES.filter((one) => one.keys === keys);
       const judgements = await judgeAll(
         page,
@@ -433,7 +433,7 @@ describe.skipIf(!browser)("the page checks", () => {
   );
 
   test("and is served so that caches and other sites can do no harm", async () => {
-    const { url } = visits.world;
+    const { url } = site.deployment;
     const answer = await fetch(url);
     expect(answer.headers.get("content-security-policy")).toMatch(
       /default-src 'none'.*connect-src 'self'.*frame-ancestors 'none'/,

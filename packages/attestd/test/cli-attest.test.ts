@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testAttestor, testBundle, testHistory, testPayment } from "../../../test/bundles/bundles.ts";
-import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/held-at.ts";
+import { SANDBOX_LEDGER, sandboxHistory } from "../../../test/e2e/key-histories.ts";
+import { attestd, start } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
   ALGORAND_OFFER,
   BASE_OFFER,
@@ -13,7 +15,6 @@ import {
   paymentRequired,
   problem,
 } from "../../client/test/fake-service.ts";
-import { attestd, start, temporaryFolder } from "./command.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;

@@ -4,6 +4,8 @@ import type { Bundle } from "@attestd/proof";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { testBaseBlock, testBlockBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
+import { attestd } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import {
   ALGORAND_OFFER,
   BASE_OFFER,
@@ -12,7 +14,6 @@ import {
   paymentRequired,
   problem,
 } from "../../client/test/fake-service.ts";
-import { attestd, temporaryFolder } from "./command.ts";
 
 const block = testBlockBundle({ block: testBaseBlock(2) });
 const inclusion = testInclusionBundle({ block: testBaseBlock(2), index: 1 });

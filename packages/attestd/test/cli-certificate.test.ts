@@ -13,7 +13,8 @@ import {
   testHistory,
   testInclusionBundle,
 } from "../../../test/bundles/bundles.ts";
-import { attestd, type CommandOptions, temporaryFolder } from "./command.ts";
+import { attestd, type CommandOptions } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 const SANDBOX = "algorand:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 const attestor = testAttestor();

@@ -3,9 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { attestd } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { commandLine } from "../src/command-line.ts";
 import { environmentOf } from "../src/environment.ts";
-import { attestd, temporaryFolder } from "./command.ts";
 
 /* Each script is loaded by its own shell, which is asked what it would complete. */
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { keyId } from "@attestd/proof";
 import algosdk from "algosdk";
 import { expect, test } from "vitest";
-import { attestd, temporaryFolder } from "./command.ts";
+import { attestd } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 test("keygen makes an attestor's keys, in files of the owner's alone, and tells what to do with them", async () => {
   await using folder = await temporaryFolder();

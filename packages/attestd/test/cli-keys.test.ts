@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { encodeNote, keyEntryHash, toBase64 } from "@attestd/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testAttestor, testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
-import { attestd, temporaryFolder } from "./command.ts";
+import { attestd } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 const attestor = testAttestor();
 const successor = { ...testAttestor("successor"), algorandAddress: attestor.algorandAddress };

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { attestd, type CommandOptions, start, startShell, temporaryFolder } from "./command.ts";
+import { attestd, type CommandOptions, start, startShell } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 type Running = ReturnType<typeof start> & { out: () => string; err: () => string };
 

@@ -8,11 +8,12 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
+import { attestd, attestdProcess, MAIN, start } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { everyCommand, pathOf } from "../src/command-line/tree.ts";
 import { commandLine } from "../src/command-line.ts";
 import { environmentOf } from "../src/environment.ts";
 import { EXIT } from "../src/failure.ts";
-import { attestd, attestdProcess, MAIN, start, temporaryFolder } from "./command.ts";
 
 const BIN = fileURLToPath(new URL("../bin/attestd.js", import.meta.url));
 const COMMANDS = everyCommand(

@@ -11,9 +11,10 @@ import {
   testHistory,
   testInclusionBundle,
 } from "../../../test/bundles/bundles.ts";
-import { heldAt, SANDBOX_LEDGER as SANDBOX, sandboxHistory } from "../../../test/e2e/held-at.ts";
+import { SANDBOX_LEDGER as SANDBOX, sandboxHistory, withOrigin } from "../../../test/e2e/key-histories.ts";
+import { attestd, type InProcess } from "../../../test/helpers/command.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { WARNINGS } from "../../web/src/words.ts";
-import { attestd, type InProcess, temporaryFolder } from "./command.ts";
 
 const bundle = testBundle();
 const { txnId } = bundle.source;
@@ -152,27 +153,27 @@ describe("attestd verify", () => {
   test.each([
     [
       "MainNet",
-      heldAt("https://attestd.real.example", testHistory(undefined, ALGORAND_MAINNET)),
+      withOrigin("https://attestd.real.example", testHistory(undefined, ALGORAND_MAINNET)),
       /speaks for https:\/\/attestd\.real\.example/,
     ],
     [
       "MainNet, on this machine",
-      heldAt("http://127.0.0.1:4020", testHistory(undefined, ALGORAND_MAINNET)),
+      withOrigin("http://127.0.0.1:4020", testHistory(undefined, ALGORAND_MAINNET)),
       /on algorand:wGHE2Pwdvd7S/,
     ],
     [
       "TestNet",
-      heldAt("http://127.0.0.1:4020", testHistory(undefined, "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe")),
+      withOrigin("http://127.0.0.1:4020", testHistory(undefined, "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe")),
       /on algorand:SGO1GKSz/,
     ],
     [
       "someone else",
-      heldAt("https://attestd.real.example", testHistory(undefined, SANDBOX)),
+      withOrigin("https://attestd.real.example", testHistory(undefined, SANDBOX)),
       /speaks for https:\/\/attestd\.real\.example/,
     ],
     [
       "a name that begins like this machine's",
-      heldAt("http://127.0.0.1.evil.example", testHistory(undefined, SANDBOX)),
+      withOrigin("http://127.0.0.1.evil.example", testHistory(undefined, SANDBOX)),
       /127\.0\.0\.1\.evil/,
     ],
   ])("does not believe a folder that comes with the keys of %s, unless they are named", async (_, keys, words) => {

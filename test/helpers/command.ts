@@ -1,16 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { run } from "../src/cli.ts";
-import { environmentOf } from "../src/environment.ts";
+import { run } from "../../packages/attestd/src/cli.ts";
+import { environmentOf } from "../../packages/attestd/src/environment.ts";
 
-/** Compiled code, for all runs of all tests. */
+/** Folder of compiled code, shared by all runs of all tests. */
 const CACHE = join(tmpdir(), "attestd-test-cache");
-export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../packages/attestd/src/main.ts", import.meta.url));
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
@@ -18,18 +17,18 @@ export type CommandOptions = {
   cwd?: string;
   /** Over an environment that has only PATH and a UTF-8 locale. */
   env?: Record<string, string>;
-  /** What it reads from standard input. */
+  /** Standard input. */
   input?: string;
 };
 
 export type Running = ChildProcessWithoutNullStreams & { ended: Promise<Ended> };
 
-/** A running `attestd`, as a process of its own with pipes for its streams. */
+/** Starts `attestd` as a process of its own, with pipes for its streams. */
 export function start(args: string[], { cwd, env, input }: CommandOptions = {}): Running {
   return watched(spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) }), input);
 }
 
-/** A running line of a shell. */
+/** Starts a line of a shell. */
 export function startShell(line: string, { cwd, env, input }: CommandOptions = {}): Running {
   return watched(spawn("sh", ["-c", line], { cwd, env: variablesOf(cwd, env) }), input);
 }
@@ -62,15 +61,15 @@ export type InProcess = CommandOptions & {
   onError?: (text: string) => void;
 };
 
-/** The current folder belongs to the whole process: commands in it wait for one another. */
+/** Commands run one after the other, because the current folder belongs to the whole process. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `attestd` to its end, in this process: all of it but the few lines of `main.ts`.
+ * Runs `attestd` to its end in this process: all but the few lines of `main.ts`.
  *
- * @param options.stop asks it to stop
- * @param options.onError hears what it writes to standard error
- * @param options.screen makes terminals of its streams
+ * @param options.stop aborted to ask it to stop
+ * @param options.onError receives what it writes to standard error
+ * @param options.screen makes its streams terminals
  */
 export function attestd(
   args: string[],
@@ -109,10 +108,4 @@ export function attestd(
   });
   last = ended.catch(() => undefined);
   return ended;
-}
-
-/** A folder that is gone afterwards. */
-export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
-  const path = await mkdtemp(join(tmpdir(), "attestd-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

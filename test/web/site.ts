@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";
 import { testAttestor, testBundle, testHistory } from "../bundles/bundles.ts";
-import { algorandClient, pay, sign, startWorld, type World } from "../e2e/world.ts";
+import { algorandClient, type Deployment, pay, sign, startDeployment } from "../e2e/deployment.ts";
 import { drop, freshPage, type GivenFile, openPage } from "./browser.ts";
 
 export const attestor = testAttestor();
@@ -26,36 +26,36 @@ export const revoked = testHistory([{ attestor, fromRound: 1, revokedRound: ROUN
 
 export const file = (value: unknown, name = "bundle.json"): GivenFile => ({ name, contents: JSON.stringify(value) });
 
-/** Visitors of a page that a service serves, on a sandbox of its own. */
-export type Visits = AsyncDisposable & {
-  world: World;
-  /** A visitor without a past. @param history served in the place of the service's own */
-  visitor(history?: KeyHistory, options?: { serviceWorkers?: "allow" | "block" }): Promise<BrowserContext>;
-  /** The page as such a visitor opens it. @param fragment of the URL */
-  visit(history?: KeyHistory, fragment?: string): Promise<Page>;
-  /** What the page says of a file, on a page that others use as well: for looking at, not for changing. */
-  judged(given: GivenFile, history?: KeyHistory): Promise<Page>;
-  /** Of the world's own service. */
+/** The page as a service serves it, on a sandbox of its own, and browsers that open it. */
+export type Site = AsyncDisposable & {
+  deployment: Deployment;
+  /** A new browser context, with nothing stored. @param history served instead of the service's own */
+  newContext(history?: KeyHistory, options?: { serviceWorkers?: "allow" | "block" }): Promise<BrowserContext>;
+  /** Opens the page in a new context. @param fragment of the URL */
+  open(history?: KeyHistory, fragment?: string): Promise<Page>;
+  /** Checks a file on a page that is shared by all tests with this history: it must not be changed. */
+  check(given: GivenFile, history?: KeyHistory): Promise<Page>;
+  /** Buys an attestation from the site's service. */
   buy(): Promise<ProofBundle>;
-  /** What the page did not mean to happen: uncaught errors, and what its content security policy forbids. */
+  /** Uncaught errors of the page, and violations of its content security policy. */
   faults: readonly string[];
 };
 
-/** @throws AssertionError when the page had a fault meanwhile */
-export async function endVisits(visits?: Visits): Promise<void> {
-  await visits?.[Symbol.asyncDispose]();
-  expect(visits?.faults).toEqual([]);
+/** @throws AssertionError when the page had a fault */
+export async function closeSite(site?: Site): Promise<void> {
+  await site?.[Symbol.asyncDispose]();
+  expect(site?.faults).toEqual([]);
 }
 
-export async function startVisits(browser: Browser): Promise<Visits> {
-  const world = await startWorld({ networks: ["base"] }, {}, { page: await freshPage() });
+export async function startSite(browser: Browser): Promise<Site> {
+  const deployment = await startDeployment({ networks: ["base"] }, {}, { page: await freshPage() });
   const contexts: BrowserContext[] = [];
-  const readers = new Map<KeyHistory, Promise<Page>>();
+  const shared = new Map<KeyHistory, Promise<Page>>();
   const faults: string[] = [];
-  const visits: Visits = {
-    world,
+  const site: Site = {
+    deployment,
     faults,
-    async visitor(history, options) {
+    async newContext(history, options) {
       const context = await browser.newContext({ serviceWorkers: "block", ...options });
       contexts.push(context);
       context.on("weberror", (error) => faults.push(String(error.error())));
@@ -66,30 +66,30 @@ export async function startVisits(browser: Browser): Promise<Visits> {
         await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: history }));
       return context;
     },
-    async visit(history, fragment = "") {
-      return openPage(await visits.visitor(history), `${world.url}/${fragment}`);
+    async open(history, fragment = "") {
+      return openPage(await site.newContext(history), `${deployment.url}/${fragment}`);
     },
-    async judged(given, history = current) {
-      const opening = readers.get(history) ?? visits.visit(history);
-      readers.set(history, opening);
+    async check(given, history = current) {
+      const opening = shared.get(history) ?? site.open(history);
+      shared.set(history, opening);
       const page = await opening;
-      await judge(page, given);
+      await checkFile(page, given);
       return page;
     },
     async buy() {
-      const [url, body] = [`${world.url}/attest`, { txid: world.sandbox.sampleTransactions.algorand }];
-      return JSON.parse((await pay(url, body, await sign(url, body, algorandClient(world.sandbox)))).text);
+      const [url, body] = [`${deployment.url}/attest`, { txid: deployment.sandbox.sampleTransactions.algorand }];
+      return JSON.parse((await pay(url, body, await sign(url, body, algorandClient(deployment.sandbox)))).text);
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(contexts.map((context) => context.close()));
-      await world.close();
+      await deployment.close();
     },
   };
-  return visits;
+  return site;
 }
 
-/** Drops a file on a page, and waits for what it says of it. */
-export async function judge(page: Page, given: GivenFile): Promise<void> {
+/** Drops a file on a page, and waits for the verdict. */
+export async function checkFile(page: Page, given: GivenFile): Promise<void> {
   await page.evaluate("document.querySelector('main').replaceChildren()");
   await drop(page, given);
   await page.waitForSelector("[data-state]");

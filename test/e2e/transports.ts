@@ -1,22 +1,22 @@
 import type { ProofBundle } from "@attestd/proof/bundle";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PaymentPayload } from "@x402/core/types";
-import { pay, post } from "./world.ts";
+import { pay, post } from "./deployment.ts";
 
-/** What a door says to a payment, whatever its words: the bundle, why another payment may be made, or a problem. */
-export type Told =
+/** The answer to a payment, the same for every transport: the bundle, the reason of a 402, or a problem. */
+export type Outcome =
   | { kind: "delivered"; bundle: ProofBundle }
   | { kind: "payment_required"; error: unknown }
   | { kind: "problem"; code: unknown };
 
-/** Buys the attestation of a transaction by one door. */
-export type Buy = (txid: string, payment: PaymentPayload) => Promise<Told>;
+/** Buys the attestation of a transaction over one transport. */
+export type Buy = (txid: string, payment: PaymentPayload) => Promise<Outcome>;
 
-export type DoorName = "HTTP" | "MCP" | "A2A";
+export type TransportName = "HTTP" | "MCP" | "A2A";
 
-/** The three doors of a service, each by its own protocol. */
-export async function doorsOf(url: string): Promise<Record<DoorName, Buy> & AsyncDisposable> {
-  const mcp = new Client({ name: "doors", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+/** Opens the three transports of a service. */
+export async function transportsOf(url: string): Promise<Record<TransportName, Buy> & AsyncDisposable> {
+  const mcp = new Client({ name: "transports", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
   return {
     HTTP: (txid, payment) => buyByHttp(url, txid, payment),
@@ -26,13 +26,13 @@ export async function doorsOf(url: string): Promise<Record<DoorName, Buy> & Asyn
   };
 }
 
-async function buyByHttp(url: string, txid: string, payment: PaymentPayload): Promise<Told> {
+async function buyByHttp(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
   const { status, json } = await pay(`${url}/attest`, { txid }, payment);
   if (status === 200) return { kind: "delivered", bundle: json as unknown as ProofBundle };
   return status === 402 ? { kind: "payment_required", error: json.error } : { kind: "problem", code: json.code };
 }
 
-async function buyByMcp(client: Client, txid: string, payment: PaymentPayload): Promise<Told> {
+async function buyByMcp(client: Client, txid: string, payment: PaymentPayload): Promise<Outcome> {
   const result = await client.callTool({ name: "attest", arguments: { txid }, _meta: { "x402/payment": payment } });
   const said = result.structuredContent as Record<string, unknown>;
   if (result.isError !== true) return { kind: "delivered", bundle: said as unknown as ProofBundle };
@@ -46,7 +46,7 @@ type Task = {
 };
 type Rpc = { result?: Task; error?: { data?: { code?: string } } };
 
-async function buyByA2a(url: string, txid: string, payment: PaymentPayload): Promise<Told> {
+async function buyByA2a(url: string, txid: string, payment: PaymentPayload): Promise<Outcome> {
   const say = async (message: object) => {
     const params = { message: { kind: "message", role: "user", messageId: crypto.randomUUID(), ...message } };
     const { json } = await post(`${url}/a2a`, { jsonrpc: "2.0", id: 1, method: "message/send", params });

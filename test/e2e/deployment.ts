@@ -17,33 +17,33 @@ import { type Answering, heldToContract } from "./contract.ts";
 
 type Settings = Record<string, string | undefined>;
 
-/** A sandbox with a service on it, in this process, wired by the settings that an operator would use. */
-export type World = {
+/** A sandbox and a service on it, in this process, with the settings that an operator would use. */
+export type Deployment = {
   sandbox: Sandbox;
-  /** Of the service that runs now. */
+  /** Origin of the running service. */
   url: string;
   /** Stops the service and starts it again on the same journal. */
   restart(over?: Settings): Promise<void>;
   /** Stops the service alone. */
   stopService(): Promise<void>;
-  /** @throws Error when an answer of the service, to whoever it was, was not as its OpenAPI document says */
+  /** @throws Error when any answer of the service did not follow its OpenAPI document */
   close(): Promise<void>;
 };
 
 /**
- * Starts a world.
+ * Starts a sandbox and a service.
  *
  * @param over settings that replace the sandbox's own
- * @param watch.contract whether every answer is held to the OpenAPI document from inside; without, the service runs as
- * it does for an operator, shortcuts and all
- * @param watch.page the page for people, which most tests do without
+ * @param watch.contract whether every answer is checked against the OpenAPI document inside the service; if not, the
+ * service runs as it does for an operator, shortcuts included
+ * @param watch.page the page for people, which most tests do not need
  */
-export async function startWorld(
+export async function startDeployment(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
   { contract = true, page }: { contract?: boolean; page?: readonly PageFile[] } = {},
-): Promise<World> {
-  const dir = await mkdtemp(join(tmpdir(), "attestd-world-"));
+): Promise<Deployment> {
+  const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
   const folder = sandboxFolder(dir);
   await mkdir(folder.data);
@@ -77,7 +77,7 @@ export async function startWorld(
   };
 }
 
-/** Rounds for which a payment is valid here: the stock ten pass in two seconds, which a busy machine may take to send it. */
+/** Rounds for which a payment is valid: the stock ten pass in two seconds, too short for a busy machine. */
 const VALIDITY_WINDOW = 60;
 
 /** The sandbox's Algorand payer as a stock x402 client. */
@@ -87,17 +87,17 @@ export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
   return algorandClientOf(new ExactAvmScheme(signer, patient(algodUrl)));
 }
 
-/** All that tells one stock payment of an account from the next is the millisecond in its note. */
+/** Two stock payments of an account differ only in the millisecond in their notes. */
 const inTurn = oneAMillisecond();
 
-/** A stock client whose payments are as many as are signed, however fast. */
+/** A stock client that signs at most one payment in a millisecond, so that no two are the same. */
 export function algorandClientOf(scheme: ExactAvmScheme): x402Client {
   const sign = scheme.createPaymentPayload.bind(scheme);
   scheme.createPaymentPayload = (...given) => inTurn(() => sign(...given));
   return new x402Client().register("algorand:*", scheme);
 }
 
-/** The stock scheme's own settings, for payments that live longer. */
+/** Options of the stock scheme with which payments are valid for longer. */
 export function patient(algodUrl: string): { algorandClient: AlgorandClient } {
   const { port } = new URL(algodUrl);
   const client = AlgorandClient.fromConfig({ algodConfig: { server: algodUrl, port, token: "" } });
@@ -106,7 +106,7 @@ export function patient(algodUrl: string): { algorandClient: AlgorandClient } {
 
 export type Answer = { status: number; headers: Headers; text: string; json: Record<string, unknown> };
 
-/** Posts JSON, or text as it is. */
+/** Posts JSON; a string is sent unchanged. */
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(url, {
     method: "POST",
@@ -122,19 +122,19 @@ export async function post(url: string, body: unknown, headers: Record<string, s
   };
 }
 
-/** Asks for a price and signs it, as a stock client does. */
+/** Requests the offers and signs one, as a stock client does. */
 export async function sign(url: string, body: unknown, client: x402Client): Promise<PaymentPayload> {
   const { headers } = await post(url, body);
   const required: PaymentRequired = decodePaymentRequiredHeader(headers.get("payment-required") as string);
   return client.createPaymentPayload(required);
 }
 
-/** Sends a signed payment with the request that it is for. */
+/** Sends a request with its signed payment. */
 export function pay(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
   return post(url, body, { "payment-signature": encodePaymentSignatureHeader(payment) });
 }
 
-/** `pay`, again while the answer is 503, as that asks for: on a slow machine an upstream's answer may come too late. */
+/** `pay`, repeated while the answer is 503: on a slow machine an upstream may answer too late. */
 export async function payUntilAnswered(url: string, body: unknown, payment: PaymentPayload): Promise<Answer> {
   for (;;) {
     const answer = await pay(url, body, payment);

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { build } from "esbuild";
 
-/** What the page's program is made of, as anybody would write it. */
-const SHOP = `
+/** Source of the page's script. */
+const SCRIPT = `
 import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { privateKeyToAccount } from "viem/accounts";
@@ -23,24 +23,24 @@ globalThis.ask = async (url, headers) => {
 };
 `;
 
-/** A page of another origin than the service's, that buys with the stock client of x402 and nothing of ours. */
-export interface Shop extends AsyncDisposable {
+/** A page of another origin than the service's, which buys with x402's stock client and none of our code. */
+export interface ForeignPage extends AsyncDisposable {
   url: string;
 }
 
-/** Its page has `buy(url, body, privateKey, headers)` and `ask(url, headers)`, both of which POST. */
-export async function startShop(): Promise<Shop> {
+/** Serves the page. It defines `buy(url, body, privateKey, headers)` and `ask(url, headers)`, which both POST. */
+export async function startForeignPage(): Promise<ForeignPage> {
   const { outputFiles } = await build({
-    stdin: { contents: SHOP, resolveDir: import.meta.dirname },
+    stdin: { contents: SCRIPT, resolveDir: import.meta.dirname },
     bundle: true,
     write: false,
     format: "iife",
     platform: "browser",
   });
   const server = createServer((request, response) => {
-    const isProgram = request.url === "/shop.js";
-    response.setHeader("content-type", isProgram ? "text/javascript" : "text/html");
-    response.end(isProgram ? outputFiles[0]?.contents : '<!doctype html><script src="/shop.js"></script>');
+    const isScript = request.url === "/buy.js";
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(isScript ? outputFiles[0]?.contents : '<!doctype html><script src="/buy.js"></script>');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
