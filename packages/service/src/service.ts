@@ -17,6 +17,7 @@ import { CATALOGUE } from "./catalogue/catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config/config.ts";
+import { requireOwner } from "./config/journal-owner.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import type { ReadMessage } from "./endpoints/messages.ts";
 import { createOperations, type Operations } from "./endpoints/operations.ts";
@@ -92,7 +93,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const networks = await openNetworks(config, log, systemClock, start);
   opened.defer(() => networks.close());
   const { ledger, chains, rails } = networks;
-  await claim(journal, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
+  const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
+  requireOwner(await journal.claim(identity), identity);
   const round = await ledger.rounds.next(start);
 
   const signer = seedSigner(config.attestor.pqSeed);
@@ -245,15 +247,6 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     paymentLifeSeconds: config.limits.lifeSeconds,
     today: new Date(),
   };
-}
-
-/** @throws ConfigError when the journal is of another ledger or account */
-async function claim(journal: Journal, identity: { genesisHash: string; algorandAddress: string }): Promise<void> {
-  const recorded = await journal.claim(identity);
-  if (recorded.genesisHash !== identity.genesisHash)
-    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
-  if (recorded.algorandAddress !== identity.algorandAddress)
-    throw new ConfigError(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
 }
 
 function payeeOf(rail: Rail, { rails }: Config): { rail: Rail; payTo: string }[] {

@@ -1,6 +1,7 @@
 import type { KeyHistory } from "@attestd/proof/trust";
 import { readHistory } from "../attestor/history.ts";
-import { type Config, ConfigError } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { requireOwner } from "../config/journal-owner.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import { Refused } from "./refused.ts";
 
@@ -17,7 +18,6 @@ export async function journalHistory(
   const identity = await journal.identity();
   if (!identity || (await journal.keys()).length === 0)
     throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
-  if (identity.genesisHash !== genesisHash)
-    throw new ConfigError(`DATABASE_URL holds the journal of another ledger, of genesis ${identity.genesisHash}.`);
+  requireOwner(identity, { genesisHash });
   return readHistory(journal, caip2);
 }

@@ -16,7 +16,7 @@ import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
-import type { Attempt, Ledger, Rounds, Submission } from "./ledger.ts";
+import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
 
 export type AttestorAccountOptions = {
@@ -30,8 +30,6 @@ export type AttestorAccountOptions = {
   maxFee?: bigint;
 };
 
-/** Rounds from first to last valid: short, so that a lost attempt is known to be dead within minutes. */
-const WINDOW = 100;
 /** Ten times the minimum: what a lying node can make us waste. Under worse congestion, the transaction waits. */
 const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
@@ -72,7 +70,7 @@ export class AttestorAccount implements Ledger {
     // The quorum's round, not one node's: a first round in the future would leave the attempt open for long.
     const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
     const params = await this.#paramsOf(firstValid, signal);
-    const lastValid = until ?? firstValid + WINDOW;
+    const lastValid = until ?? firstValid + ATTEMPT_ROUNDS;
     const transaction = (fee: bigint) =>
       structMap({
         type: "pay",

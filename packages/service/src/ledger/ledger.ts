@@ -1,6 +1,9 @@
 /** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
 export type Window = { firstValid: number; lastValid: number };
 
+/** Rounds from an attempt's first to its last valid round: short, so that a lost one is known to be dead within minutes. */
+export const ATTEMPT_ROUNDS = 100;
+
 /** A signed attestation transaction. Persisted before its first submission; only these bytes are ever submitted for it. */
 export type Attempt = Window & {
   txid: string;

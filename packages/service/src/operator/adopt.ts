@@ -1,48 +1,78 @@
-import { FormatError } from "@attestd/proof/format";
-import { parseNote, paymentCommitment } from "@attestd/proof/note";
 import type { PaymentRequirements } from "@x402/core/types";
-import type { LedgerNote, Span } from "../audit/facts.ts";
+import { seedSigner } from "../attestor/signer.ts";
+import { attestorNotes } from "../audit/algorand.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
-import type { PaymentReader } from "../audit/reading.ts";
 import { Refused } from "../audit/refused.ts";
 import type { Call, CallRequest } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { prepare, reduce } from "../calls/machine.ts";
-import type { Clock } from "../clock.ts";
-import type { Attempt, Rounds } from "../ledger/ledger.ts";
-import type { Rail, RailName } from "../payment/rails/rail.ts";
+import type { ChainName } from "../chains/chain.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { ConfigError } from "../config/config.ts";
+import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
-import type { Evidence, Products } from "../subjects/product.ts";
+import type { Evidence } from "../subjects/product.ts";
+import { createProducts } from "../subjects/products.ts";
+import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "../subjects/request.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
+import { asAttested, findLostAttestation, type SearchOptions } from "./lost-attestation.ts";
+import { type OperatorOptions, Session, type Settings } from "./session.ts";
 
-export type AdoptionOptions = {
-  journal: Pick<Journal, "find" | "insert" | "update" | "payees">;
-  rails: readonly Rail[];
-  readers: ReadonlyMap<RailName, PaymentReader>;
-  /** Unix s from which on payments and attestations are looked for. */
-  since: number;
-  products: Products;
-  /** The transactions that name the attestor's account, each with its bytes where they are those of an attempt. */
-  notes(span: Span): AsyncIterable<LedgerNote & { attempt?: Attempt }>;
-  attestor: {
-    algorandAddress: string;
-    /** Of the current key. */
-    keySha256: string;
-    /** CAIP-2. */
-    ledger: string;
-  };
-  rounds: Pick<Rounds, "latest" | "next">;
-  clock: Pick<Clock, "now">;
-  signal: AbortSignal;
-  /** Told once when rounds have to pass first: up to which. */
+/** A payment that an operator binds to a request. */
+export type Adoption = {
+  /** A payment key, or the id of the payment's transaction. */
+  target: string;
+  /** What it paid for, as the request named it: a transaction, a block, or a transaction in a block. */
+  subject: { txid?: string | undefined; chain?: ChainName | undefined; height?: number | undefined };
+  /** Called when rounds of the ledger have to pass first, with the last of them. */
   onWait(round: number): void;
 };
 
-/** An attestation that the lost call has left on the ledger. */
-type Left = { attempt: Attempt; text: string };
+/**
+ * Binds a payment that the journal has lost to a request; the service goes on with it.
+ *
+ * @returns the call as it was committed
+ * @throws ConfigError, Refused, ProviderError, UnfitRequest; Problem, SourceError when the source cannot be attested;
+ *   Error when the journal cannot be opened
+ */
+export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
+  await using session = await Session.open(settings, options);
+  const { config, chains, history, signal } = session;
+  const journal = await session.journal();
+  const networks = await session.networks();
+  const { address: algorandAddress, caip2: ledger, rounds } = networks.ledger;
+  const subject = subjectOf(adoption.subject, networks.chains);
+  const { keySha256, kid } = seedSigner(config.attestor.pqSeed);
+  if (history.keys.at(-1)?.kid !== kid)
+    throw new ConfigError("ATTESTOR_PQ_SEED is not of the key history's current key.");
+  return await adopt(adoption.target, subject, {
+    journal,
+    rails: networks.rails,
+    readers: chains.readers,
+    since: await session.since(),
+    products: createProducts(networks.chains, config.base),
+    notes: (span) => attestorNotes(chains.ledger, algorandAddress, span),
+    attestor: { algorandAddress, keySha256, ledger },
+    rounds,
+    clock: systemClock,
+    signal,
+    onWait: adoption.onWait,
+  });
+}
 
-/** Rounds for which an attempt lives at most (ledger/account.ts). */
-const ATTEMPT_ROUNDS = 100;
+/** @throws UnfitRequest */
+function subjectOf({ txid, chain, height }: Adoption["subject"], configured: ReadonlyMap<ChainName, unknown>): Subject {
+  if (height === undefined) return attestSubject({ txid: txid ?? "", chain }, configured);
+  if (chain === undefined) throw new UnfitRequest("chain", "must be given with a height");
+  if (txid === undefined) return blockSubject({ chain, height }, configured);
+  return inclusionSubject({ chain, txId: txid, height }, configured);
+}
+
+export type AdoptionOptions = SearchOptions & {
+  journal: Pick<Journal, "find" | "insert" | "update" | "payees">;
+  rails: readonly Rail[];
+  clock: Pick<Clock, "now">;
+};
 
 /**
  * Binds a payment that the chain shows as made to us, and that the journal does not know, to a request. The payer's
@@ -61,8 +91,8 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
   const payment = await findPayment(target, options);
   const begun = await findBegun(payment, subject, journal);
   const fetched = begun?.evidence ?? (await products[subject.kind].evidence(subject, signal));
-  const left = await findLeft(payment.key, options);
-  const evidence = left ? asAttested(fetched, left, payment, options) : fetched;
+  const lost = await findLostAttestation(payment.key, options);
+  const evidence = lost ? asAttested(fetched, lost, payment, options) : fetched;
 
   const call = begun ?? prepare(requestFor(payment, subject, evidence, options));
   if (!begun && (await journal.insert(call)) !== call) throw alreadyKnown(payment);
@@ -72,7 +102,7 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
     type: "payment_adopted",
     proof: { transaction, height, final: true },
     receipt,
-    ...(left && { attempt: left.attempt }),
+    ...(lost && { attempt: lost.attempt }),
   });
   await journal.update(adopted);
   return adopted;
@@ -110,72 +140,6 @@ function wordsFor(subject: Subject): string {
     case "inclusion":
       return `the ${chain} transaction ${subject.id} in block ${subject.height}`;
   }
-}
-
-/** The attestation for a payment, looked for until no other one can come. @throws Refused when there are several */
-async function findLeft(key: string, options: AdoptionOptions): Promise<Left | undefined> {
-  const { readers, since, rounds, signal, onWait } = options;
-  const ledger = readers.get("algorand");
-  if (!ledger) throw new TypeError("the ledger has a reader");
-  // An attempt is valid from a round that its signer has seen, and not for longer than this.
-  const settled = (rounds.latest() || (await rounds.next(signal))) + ATTEMPT_ROUNDS;
-  let { latest } = await ledger.heads();
-  const from = await ledger.heightAt(since, latest);
-  const found = await attestationOf(key, { from, to: latest }, options);
-  if (found) return found;
-
-  onWait(settled);
-  const seen = latest;
-  while (latest < settled) {
-    await rounds.next(signal);
-    if (rounds.latest() >= settled) latest = (await ledger.heads()).latest;
-  }
-  return attestationOf(key, { from: seen, to: latest }, options);
-}
-
-async function attestationOf(key: string, span: Span, { notes, attestor }: AdoptionOptions): Promise<Left | undefined> {
-  const commitment = paymentCommitment(key);
-  const found: Left[] = [];
-  for await (const { sender, note: text, attempt } of notes(span)) {
-    if (sender !== attestor.algorandAddress || text === undefined || commitmentOf(text) !== commitment) continue;
-    if (!attempt)
-      throw new Refused("not_allowed", "The attestation of this payment is not of the attestor's own form.");
-    found.push({ attempt, text });
-  }
-  if (found.length <= 1) return found[0];
-  const txids = found.map(({ attempt }) => attempt.txid).join(", ");
-  throw new Refused("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
-}
-
-function commitmentOf(text: string): string | undefined {
-  try {
-    const note = parseNote(text);
-    return "p" in note ? note.p : undefined;
-  } catch (error) {
-    if (error instanceof FormatError) return undefined;
-    throw error;
-  }
-}
-
-/**
- * The evidence as the attestation saw it: its source may be deeper in its chain by now.
- *
- * @throws Refused when the attestation is of something else, or of a key that is not the current one
- */
-function asAttested(
-  fetched: Evidence,
-  { text, attempt }: Left,
-  { key }: KeyedPayment,
-  options: AdoptionOptions,
-): Evidence {
-  const note = parseNote(text);
-  if (!("l" in note)) throw new TypeError("an attestation's note has a level");
-  const { keySha256, ledger } = options.attestor;
-  const evidence = { ...fetched, level: note.l };
-  if (text === options.products[evidence.kind].note(evidence, { keySha256, ledger, paymentKey: key })) return evidence;
-  const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
-  const by = note.a === keySha256 ? "" : ", under a key that is not the current one";
-  throw new Refused("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
 }
 
 function requestFor(

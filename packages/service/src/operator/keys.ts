@@ -1,7 +1,6 @@
 import type { FormatError } from "@attestd/proof/format";
 import { checkKeyNotes, type RecordedNote, requireContinuation } from "@attestd/proof/keys";
 import type { KeyHistory } from "@attestd/proof/trust";
-import pino, { type Logger } from "pino";
 import { readHistory } from "../attestor/history.ts";
 import type { KeyRecord } from "../attestor/key-journal.ts";
 import {
@@ -13,19 +12,11 @@ import {
 } from "../attestor/key-records.ts";
 import { seedSigner } from "../attestor/signer.ts";
 import { attestorNotes } from "../audit/algorand.ts";
-import { readableChains } from "../audit/chains.ts";
-import { journalHistory } from "../audit/history.ts";
 import { Refused } from "../audit/refused.ts";
 import { liveAttempt } from "../calls/call.ts";
-import type { Journal } from "../calls/journal.ts";
 import { isFinal } from "../calls/machine.ts";
-import { systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config/config.ts";
-import { openJournal, openJournalReader } from "../journal/open.ts";
-import { openLedger } from "../networks/networks.ts";
-import type { OperatorOptions } from "./operator.ts";
-
-type Settings = Readonly<Record<string, string | undefined>>;
+import type { Config } from "../config/config.ts";
+import { type OperatorOptions, Session, type Settings } from "./session.ts";
 
 /** What came of a change of the keys. */
 export type KeyChangeReport = {
@@ -35,16 +26,14 @@ export type KeyChangeReport = {
   history: KeyHistory;
 };
 
-/** How long the ledger may take to show its first round, in ms. */
-const DEADLINE_MS = 30_000;
-
 /**
  * Reads the key history out of the journal, beside whatever has it open.
  *
  * @throws ConfigError when it is of another ledger; Refused when it has not begun; Error when it cannot be read
  */
 export async function readKeyHistory(settings: Settings, options: OperatorOptions): Promise<KeyHistory> {
-  return historyIn(readConfig(settings, options));
+  await using session = await Session.open(settings, options);
+  return session.history;
 }
 
 /**
@@ -91,14 +80,14 @@ export async function restoreKeys(
   saved: KeyHistory,
   options: OperatorOptions,
 ): Promise<KeyHistory> {
-  const config = readConfig(settings, options);
-  const known = await historyIn(config);
+  await using session = await Session.open(settings, options);
+  const known = session.history;
   try {
     requireContinuation(known, saved);
   } catch (error) {
     throw refusal("It does not continue the journal's", error as FormatError);
   }
-  const { ledger, readers } = readableChains(config, logger(config), systemClock, options.signal);
+  const { ledger, readers } = session.chains;
   const heads = await readers.get("algorand")?.heads();
   const span = { from: known.keys[0]?.fromRound ?? 0, to: heads?.latest ?? 0 };
   const notes: RecordedNote[] = [];
@@ -108,9 +97,7 @@ export async function restoreKeys(
   const [finding] = checkKeyNotes(saved, notes);
   if (finding) throw refusal("It does not fit the ledger", finding);
 
-  const journal = await openJournal(config.database, logger(config));
-  await using opened = new AsyncDisposableStack();
-  opened.defer(() => release(journal));
+  const journal = await session.journal();
   const others = await journal.others();
   if (others > 0) throw new KeyChangeRefused("journal_in_use", "Another replica has this journal open.");
   for (const { untilRound: _, revokedRound: __, ...entry } of saved.keys) await journal.appendKey(entry);
@@ -131,23 +118,17 @@ function refusal(what: string, { pointer, message }: { pointer?: string; message
   return new Refused("not_allowed", `${what}: ${pointer}: ${message}.`);
 }
 
-/** Opens what changing the keys takes, the journal and the ledger, and gives it up again. */
+/** Changes the keys in the journal and on the ledger. */
 async function withKeys(
   settings: Settings,
   options: OperatorOptions,
   onWait: (round: number) => void,
   change: (config: Config, options: KeyChangeOptions) => Promise<KeyChange>,
 ): Promise<KeyChangeReport> {
-  const config = readConfig(settings, options);
-  // Read first, so that a journal which is not there is not made.
-  await historyIn(config);
-  await using opened = new AsyncDisposableStack();
-  const journal = await openJournal(config.database, logger(config));
-  opened.defer(() => release(journal));
-  const { ledger, close } = openLedger(config, logger(config), systemClock);
-  opened.defer(close);
-  await ledger.rounds.next(AbortSignal.any([options.signal, AbortSignal.timeout(DEADLINE_MS)]));
-  const { txid } = await change(config, {
+  await using session = await Session.open(settings, options);
+  const journal = await session.journal();
+  const ledger = await session.ledger();
+  const { txid } = await change(session.config, {
     journal,
     ledger,
     onWait,
@@ -159,19 +140,4 @@ async function withKeys(
   });
   const history = await readHistory(journal, ledger.caip2);
   return { ...(txid !== undefined && { txid }), history };
-}
-
-async function release(journal: Journal): Promise<void> {
-  await journal.release();
-  await journal.close();
-}
-
-/** To stderr: stdout is the command's own. */
-function logger({ logLevel }: Config): Logger {
-  return pino({ level: logLevel }, pino.destination(2));
-}
-
-async function historyIn(config: Config): Promise<KeyHistory> {
-  await using journal = await openJournalReader(config.database);
-  return await journalHistory(journal, config);
 }

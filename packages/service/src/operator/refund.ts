@@ -3,9 +3,10 @@ import { Refused } from "../audit/refused.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
 import { type Journal, NameTaken } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
+import { type OperatorOptions, Session, type Settings } from "./session.ts";
 
 export type RefundOptions = {
   journal: Pick<Journal, "find" | "update">;
@@ -14,6 +15,26 @@ export type RefundOptions = {
   clock: Pick<Clock, "now">;
   signal: AbortSignal;
 };
+
+/**
+ * Records that a payment was given back.
+ *
+ * @param key payment key
+ * @param transaction on the payment's chain, by which the payer got its money
+ * @returns the call as it was committed
+ * @throws ConfigError, Refused, ProviderError; Error when the journal cannot be opened
+ */
+export async function recordRefund(
+  settings: Settings,
+  { key, transaction }: { key: string; transaction: string },
+  options: OperatorOptions,
+): Promise<Call> {
+  await using session = await Session.open(settings, options);
+  const journal = await session.journal();
+  const { rounds } = await session.ledger();
+  const { chains, signal } = session;
+  return await refund(key, transaction, { journal, readers: chains.readers, rounds, clock: systemClock, signal });
+}
 
 /** How long a call is owed before it may be given back. */
 const OWED_FOR_MS = 24 * 60 * 60_000;

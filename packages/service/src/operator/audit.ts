@@ -1,0 +1,72 @@
+import { attestorNotes, ledgerNote } from "../audit/algorand.ts";
+import { audit } from "../audit/audit.ts";
+import type { ChainPayment, Facts, Span } from "../audit/facts.ts";
+import type { PaymentReader } from "../audit/reading.ts";
+import type { AuditReport } from "../audit/report.ts";
+import { systemClock } from "../clock.ts";
+import { nativeCrypto } from "../crypto/crypto.ts";
+import type { JournalReader } from "../journal/reader.ts";
+import type { RailName } from "../payment/rails/rail.ts";
+import { createProducts } from "../subjects/products.ts";
+import { type OperatorOptions, Session, type Settings } from "./session.ts";
+
+/**
+ * Compares the journal with the ledger and the rails that the settings name. Writes nothing.
+ *
+ * @param settings those of the service
+ * @throws ConfigError; Refused; ProviderError when a chain cannot be read; Error when the journal cannot
+ */
+export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
+  await using session = await Session.open(settings, options);
+  const { config, history } = session;
+  const attestors = new Set(history.keys.map(({ algorandAddress }) => algorandAddress));
+  const journal = await session.reader();
+  return await audit(await readFacts(session, journal, attestors), journal.calls(), {
+    attestors,
+    history,
+    crypto: nativeCrypto,
+    price: config.price,
+    products: createProducts(new Map(), config.base),
+    now: systemClock.now(),
+  });
+}
+
+/**
+ * What the chains show. `audit` reads the rows last, so the spans, which end at the chains' present heads, are fixed here.
+ */
+async function readFacts(session: Session, journal: JournalReader, attestors: ReadonlySet<string>): Promise<Facts> {
+  const { ledger, readers } = session.chains;
+  const since = await session.since();
+  const payees = Map.groupBy(await journal.payees(), ({ rail }) => rail);
+  const spans = new Map<RailName, Span>();
+  for (const [rail, reader] of readers) spans.set(rail, await spanOf(reader, since));
+  const ledgerSpan = spans.get("algorand") as Span;
+  const read = [...payees.keys()].filter((rail) => spans.has(rail));
+
+  async function* payments(): AsyncGenerator<ChainPayment> {
+    for (const rail of read) {
+      const addresses = (payees.get(rail) ?? []).map(({ address }) => address);
+      const [reader, span] = [readers.get(rail), spans.get(rail)];
+      if (reader && span) yield* reader.payments(addresses, span);
+    }
+  }
+  async function* notes() {
+    for (const address of attestors) yield* attestorNotes(ledger, address, ledgerSpan);
+  }
+  return {
+    ledger: ledgerSpan,
+    rails: Object.fromEntries(read.map((rail) => [rail, spans.get(rail)])),
+    unread: [...payees.keys()].filter((rail) => !spans.has(rail)),
+    payments: payments(),
+    notes: notes(),
+    lookAgain: {
+      payments: async (rail, id, payTo) => (await readers.get(rail)?.inTransaction(id, [payTo])) ?? [],
+      note: (txid) => ledgerNote(ledger, txid),
+    },
+  };
+}
+
+async function spanOf(reader: PaymentReader, since: number): Promise<Span> {
+  const { latest } = await reader.heads();
+  return { from: await reader.heightAt(since, latest), to: latest };
+}
