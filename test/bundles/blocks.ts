@@ -3,16 +3,15 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { headerDigest } from "../../packages/proof/src/algorand/block.ts";
 import { lightHeaderLeaf, proveLeaf, transactionLeaf, treeRoot } from "../../packages/proof/src/algorand/merkle.ts";
 import { decodeMsgpackMap, encodeMsgpack, structMap } from "../../packages/proof/src/algorand/msgpack.ts";
+import { ALGORAND_MAINNET_GENESIS_HASH } from "../../packages/proof/src/algorand/network.ts";
 import { encodeQuantity, encodeRlp } from "../../packages/proof/src/base/rlp.ts";
 import { proveIndex, trieRoot } from "../../packages/proof/src/base/trie.ts";
-import type { Inclusion } from "../../packages/proof/src/bundle.ts";
-import { ALGORAND_MAINNET_GENESIS_HASH } from "../../packages/proof/src/caip2.ts";
-import type { SourceChain } from "../../packages/proof/src/chains.ts";
+import type { Inclusion } from "../../packages/proof/src/chains.ts";
 import { fromBase64, toBase64, utf8 } from "../../packages/proof/src/encoding.ts";
 
 /** Small blocks with true commitments, of which every transaction's inclusion can be proven. */
-export type TestBlock = {
-  chain: SourceChain;
+export type TestBlock<C extends string = "algorand" | "base"> = {
+  chain: C;
   /** The header's own bytes. */
   header: Uint8Array;
   /** The transactions' own bytes. */

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
+import { ALGORAND_MAINNET } from "../../packages/proof/src/algorand/network.ts";
 import { encodeAddress, txid } from "../../packages/proof/src/algorand/transaction.ts";
 import {
   type BlockBundle,
@@ -11,10 +12,10 @@ import {
   signingBytes,
   type UnsignedBundle,
 } from "../../packages/proof/src/bundle.ts";
-import { ALGORAND_MAINNET } from "../../packages/proof/src/caip2.ts";
-import { CHAINS, type SourceChain } from "../../packages/proof/src/chains.ts";
+import type { ChainFormat, Level } from "../../packages/proof/src/chain-format.ts";
+import { chainNamed } from "../../packages/proof/src/chains.ts";
 import { toBase64, toHex, utf8 } from "../../packages/proof/src/encoding.ts";
-import { encodeNote, type Level, paymentCommitment } from "../../packages/proof/src/note.ts";
+import { encodeNote, paymentCommitment } from "../../packages/proof/src/note.ts";
 import { nobleCrypto } from "../../packages/proof/src/signature.ts";
 import { type KeyEntry, type KeyHistory, keyEntryBytes, keyIdentity } from "../../packages/proof/src/trust.ts";
 import { type TestBlock, testAlgorandBlock, testPayment } from "./blocks.ts";
@@ -64,48 +65,53 @@ export type TestBundleOptions = {
   round?: number;
   level?: Level;
   paymentKey?: string;
+  /** The source chains that are known; the registry, unless given. */
+  chains?: readonly ChainFormat[];
 };
 
 /** A valid ProofBundle: of a small payment on MainNet, unless other bytes are given. */
-export function testBundle(
-  options: TestBundleOptions & { chain?: SourceChain; txnBytes?: Uint8Array } = {},
-): ProofBundle {
+export function testBundle(options: TestBundleOptions & { chain?: string; txnBytes?: Uint8Array } = {}): ProofBundle {
   const {
     attestor = testAttestor(),
     ledger = ALGORAND_MAINNET,
     chain = "algorand",
     txnBytes = testPayment(),
   } = options;
-  const source = testSource(chain, txnBytes, ledger);
-  const { caip2, txnId: t } = CHAINS[chain].transaction(txnBytes, ledger, nobleCrypto);
-  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t });
+  const { source, caip2 } = testSource(formatOf(chain, options), txnBytes, ledger);
+  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t: source.txnId });
 }
 
 /** A valid BlockBundle. */
-export function testBlockBundle(options: TestBundleOptions & { block?: TestBlock } = {}): BlockBundle {
+export function testBlockBundle(options: TestBundleOptions & { block?: TestBlock<string> } = {}): BlockBundle {
   const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, block: from = testAlgorandBlock(1) } = options;
-  const { block, note } = testBlockMember(from, ledger);
+  const { block, note } = testBlockMember(from, formatOf(from.chain, options), ledger);
   return attest(attestor, options, { type: "block-attestation", block }, note);
 }
 
 /** A valid InclusionBundle, of the block's transaction at `index`. */
 export function testInclusionBundle(
-  options: TestBundleOptions & { block?: TestBlock; index?: number } = {},
+  options: TestBundleOptions & { block?: TestBlock<string>; index?: number } = {},
 ): InclusionBundle {
   const { attestor = testAttestor(), ledger = ALGORAND_MAINNET, index = 0 } = options;
   const from = options.block ?? testAlgorandBlock(3);
-  const { block, note } = testBlockMember(from, ledger);
-  const source = testSource(from.chain, from.transactions[index] as Uint8Array, ledger);
+  const { block, note } = testBlockMember(from, formatOf(from.chain, options), ledger);
+  const { source } = testSource(formatOf(from.chain, options), from.transactions[index] as Uint8Array, ledger);
   return attest(attestor, options, { type: "tx-inclusion", block, source, inclusion: from.prove(index) }, note);
 }
 
-function testSource(chain: SourceChain, bytes: Uint8Array, ledger: string): BundleSource {
-  const { txnId } = CHAINS[chain].transaction(bytes, ledger, nobleCrypto);
-  return { chain, txnId, hashSha256: toHex(sha256(bytes)), txnBytesBase64: toBase64(bytes) };
+function formatOf(chain: string, { chains }: TestBundleOptions): ChainFormat {
+  return chainNamed(chain, chains) as ChainFormat;
 }
 
-function testBlockMember({ chain, header }: TestBlock, ledger: string) {
-  const { blockHash, height, caip2 } = CHAINS[chain].header(header, ledger, nobleCrypto);
+function testSource(format: ChainFormat, bytes: Uint8Array, ledger: string) {
+  const { txnId, caip2 } = format.transaction(bytes, ledger, nobleCrypto);
+  const hashSha256 = toHex(sha256(bytes));
+  const source: BundleSource = { chain: format.name, txnId, hashSha256, txnBytesBase64: toBase64(bytes) };
+  return { source, caip2 };
+}
+
+function testBlockMember({ chain, header }: TestBlock<string>, format: ChainFormat, ledger: string) {
+  const { blockHash, height, caip2 } = format.header(header, ledger, nobleCrypto);
   const hashSha256 = toHex(sha256(header));
   const block: BundleBlock = { chain, height, blockHash, headerBase64: toBase64(header), hashSha256 };
   return { block, note: { b: blockHash, c: caip2, h: hashSha256, n: height } };

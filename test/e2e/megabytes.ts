@@ -23,7 +23,7 @@ import {
   verify,
   verifyPaymentReceipt,
 } from "@attestd/proof";
-import { isAlgorandCaip2 } from "@attestd/proof/caip2";
+import { isAlgorandCaip2 } from "@attestd/proof/algorand/network";
 import { excerpt } from "@attestd/proof/excerpt";
 import { childPointer } from "@attestd/proof/json";
 import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/values.ts";

@@ -1,11 +1,10 @@
 import {
   type Bundle,
   type CheckName,
+  chainOf,
   conclusionOf,
   type Failure,
   mayAskChain,
-  type SourceChain,
-  sourceChain,
   type VerifyReport,
 } from "@attestd/proof";
 import { conclusionOfFile, type FileConclusion, type FileFindings, makersWord } from "@attestd/web/file-verdict";
@@ -19,8 +18,6 @@ import type { Mark, Terminal } from "./terminal.ts";
 export type Verdict = { mark: Mark; heading: string };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
-
-const CHAIN_LABELS: Record<SourceChain, string> = { algorand: "Algorand", base: "Base" };
 
 const MARKS: Record<FileConclusion, Mark> = {
   verified: "ok",
@@ -119,7 +116,7 @@ function ledgerName({ warnings: found }: VerifyReport): string {
 
 /** What was attested. */
 function subject(bundle: Bundle, out: Terminal): string {
-  const chain = CHAIN_LABELS["source" in bundle ? sourceChain(bundle.source) : bundle.block.chain];
+  const chain = chainOf(bundle).label;
   const block = "block" in bundle ? `block ${bundle.block.height}` : undefined;
   if (!("source" in bundle)) return `${chain} ${block}, ${out.short(bundle.block.blockHash)}`;
   return `${chain} ${out.short(bundle.source.txnId)}${block ? ` in ${block}` : ""}`;

@@ -1,4 +1,4 @@
-import { inferChain, type SourceChain } from "@attestd/proof";
+import { matchTransactionId } from "@attestd/proof";
 import { EXIT, Failure } from "./failure.ts";
 
 /** The height of a block, as it was typed. @throws Failure `usage` */
@@ -9,9 +9,9 @@ export function readHeight(text: string): number {
 }
 
 /** The chain of a transaction id, as it was typed. @throws Failure `usage` */
-export function chainOf(txid: string): SourceChain {
-  const chain = inferChain(txid.startsWith("0x") ? txid.toLowerCase() : txid);
-  if (chain !== undefined) return chain;
+export function chainOf(txid: string): string {
+  const matched = matchTransactionId(txid);
+  if (matched !== undefined) return matched.chain.name;
   throw new Failure(EXIT.usage, `${txid} is no transaction id`, [
     "Algorand's have 52 characters, A to Z and 2 to 7; Base's are 0x and 64 hex digits.",
   ]);

@@ -1,9 +1,9 @@
 import {
   type Bundle,
   type BundleBlock,
+  chainOf,
   parseBundle,
   parseJson,
-  sourceChain,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
@@ -56,7 +56,7 @@ function difference(bundle: Bundle, { path, body }: PaidRequest): string | undef
     case "/prove-tx-inclusion":
       if (!("type" in bundle) || bundle.type !== "tx-inclusion") return "kind";
       if (bundle.source.txnId !== body.txId) return `transaction, ${bundle.source.txnId}`;
-      return otherBlock(bundle.block, { chain: sourceChain(bundle.source), height: body.height });
+      return otherBlock(bundle.block, { chain: chainOf(bundle).name, height: body.height });
   }
 }
 

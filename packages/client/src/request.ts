@@ -3,7 +3,8 @@ import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { AttestError, type Problem } from "./errors.ts";
 
-export type ChainName = "algorand" | "base";
+/** A source chain by its name, such as `algorand` or `base`. */
+export type ChainName = string;
 
 /** What is asked of a paid route: an attestation of a transaction or of a block, or a proof of inclusion. */
 export type PaidRequest =

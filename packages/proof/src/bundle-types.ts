@@ -1,8 +1,8 @@
-import type { SourceChain } from "./chains.ts";
+import type { Inclusion } from "./chains.ts";
 
 export type BundleSource = {
-  /** Inferred from `txnId` where absent; never added to what is signed. */
-  chain?: SourceChain;
+  /** The chain's name. Inferred from `txnId` where absent; never added to what is signed. */
+  chain?: string;
   txnId: string;
   /** Lower-case hex SHA-256 of the bytes. */
   hashSha256: string;
@@ -46,12 +46,11 @@ export type ProofBundle = {
 
 /** A block, by its header. */
 export type BundleBlock = {
-  chain: SourceChain;
-  /** Algorand's round, Base's number. */
+  /** The chain's name. */
+  chain: string;
   height: number;
-  /** Algorand: 52 characters of base32. Base: `0x` and 64 hex digits. */
   blockHash: string;
-  /** Algorand: canonical msgpack of the header map. Base: RLP. */
+  /** The exact bytes whose hash is `blockHash`. */
   headerBase64: string;
   /** Lower-case hex SHA-256 of the header's bytes. */
   hashSha256: string;
@@ -67,44 +66,6 @@ export type BlockBundle = {
   attestor: BundleAttestor;
   signature: BundleSignature;
 };
-
-/** The way from an Algorand transaction to its block's header. */
-export type AlgorandInclusion = {
-  kind: "algorand-merkle";
-  /** `txn256` where the header has it. */
-  tree: "txn256" | "txn";
-  /** Place in the payset, from 0. */
-  index: number;
-  /** Canonical msgpack of the in-block map, base64, without the prefix `STIB`. */
-  stibBase64: string;
-  /** From leaf to root, base64 of 32 bytes each. */
-  siblings: string[];
-  lightHeader?: LightHeaderProof;
-};
-
-/** The way from an Algorand header to the commitment of a state proof. */
-export type LightHeaderProof = {
-  /** Place of the round in its interval, from 0. */
-  index: number;
-  /** Rounds that one state proof covers; a power of two. */
-  interval: number;
-  /** The state proof message's `BlockHeadersCommitment`, base64 of 32 bytes. */
-  commitment: string;
-  /** From leaf to root, base64 of 32 bytes each. */
-  siblings: string[];
-};
-
-/** The way from a Base transaction, and its receipt, to its block's header. */
-export type BaseInclusion = {
-  kind: "mpt";
-  /** Place in the block, from 0. */
-  index: number;
-  /** Trie nodes from root to leaf, base64. */
-  nodes: string[];
-  receipt?: { bytesBase64: string; nodes: string[] };
-};
-
-export type Inclusion = AlgorandInclusion | BaseInclusion;
 
 /** A proof that a transaction is in a block which is attested. */
 export type InclusionBundle = {

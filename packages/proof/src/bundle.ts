@@ -13,7 +13,8 @@ import type {
   ProofBundle,
 } from "./bundle-types.ts";
 import { canonicalBytes } from "./canonical.ts";
-import { CHAINS, inferChain, type SourceChain } from "./chains.ts";
+import type { ChainFormat } from "./chain-format.ts";
+import { CHAINS, chainNamed, chainOf, type Inclusion, inferChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { FormatError, HEX_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./format.ts";
 import { jsonValue } from "./json.ts";
@@ -28,49 +29,53 @@ export function bundleType(value: unknown): BundleType {
   return type === "block-attestation" || type === "tx-inclusion" ? type : "transaction-attestation";
 }
 
+export type ParseOptions = {
+  /** The type that the bundle must have; the one that it claims, unless given. */
+  type?: BundleType | undefined;
+  /** The source chains that are known; `CHAINS`, unless given. */
+  chains?: readonly ChainFormat[] | undefined;
+};
+
 /**
- * Reads a bundle of any kind: every member present, none other, each in its one spelling. Whether what it says is true
- * is for `verify`.
+ * Reads a bundle of any kind: every member present, none other, each in its one spelling. Whether its statements are
+ * true is for `verify`.
  * @param input text or UTF-8, or a value as `parseJson` gives it
- * @param type the type that it must have; the one that it claims, unless given
  * @throws FormatError; JsonError for a text
  */
-export function parseBundle(input: unknown, type?: BundleType): Bundle {
+export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle {
   const value = jsonValue(input);
-  return readBundle(value, type ?? bundleType(value));
+  const { type = bundleType(value), chains = CHAINS } = options;
+  return readBundle(value, type, chains);
 }
 
-/** A bundle of this type. @param value as `parseJson` gives it @throws FormatError */
-export function readBundle(value: unknown, type: BundleType): Bundle {
+/** Reads a value as a bundle of this type. @throws FormatError */
+export function readBundle(value: unknown, type: BundleType, chains: readonly ChainFormat[]): Bundle {
   switch (type) {
     case "transaction-attestation":
-      return parseProofBundle(value);
+      return readProofBundle(value, chains);
     case "block-attestation":
-      return parseBlockBundle(value);
+      return readBlockBundle(value, chains);
     case "tx-inclusion":
-      return parseInclusionBundle(value);
+      return readInclusionBundle(value, chains);
   }
 }
 
-/** Reads a ProofBundle as `parseBundle` does. @throws FormatError */
-export function parseProofBundle(value: unknown): ProofBundle {
+function readProofBundle(value: unknown, chains: readonly ChainFormat[]): ProofBundle {
   const members = readMembers(value, "", ["version", "network", "source", "attest", "attestor", "signature"]);
-  return { ...readVersion(members), source: readSource(members.source), ...readAttestation(members) };
+  return { ...readVersion(members), source: readSource(members.source, chains), ...readAttestation(members) };
 }
 
-/** Reads a BlockBundle as `parseBundle` does. @throws FormatError */
-export function parseBlockBundle(value: unknown): BlockBundle {
+function readBlockBundle(value: unknown, chains: readonly ChainFormat[]): BlockBundle {
   const members = readMembers(value, "", ["type", "version", "network", "block", "attest", "attestor", "signature"]);
   return {
     type: readConstant(members.type, "/type", "block-attestation"),
     ...readVersion(members),
-    block: readBlock(members.block),
+    block: readBlock(members.block, chains),
     ...readAttestation(members),
   };
 }
 
-/** Reads an InclusionBundle as `parseBundle` does. @throws FormatError */
-export function parseInclusionBundle(value: unknown): InclusionBundle {
+function readInclusionBundle(value: unknown, chains: readonly ChainFormat[]): InclusionBundle {
   const members = readMembers(value, "", [
     "type",
     "version",
@@ -82,16 +87,17 @@ export function parseInclusionBundle(value: unknown): InclusionBundle {
     "attestor",
     "signature",
   ]);
-  const block = readBlock(members.block);
-  const source = readSource(members.source);
-  if (sourceChain(source) !== block.chain)
-    throw new FormatError("/source", `must be of ${block.chain}, as the block is`);
+  const block = readBlock(members.block, chains);
+  const source = readSource(members.source, chains);
+  const chain = chainOf({ block }, chains);
+  if (chainOf({ source }, chains) !== chain)
+    throw new FormatError("/source", `must be of ${chain.name}, as the block is`);
   return {
     type: readConstant(members.type, "/type", "tx-inclusion"),
     ...readVersion(members),
     block,
     source,
-    inclusion: CHAINS[block.chain].readInclusion(members.inclusion, "/inclusion"),
+    inclusion: chain.readInclusion(members.inclusion, "/inclusion") as Inclusion,
     ...readAttestation(members),
   };
 }
@@ -113,37 +119,38 @@ function readAttestation(members: Record<keyof Attestation, unknown>): Attestati
   };
 }
 
-function readBlock(value: unknown): BundleBlock {
+function readBlock(value: unknown, chains: readonly ChainFormat[]): BundleBlock {
   const members = readMembers(value, "/block", ["chain", "height", "blockHash", "headerBase64", "hashSha256"]);
-  const chain = readChain(members.chain, "/block/chain");
+  const { name, blockHash } = readChain(members.chain, "/block/chain", chains);
   return {
-    chain,
+    chain: name,
     height: readInteger(members.height, "/block/height", 0),
-    blockHash: readString(members.blockHash, "/block/blockHash", `a block hash of ${chain}`, CHAINS[chain].isBlockHash),
+    blockHash: readString(members.blockHash, "/block/blockHash", `a block hash of ${name}`, blockHash.pattern),
     headerBase64: readBase64(members.headerBase64, "/block/headerBase64"),
     hashSha256: readString(members.hashSha256, "/block/hashSha256", "lower-case hex of 32 bytes", HEX_32_BYTES),
   };
 }
 
-function readSource(value: unknown): BundleSource {
+function readSource(value: unknown, chains: readonly ChainFormat[]): BundleSource {
   const members = readMembers(value, "/source", ["txnId", "hashSha256", "txnBytesBase64"], ["chain"]);
-  const named = Object.hasOwn(members, "chain") ? { chain: readChain(members.chain, "/source/chain") } : {};
+  const named = Object.hasOwn(members, "chain") ? readChain(members.chain, "/source/chain", chains) : undefined;
   return {
-    ...named,
+    ...(named && { chain: named.name }),
     txnId: readString(
       members.txnId,
       "/source/txnId",
-      `a transaction id${named.chain ? ` of ${named.chain}` : ""}`,
-      (id) => (named.chain ? CHAINS[named.chain].isTransactionId(id) : inferChain(id) !== undefined),
+      `a transaction id${named ? ` of ${named.name}` : ""}`,
+      named?.transactionId.pattern ?? ((id) => inferChain(id, chains) !== undefined),
     ),
     hashSha256: readString(members.hashSha256, "/source/hashSha256", "lower-case hex of 32 bytes", HEX_32_BYTES),
     txnBytesBase64: readBase64(members.txnBytesBase64, "/source/txnBytesBase64"),
   };
 }
 
-function readChain(value: unknown, pointer: string): SourceChain {
-  const isChain = (name: string) => Object.hasOwn(CHAINS, name);
-  return readString(value, pointer, `one of ${Object.keys(CHAINS).join(", ")}`, isChain) as SourceChain;
+function readChain(value: unknown, pointer: string, chains: readonly ChainFormat[]): ChainFormat {
+  const names = chains.map(({ name }) => name).join(", ");
+  const name = readString(value, pointer, `one of ${names}`, (text) => chainNamed(text, chains) !== undefined);
+  return chainNamed(name, chains) as ChainFormat;
 }
 
 function readAttest(value: unknown): BundleAttest {
@@ -178,13 +185,6 @@ function readSignature(value: unknown): BundleSignature {
     alg: readConstant(alg, "/signature/alg", "ML-DSA-65"),
     sigBase64: readBase64(sigBase64, "/signature/sigBase64", ML_DSA_65_SIGNATURE_LENGTH),
   };
-}
-
-/** The chain of a source: as named, else as its id shows. */
-export function sourceChain(source: BundleSource): SourceChain {
-  const chain = source.chain ?? inferChain(source.txnId);
-  if (chain === undefined) throw new FormatError("/source/txnId", "must be a transaction id");
-  return chain;
 }
 
 /** A bundle of any kind before it is signed. */

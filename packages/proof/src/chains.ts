@@ -1,40 +1,52 @@
-import { algorandFormat } from "./algorand/source.ts";
-import type { ReceiptStatus } from "./base/receipt.ts";
-import { baseFormat } from "./base/source.ts";
-import type { Inclusion } from "./bundle-types.ts";
-import type { Level } from "./note.ts";
-import type { Finding } from "./report.ts";
-import type { Crypto } from "./signature.ts";
+import { algorandFormat } from "./algorand/format.ts";
+import { baseFormat } from "./base/format.ts";
+import type { ChainFormat } from "./chain-format.ts";
+import { FormatError } from "./format.ts";
 
-/** A chain whose transactions and blocks are attested. */
-export type SourceChain = "algorand" | "base";
+/** The registry of source chains: a line for each. */
+const registered = [
+  algorandFormat, //
+  baseFormat,
+];
 
-/**
- * What a verifier must know of a source chain. A function that takes bytes throws DecodeError where they are not what it
- * asks for.
- */
-export interface ChainFormat<I extends Inclusion = Inclusion> {
-  /** Whether the text is a transaction id in its one spelling. No text is an id of two chains. */
-  isTransactionId(text: string): boolean;
-  /** Whether the text is a block hash in its one spelling. */
-  isBlockHash(text: string): boolean;
-  /** The levels of confirmation that a note may state. */
-  levels: readonly Level[];
-  /** What the bytes of a transaction say of themselves. */
-  transaction(bytes: Uint8Array, ledger: string, crypto: Crypto): { txnId: string; caip2: string };
-  /** What the bytes of a header say of themselves. */
-  header(bytes: Uint8Array, ledger: string, crypto: Crypto): { blockHash: string; height: number; caip2: string };
-  /** Reads a bundle's `inclusion`. @throws FormatError */
-  readInclusion(value: unknown, pointer: string): I;
-  /** What is wrong with the way from a transaction to a header: nothing, where it leads there. */
-  checkInclusion(inclusion: I, transaction: Uint8Array, header: Uint8Array, crypto: Crypto): Finding[];
-  /** What became of the transaction by its receipt, in an inclusion in which `checkInclusion` found nothing wrong. */
-  receiptStatus?(inclusion: I, transaction: Uint8Array): ReceiptStatus | undefined;
+/** The source chains. */
+export const CHAINS: readonly ChainFormat[] = registered;
+
+/** The proof that leads from a transaction to its block's header. */
+export type Inclusion = ReturnType<(typeof registered)[number]["readInclusion"]>;
+
+/** The chain of this name; undefined when there is none. */
+export function chainNamed(name: string | undefined, chains: readonly ChainFormat[] = CHAINS): ChainFormat | undefined {
+  return chains.find((chain) => chain.name === name);
 }
 
-export const CHAINS: Readonly<Record<SourceChain, ChainFormat>> = { algorand: algorandFormat, base: baseFormat };
+/** The chain to which an id belongs by its spelling in bundles; undefined when it is no id. */
+export function inferChain(transactionId: string, chains: readonly ChainFormat[] = CHAINS): ChainFormat | undefined {
+  return chains.find((chain) => chain.transactionId.pattern.test(transactionId));
+}
 
-/** The chain to which an id belongs by its form; undefined when it is no id. */
-export function inferChain(transactionId: string): SourceChain | undefined {
-  return (Object.keys(CHAINS) as SourceChain[]).find((chain) => CHAINS[chain].isTransactionId(transactionId));
+/** The chain and the one spelling of a transaction id as a request spells it; undefined when it is no id. */
+export function matchTransactionId(
+  text: string,
+  chains: readonly ChainFormat[] = CHAINS,
+): { chain: ChainFormat; id: string } | undefined {
+  for (const chain of chains) {
+    const { pattern, requestPattern = pattern, normalize } = chain.transactionId;
+    if (requestPattern.test(text)) return { chain, id: normalize?.(text) ?? text };
+  }
+  return undefined;
+}
+
+/**
+ * The chain of a bundle: as its block or source names it, else as its transaction id shows.
+ * @throws FormatError when there is no such chain; never for what `parseBundle` returned with the same chains
+ */
+export function chainOf(
+  bundle: { block: { chain: string } } | { source: { chain?: string; txnId: string } },
+  chains: readonly ChainFormat[] = CHAINS,
+): ChainFormat {
+  const { chain: name, ...source } = "block" in bundle ? bundle.block : bundle.source;
+  const chain = name === undefined && "txnId" in source ? inferChain(source.txnId, chains) : chainNamed(name, chains);
+  if (chain === undefined) throw new FormatError("", "is of no source chain that is known here");
+  return chain;
 }

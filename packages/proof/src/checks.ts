@@ -1,20 +1,22 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { signingBytes, sourceChain } from "./bundle.ts";
-import type { Bundle, BundleBlock, BundleSource } from "./bundle-types.ts";
-import { CHAINS } from "./chains.ts";
+import { signingBytes } from "./bundle.ts";
+import type { Bundle } from "./bundle-types.ts";
+import type { ChainFormat, Finding } from "./chain-format.ts";
+import { chainOf } from "./chains.ts";
 import { DecodeError, fromBase64, toHex } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { type Note, parseNote } from "./note.ts";
-import type { CheckName, Finding } from "./report.ts";
+import type { CheckName } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
 
 /** What a verifier brings with it. */
-export type Premises = { trust: Trust | undefined; crypto: Crypto };
+export type Premises = { trust: Trust | undefined; crypto: Crypto; chains: readonly ChainFormat[] };
 
 /** A bundle that could be read, and all that is recomputed from it, once. */
 export type Examined = Premises & {
   bundle: Bundle;
+  chain: ChainFormat;
   /** CAIP-2 of the ledger on which the note must stand. */
   ledger: string;
   publicKey: Uint8Array;
@@ -22,46 +24,46 @@ export type Examined = Premises & {
   /** Undefined where the verifier trusts no one. */
   judgement: KeyJudgement | undefined;
   note: Note | FormatError;
-  source: RecomputedSource | undefined;
-  block: RecomputedBlock | undefined;
+  source: Recomputed<ReturnType<ChainFormat["transaction"]>> | undefined;
+  block: Recomputed<ReturnType<ChainFormat["header"]>> | undefined;
 };
 
-/** What bytes say of themselves; members are undefined where the chain would not take the bytes for what they should be. */
-type RecomputedSource = { bytes: Uint8Array; hashSha256: string; txnId?: string; caip2?: string };
-type RecomputedBlock = { bytes: Uint8Array; hashSha256: string; blockHash?: string; height?: number; caip2?: string };
+/** Bytes, and what they show: nothing more where the chain would not take them for what they should be. */
+type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
 /** What a check finds wrong: nothing, where it passes; undefined, where it cannot be made. */
 type Check = (examined: Examined) => Finding[] | undefined;
 
 /** Recomputes what the checks compare. */
 export function examine(bundle: Bundle, premises: Premises): Examined {
-  const { trust, crypto } = premises;
+  const { trust, crypto, chains } = premises;
+  const chain = chainOf(bundle, chains);
   const { algorandAddress, pqPublicKey } = bundle.attestor;
   const ledger = trustedLedger(trust);
   const key = identify(trust, pqPublicKey);
   return {
     ...premises,
     bundle,
+    chain,
     ledger,
     publicKey: fromBase64(pqPublicKey),
     key,
     judgement: trust && judgeKey(trust, key.kid, { round: bundle.attest.round, algorandAddress }),
     note: readNote(bundle.attest.note),
-    source: "source" in bundle ? recomputeSource(bundle.source, ledger, crypto) : undefined,
-    block: "block" in bundle ? recomputeBlock(bundle.block, ledger, crypto) : undefined,
+    source:
+      "source" in bundle
+        ? recompute(bundle.source.txnBytesBase64, (bytes) => chain.transaction(bytes, ledger, crypto))
+        : undefined,
+    block:
+      "block" in bundle
+        ? recompute(bundle.block.headerBase64, (bytes) => chain.header(bytes, ledger, crypto))
+        : undefined,
   };
 }
 
-function recomputeSource(source: BundleSource, ledger: string, crypto: Crypto): RecomputedSource {
-  const bytes = fromBase64(source.txnBytesBase64);
-  const facts = unlessMalformed(() => CHAINS[sourceChain(source)].transaction(bytes, ledger, crypto));
-  return { bytes, hashSha256: toHex(sha256(bytes)), ...facts };
-}
-
-function recomputeBlock(block: BundleBlock, ledger: string, crypto: Crypto): RecomputedBlock {
-  const bytes = fromBase64(block.headerBase64);
-  const facts = unlessMalformed(() => CHAINS[block.chain].header(bytes, ledger, crypto));
-  return { bytes, hashSha256: toHex(sha256(bytes)), ...facts };
+function recompute<T extends object>(base64: string, read: (bytes: Uint8Array) => T): Recomputed<T> {
+  const bytes = fromBase64(base64);
+  return { bytes, hashSha256: toHex(sha256(bytes)), ...(unlessMalformed(() => read(bytes)) as Partial<T>) };
 }
 
 function readNote(text: string): Note | FormatError {
@@ -102,15 +104,14 @@ export const OFFLINE_CHECKS = {
     ];
   },
 
-  inclusion({ bundle, source, block, crypto }) {
+  inclusion({ bundle, chain, source, block, crypto }) {
     if (!("inclusion" in bundle) || !source || !block) return undefined;
-    const { checkInclusion } = CHAINS[bundle.block.chain];
-    const found = unlessMalformed(() => checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
+    const found = unlessMalformed(() => chain.checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
     return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
   },
 
   /** Every member of the note against what was recomputed; `p` alone stands for something that no bundle holds. */
-  note({ bundle, key, ledger, note, source, block }) {
+  note({ bundle, chain: { levels }, key, ledger, note, source, block }) {
     if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
     const kind = "block" in bundle ? "block" : "transaction";
     if ("k" in note || (kind === "block") !== "b" in note)
@@ -118,7 +119,6 @@ export const OFFLINE_CHECKS = {
 
     const at = (member: string) => `/attest/note/${member}`;
     const subject = block ?? source;
-    const { levels } = CHAINS["block" in bundle ? bundle.block.chain : sourceChain(bundle.source)];
     return [
       ...compare(at("a"), note.a, key.keySha256),
       ...("b" in note ? compare(at("b"), note.b, block?.blockHash) : []),

@@ -1,4 +1,5 @@
 export { type AlgorandBlock, blockHash, headerDigest, headerRound, splitBlock } from "./algorand/block.ts";
+export type { AlgorandInclusion, LightHeaderProof } from "./algorand/format.ts";
 export {
   lightHeaderLeaf,
   proveLeaf,
@@ -23,6 +24,7 @@ export {
   RawString,
   structMap,
 } from "./algorand/msgpack.ts";
+export { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "./algorand/network.ts";
 export {
   decodeAddress,
   decodeTransaction,
@@ -34,8 +36,10 @@ export {
   transactionDigest,
   txid,
 } from "./algorand/transaction.ts";
+export type { BaseInclusion } from "./base/format.ts";
 export { type BaseHeader, baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./base/header.ts";
-export { type ReceiptStatus, readReceiptStatus } from "./base/receipt.ts";
+export { BASE_MAINNET } from "./base/network.ts";
+export { readReceiptStatus } from "./base/receipt.ts";
 export { decodeRlp, encodeRlp, type RlpItem } from "./base/rlp.ts";
 export {
   type BaseTransaction,
@@ -46,8 +50,6 @@ export {
 } from "./base/transaction.ts";
 export { type IndexProof, proveIndex, trieRoot, verifyIndex } from "./base/trie.ts";
 export {
-  type AlgorandInclusion,
-  type BaseInclusion,
   type BlockBundle,
   type Bundle,
   type BundleAttest,
@@ -57,21 +59,16 @@ export {
   type BundleSource,
   type BundleType,
   bundleId,
-  type Inclusion,
   type InclusionBundle,
-  type LightHeaderProof,
+  type ParseOptions,
   type ProofBundle,
-  parseBlockBundle,
   parseBundle,
-  parseInclusionBundle,
-  parseProofBundle,
   signingBytes,
-  sourceChain,
   type UnsignedBundle,
 } from "./bundle.ts";
-export { ALGORAND_MAINNET, ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2, BASE_MAINNET } from "./caip2.ts";
 export { canonicalBytes, canonicalize } from "./canonical.ts";
-export { inferChain, type SourceChain } from "./chains.ts";
+export type { AnyInclusion, ChainFormat, Finding, IdForm, Level, ReceiptStatus } from "./chain-format.ts";
+export { CHAINS, chainNamed, chainOf, type Inclusion, inferChain, matchTransactionId } from "./chains.ts";
 export {
   concatBytes,
   DecodeError,
@@ -94,14 +91,21 @@ export {
   type BlockNote,
   encodeNote,
   type KeyNote,
-  type Level,
   type Note,
   parseNote,
   paymentCommitment,
   type TransactionNote,
 } from "./note.ts";
 export { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
-export type { CheckName, CheckResult, Conclusion, Failure, Finding, VerifyReport, Warning } from "./report.ts";
+export type {
+  CheckName,
+  CheckResult,
+  Conclusion,
+  Failure,
+  KeyStatus,
+  VerifyReport,
+  Warning,
+} from "./report.ts";
 export { conclusionOf } from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto, verifySignature } from "./signature.ts";
 export {
@@ -110,7 +114,6 @@ export {
   type KeyEntry,
   type KeyHistory,
   type KeyIdentity,
-  type KeyStatus,
   keyEntryBytes,
   keyEntryHash,
   keyId,

@@ -19,7 +19,7 @@ describe("parseJson", () => {
       fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "grapheme" }), fc.nat(3), (value, indent) => {
         const text = JSON.stringify(value, undefined, indent);
         const isSafe = JSON.stringify(value, (_, v) => (typeof v === "number" && Math.abs(v) > 2 ** 53 - 1 ? 0 : v));
-        if (isSafe !== JSON.stringify(value)) return;
+        if (isSafe !== JSON.stringify(value) || text.includes('"__proto__"')) return;
         expect(parseJson(text)).toEqual(JSON.parse(text));
         expect(parseJson(utf8(text))).toEqual(JSON.parse(text));
       }),

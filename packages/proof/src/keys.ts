@@ -1,10 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { canonicalBytes } from "./canonical.ts";
+import type { Finding } from "./chain-format.ts";
 import { toHex } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { childPointer } from "./json.ts";
 import { encodeNote, parseNote } from "./note.ts";
-import type { Finding } from "./report.ts";
 import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
 
 /** A transaction of the ledger that carries a note. */

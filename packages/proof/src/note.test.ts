@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ALGORAND_MAINNET, BASE_MAINNET } from "./caip2.ts";
+import { ALGORAND_MAINNET } from "./algorand/network.ts";
+import { BASE_MAINNET } from "./base/network.ts";
 import { FormatError } from "./format.ts";
 import { encodeNote, type Note, parseNote, paymentCommitment } from "./note.ts";
 

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { canonicalize } from "./canonical.ts";
+import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import {
   BASE64URL_16_BYTES,
@@ -12,9 +13,6 @@ import {
   readString,
 } from "./format.ts";
 import { type JsonValue, parseJson } from "./json.ts";
-
-/** How sure the source chain was of what it showed. Algorand's blocks are final at once. */
-export type Level = "included" | "safe" | "finalized";
 
 type SubjectNote = {
   /** Attestor: base64url SHA-256 of the raw ML-DSA-65 public key. */

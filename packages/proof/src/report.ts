@@ -1,6 +1,5 @@
-import type { ReceiptStatus } from "./base/receipt.ts";
 import type { BundleType } from "./bundle-types.ts";
-import type { KeyStatus } from "./trust.ts";
+import type { Finding, ReceiptStatus } from "./chain-format.ts";
 
 /** The checks in their order. Which of them a bundle has depends on its type. */
 export type CheckName =
@@ -17,17 +16,8 @@ export type CheckName =
 export type CheckResult = "pass" | "fail" | "not_checked";
 export type Warning = "sandbox" | "included_only" | "transaction_failed" | "history_old";
 
-/** Something that a check found wrong. */
-export type Finding = {
-  /** What the bundle says. */
-  stated?: string;
-  /** What its bytes, or the verifier's own knowledge, say instead. */
-  computed?: string;
-  /** JSON pointer to what is wrong; of the note it leads on into the note's own JSON. */
-  pointer?: string;
-  /** For people, where stated and computed do not tell. */
-  message?: string;
-};
+/** A key's standing: `retired` once a successor has replaced it, `unknown` where the verifier trusts no such key. */
+export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 export type Failure = { check: CheckName } & Finding;
 
@@ -38,8 +28,8 @@ export type VerifyReport = {
   /** The checks of the type, in their order. */
   checks: Partial<Record<CheckName, CheckResult>>;
   /**
-   * Of an inclusion with a light header: `pass` where the way to its commitment holds, being part of `inclusion`, and the
-   * commitment is one that the verifier trusts; else `not_checked`. It decides nothing.
+   * Of an inclusion that leads on to a state proof's commitment: `pass` where `inclusion` passed and the verifier trusts
+   * the commitment; else `not_checked`. It decides nothing.
    */
   lightHeader?: Exclude<CheckResult, "fail">;
   /** Of an inclusion with a receipt, where `inclusion` passed: what became of the transaction. */

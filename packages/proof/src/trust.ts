@@ -1,7 +1,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./algorand/network.ts";
 import { readAddress } from "./bundle.ts";
-import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./caip2.ts";
 import { canonicalBytes } from "./canonical.ts";
+import type { Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
 import {
   BASE64URL_32_BYTES,
@@ -13,7 +14,7 @@ import {
   readString,
 } from "./format.ts";
 import { childPointer, jsonValue } from "./json.ts";
-import type { Finding } from "./report.ts";
+import type { KeyStatus } from "./report.ts";
 import {
   type Crypto,
   ML_DSA_65_PUBLIC_KEY_LENGTH,
@@ -62,9 +63,6 @@ export type PinnedKeys = {
 
 /** In whom a verifier believes. */
 export type Trust = KeyHistory | PinnedKeys;
-
-/** A key's standing: `retired` once a successor has replaced it, `unknown` where the verifier trusts no such key. */
-export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 /** Public key as a JSON Web Key of type AKP (RFC 9964), named by its RFC 7638 thumbprint. */
 export type AkpJwk = { kty: "AKP"; alg: "ML-DSA-65"; pub: string; kid: string };

@@ -16,9 +16,9 @@ import {
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { describeVectors } from "../test/vectors.ts";
 import { encodeMsgpack } from "./algorand/msgpack.ts";
+import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { baseTxHash } from "./base/transaction.ts";
 import type { Bundle, InclusionBundle, ProofBundle } from "./bundle.ts";
-import { ALGORAND_MAINNET } from "./caip2.ts";
 import { fromBase64, fromHex, toBase64 } from "./encoding.ts";
 import { JsonError } from "./json.ts";
 import { HISTORY_OLD_AFTER, mayAskChain, type VerifyOptions, verify, withChain } from "./verify.ts";

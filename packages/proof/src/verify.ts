@@ -1,13 +1,12 @@
-import type { ReceiptStatus } from "./base/receipt.ts";
+import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { bundleType, readBundle } from "./bundle.ts";
-import type { Bundle, BundleType, LightHeaderProof } from "./bundle-types.ts";
-import { ALGORAND_MAINNET } from "./caip2.ts";
+import type { Bundle, BundleType } from "./bundle-types.ts";
+import type { ChainFormat, Finding, ReceiptStatus } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
-import { fromBase64 } from "./encoding.ts";
 import { FormatError } from "./format.ts";
 import { JsonError, jsonValue } from "./json.ts";
-import type { CheckName, Finding, VerifyReport, Warning } from "./report.ts";
+import type { CheckName, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
 import { failsByRevocationAlone, type Trust } from "./trust.ts";
 
@@ -18,11 +17,13 @@ export type VerifyOptions = {
    */
   trust?: Trust | undefined;
   /** The only type of bundle that is taken; any, unless given. */
-  type?: BundleType;
+  type?: BundleType | undefined;
   /** How long ago the trusted key history was fetched, in seconds: a revocation since then does not show. */
   historyAge?: number;
   /** `BlockHeadersCommitment`s of state proofs that the verifier has verified, base64. */
   commitments?: readonly string[];
+  /** The source chains that are known; `CHAINS`, unless given. */
+  chains?: readonly ChainFormat[] | undefined;
   crypto?: Crypto;
 };
 
@@ -54,6 +55,7 @@ const OPTIONS: readonly string[] = [
   "type",
   "historyAge",
   "commitments",
+  "chains",
   "crypto",
 ] satisfies (keyof VerifyOptions)[];
 
@@ -71,23 +73,23 @@ const OPTIONS: readonly string[] = [
 export function verify(input: unknown, options: VerifyOptions = {}): VerifyReport {
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
   if (unknown !== undefined) throw new TypeError(`verify has no option ${JSON.stringify(unknown)}`);
-  const { trust, crypto = nobleCrypto, historyAge = 0, commitments = [] } = options;
-  const read = readInput(input, options.type);
+  const { trust, crypto = nobleCrypto, historyAge = 0, commitments = [], chains = CHAINS } = options;
+  const read = readInput(input, options.type, chains);
   const report = emptyReport(read.type);
   record(report, "schema", read.bundle ? [] : [read.finding]);
   if (read.bundle === undefined) return report;
 
-  const examined = examine(read.bundle, { trust, crypto });
+  const examined = examine(read.bundle, { trust, crypto, chains });
   for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
   const { algorandAddress } = read.bundle.attestor;
   report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
-  const status = report.checks.inclusion === "pass" ? receiptStatusOf(read.bundle) : undefined;
+  const status = report.checks.inclusion === "pass" ? receiptStatusOf(examined) : undefined;
   if (status) report.receipt = { status };
   report.warnings = warnings(examined, historyAge, status);
   report.verified = isVerified(report);
-  const lightHeader = lightHeaderOf(read.bundle);
-  if (lightHeader) {
-    const isTrusted = report.checks.inclusion === "pass" && commitments.includes(lightHeader.commitment);
+  const commitment = commitmentOf(examined);
+  if (commitment !== undefined) {
+    const isTrusted = report.checks.inclusion === "pass" && commitments.includes(commitment);
     report.lightHeader = isTrusted ? "pass" : "not_checked";
   }
   return report;
@@ -134,7 +136,7 @@ const TYPE_MEMBER: Record<BundleType, string> = {
 type ReadInput = { type: BundleType } & ({ bundle: Bundle } | { bundle?: never; finding: Finding });
 
 /** Step `schema`. */
-function readInput(input: unknown, only: BundleType | undefined): ReadInput {
+function readInput(input: unknown, only: BundleType | undefined, chains: readonly ChainFormat[]): ReadInput {
   let type = only ?? "transaction-attestation";
   try {
     const value = jsonValue(input);
@@ -142,7 +144,7 @@ function readInput(input: unknown, only: BundleType | undefined): ReadInput {
     // Says so, rather than which of its members the other type does not have.
     if (typeof value === "object" && value !== null && bundleType(value) !== type)
       throw new FormatError("/type", `must be ${TYPE_MEMBER[type]}`);
-    return { type, bundle: readBundle(value, type) };
+    return { type, bundle: readBundle(value, type, chains) };
   } catch (error) {
     if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
     return { type, finding: { pointer: error.pointer, message: error.message } };
@@ -172,13 +174,12 @@ function isVerified({ type, checks }: VerifyReport): boolean {
   return offline.every((check) => checks[check] === "pass") && !Object.values(checks).includes("fail");
 }
 
-function lightHeaderOf(bundle: Bundle): LightHeaderProof | undefined {
-  return "inclusion" in bundle && "lightHeader" in bundle.inclusion ? bundle.inclusion.lightHeader : undefined;
+function commitmentOf({ bundle, chain }: Examined): string | undefined {
+  return "inclusion" in bundle ? chain.commitment?.(bundle.inclusion) : undefined;
 }
 
-function receiptStatusOf(bundle: Bundle): ReceiptStatus | undefined {
-  if (!("inclusion" in bundle)) return undefined;
-  return CHAINS[bundle.block.chain].receiptStatus?.(bundle.inclusion, fromBase64(bundle.source.txnBytesBase64));
+function receiptStatusOf({ bundle, chain, source }: Examined): ReceiptStatus | undefined {
+  return "inclusion" in bundle && source ? chain.receiptStatus?.(bundle.inclusion, source.bytes) : undefined;
 }
 
 function warnings({ note }: Examined, historyAge: number, status: ReceiptStatus | undefined): Warning[] {

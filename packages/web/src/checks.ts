@@ -1,5 +1,4 @@
 import type { CheckName, CheckResult, Failure } from "@attestd/proof";
-import { CHAIN_NAMES } from "./description.ts";
 import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
 import { CHECK_SENTENCES, CHECKS, WORDS_OF_CERTIFICATE } from "./words.ts";
 
@@ -50,7 +49,7 @@ function sentence(check: CheckName, result: CheckResult, judged: Judged, failure
 }
 
 function passed(check: CheckName, { report, bundle, subject }: Judged): string {
-  if (check === "chainSource" && subject) return CHECK_SENTENCES.foundSource(CHAIN_NAMES[subject.chain]);
+  if (check === "chainSource" && subject) return CHECK_SENTENCES.foundSource(subject.chain.label);
   if (check === "chainAttest" && bundle) return CHECK_SENTENCES.foundRecord(ledgerName(report), bundle.attest.round);
   if (check === "hashPreimage" && subject && !subject.transaction) return CHECK_SENTENCES.blockFingerprint;
   return CHECKS[check].pass;

@@ -1,4 +1,4 @@
-import { type Bundle, fromBase64, type SourceChain, sourceChain } from "@attestd/proof";
+import { type Bundle, type ChainFormat, chainOf, fromBase64 } from "@attestd/proof";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
 
@@ -17,7 +17,7 @@ export type Description = {
 
 /** What a bundle is about, in a reader's words. */
 export type Subject = {
-  chain: SourceChain;
+  chain: ChainFormat;
   /** Absent of a block. */
   transaction?: Description & { id: string };
   block?: { height: number; hash: string };
@@ -25,11 +25,9 @@ export type Subject = {
   fingerprint: string;
 };
 
-export const CHAIN_NAMES: Readonly<Record<SourceChain, string>> = { algorand: "Algorand", base: "Base" };
-
 /** Reads a bundle for people. Bytes that are no transaction are no error here: the checks name them. */
 export function subjectOf(bundle: Bundle): Subject {
-  const chain = "source" in bundle ? sourceChain(bundle.source) : bundle.block.chain;
+  const chain = chainOf(bundle);
   const fingerprint = "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256;
   return {
     chain,
@@ -43,16 +41,15 @@ export function subjectOf(bundle: Bundle): Subject {
 
 /** One line that says what was attested: `USDC transfer on Base, 25.00 USDC`. */
 export function subjectTitle({ chain, transaction, block }: Subject): string {
-  const name = CHAIN_NAMES[chain];
-  if (transaction === undefined) return `Block ${block?.height} of ${name}`;
+  if (transaction === undefined) return `Block ${block?.height} of ${chain.label}`;
   const { action, amount } = transaction;
-  return `${action} on ${name}${amount === undefined ? "" : `, ${amount}`}`;
+  return `${action} on ${chain.label}${amount === undefined ? "" : `, ${amount}`}`;
 }
 
-function describeTransaction(chain: SourceChain, bytesBase64: string): Description {
+function describeTransaction({ name }: ChainFormat, bytesBase64: string): Description {
   try {
     const bytes = fromBase64(bytesBase64);
-    return chain === "algorand" ? describeAlgorandTransaction(bytes) : describeBaseTransaction(bytes);
+    return name === "algorand" ? describeAlgorandTransaction(bytes) : describeBaseTransaction(bytes);
   } catch {
     return { action: "Transaction", fields: [] };
   }

@@ -1,5 +1,5 @@
 import { parseNote } from "@attestd/proof";
-import { CHAIN_NAMES, type Field, subjectTitle } from "./description.ts";
+import { type Field, subjectTitle } from "./description.ts";
 import { isBelieved, isVerified, recordedTime } from "./file-verdict.ts";
 import { estimatedMonth } from "./ledger-time.ts";
 import { doubt, type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";
@@ -28,7 +28,7 @@ export function factsOf(judged: Judged): Fact[] {
     ...(report.receipt ? [{ label: "Outcome", text: OUTCOMES[report.receipt.status] }] : []),
     ...(block
       ? [
-          { label: "Block", text: `${block.height} of ${CHAIN_NAMES[chain]}` },
+          { label: "Block", text: `${block.height} of ${chain.label}` },
           { label: "Block hash", id: block.hash, ...linked("block") },
         ]
       : []),
@@ -57,7 +57,7 @@ function recorded({ report, bundle }: Judged): string {
 }
 
 function levelOf({ bundle, subject }: Judged): string | undefined {
-  if (bundle === undefined || subject?.chain !== "base") return undefined;
+  if (bundle === undefined || subject?.chain.name !== "base") return undefined;
   try {
     const note = parseNote(bundle.attest.note);
     return "l" in note ? LEVELS[note.l] : undefined;
@@ -67,12 +67,12 @@ function levelOf({ bundle, subject }: Judged): string | undefined {
 }
 
 function explorerLink(name: "source" | "block" | "record", { subject, bundle }: Judged): { text: string; url: string } {
-  const transaction = (chain: "algorand" | "base", id: string) =>
+  const transaction = (chain: string, id: string) =>
     chain === "base"
       ? { text: "Basescan", url: `https://basescan.org/tx/${id}` }
       : { text: "Allo", url: `https://allo.info/tx/${id}` };
   if (name === "record") return transaction("algorand", bundle?.attest.txnId ?? "");
-  const chain = subject?.chain ?? "algorand";
+  const chain = subject?.chain.name ?? "algorand";
   if (name === "source") return transaction(chain, subject?.transaction?.id ?? "");
   return chain === "base"
     ? { text: "Basescan", url: `https://basescan.org/block/${subject?.block?.height}` }

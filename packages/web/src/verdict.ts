@@ -8,7 +8,7 @@ import {
   type VerifyReport,
 } from "@attestd/proof";
 import type { CertificateJudgement } from "./certificate/certificate.ts";
-import { CHAIN_NAMES, type Subject } from "./description.ts";
+import type { Subject } from "./description.ts";
 import { conclusionOfFile, makersWord, recordedTime } from "./file-verdict.ts";
 import { hostOf } from "./printable.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, type KeyList } from "./trust-basis.ts";
@@ -92,7 +92,7 @@ function verified(judged: Judged): string[] {
   const { round } = bundle.attest;
   const [what, ledger] = [whatOf(subject), ledgerName(report)];
   const isRecorded = report.checks.chainAttest === "pass";
-  const block = `block ${subject.block?.height} of ${CHAIN_NAMES[subject.chain]}`;
+  const block = `block ${subject.block?.height} of ${subject.chain.label}`;
   const statement =
     subject.block && subject.transaction
       ? SENTENCES.statedInclusion(what, block, ledger, round)
@@ -143,7 +143,7 @@ function refusal({ failures }: VerifyReport): string {
 
 /** `Base transaction`, `Algorand block`. */
 export function whatOf({ chain, transaction }: Subject): string {
-  return `${CHAIN_NAMES[chain]} ${transaction ? "transaction" : "block"}`;
+  return `${chain.label} ${transaction ? "transaction" : "block"}`;
 }
 
 /** A sandbox's ledger is not Algorand. */

@@ -1,4 +1,5 @@
 import { sha512_256 } from "@noble/hashes/sha2.js";
+import type { IdForm } from "../chain-format.ts";
 import { concatBytes, DecodeError, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
 import {
   decodeMsgpackMap,
@@ -25,10 +26,12 @@ export function txid(bytes: Uint8Array): string {
   return toBase32(transactionDigest(bytes));
 }
 
-/** Whether the text is the canonical spelling of a 32-byte digest: a transaction id or a block hash. */
+/** Transaction ids and block hashes: 32 bytes. 52 characters hold 260 bits; the last 4 are unused and zero. */
+export const ALGORAND_ID: IdForm = { pattern: /^[A-Z2-7]{51}[AQ]$/, description: "52 base32 characters" };
+
+/** Whether the text is the one spelling of a transaction id. */
 export function isAlgorandTxId(text: string): boolean {
-  // 52 characters hold 260 bits; the last 4 are unused and zero, so that the last character is A or Q.
-  return /^[A-Z2-7]{51}[AQ]$/.test(text);
+  return ALGORAND_ID.pattern.test(text);
 }
 
 /**

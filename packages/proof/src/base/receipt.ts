@@ -1,9 +1,7 @@
+import type { ReceiptStatus } from "../chain-format.ts";
 import { DecodeError } from "../encoding.ts";
 import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
 import { DEPOSIT_TYPE, isKnownType, transactionType } from "./transaction.ts";
-
-/** What became of a transaction, as its receipt says. Of a type that is opaque here no more is known than that it is there. */
-export type ReceiptStatus = "succeeded" | "failed" | "unknown";
 
 const BLOOM_LENGTH = 256;
 

@@ -1,4 +1,5 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
+import type { IdForm } from "../chain-format.ts";
 import { DecodeError, toHex } from "../encoding.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
@@ -130,9 +131,17 @@ export function baseTxHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_256)
   return `0x${toHex(keccak256(bytes))}`;
 }
 
-/** Whether the text is a 32-byte hash in this project's spelling: `0x` and 64 lower-case hex digits. */
+/** Transaction and block hashes, in bundles in lower case. */
+export const BASE_HASH: IdForm = {
+  pattern: /^0x[0-9a-f]{64}$/,
+  requestPattern: /^0x[0-9a-fA-F]{64}$/,
+  normalize: (id) => id.toLowerCase(),
+  description: "0x and 64 hex",
+};
+
+/** Whether the text is the one spelling of a transaction hash. */
 export function isBaseTxHash(text: string): boolean {
-  return /^0x[0-9a-f]{64}$/.test(text);
+  return BASE_HASH.pattern.test(text);
 }
 
 /**

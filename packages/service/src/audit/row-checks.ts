@@ -1,8 +1,8 @@
+import type { Finding } from "@attestd/proof";
 import { type Bundle, bundleId, signingBytes } from "@attestd/proof/bundle";
 import { canonicalBytes } from "@attestd/proof/canonical";
 import { equalBytes } from "@attestd/proof/encoding";
 import { parseJson } from "@attestd/proof/json";
-import type { Finding } from "@attestd/proof/report";
 import type { KeyEntry } from "@attestd/proof/trust";
 import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";

@@ -1,4 +1,4 @@
-import type { Inclusion } from "@attestd/proof/bundle";
+import type { Inclusion } from "@attestd/proof";
 
 /** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. Algorand knows only the last. */
 export type ConfirmationLevel = "included" | "safe" | "finalized";

@@ -11,7 +11,7 @@ import {
   txid,
   utf8,
 } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/caip2";
+import { algorandCaip2 } from "@attestd/proof/algorand/network";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { ProviderError } from "../providers/provider.ts";

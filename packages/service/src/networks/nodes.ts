@@ -1,4 +1,4 @@
-import { BASE_MAINNET } from "@attestd/proof/caip2";
+import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { Algod } from "../providers/algod.ts";

@@ -1,4 +1,4 @@
-import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof/bundle";
+import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof";
 import { type ChainName, type ConfirmationLevel, type SourceChain, SourceError } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";

@@ -1,6 +1,6 @@
+import type { Finding, VerifyReport } from "@attestd/proof";
 import type { BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import type { Finding, VerifyReport } from "@attestd/proof/report";
 import { type ChainFindings, mayAskChain, withChain } from "@attestd/proof/verify";
 import { SourceError } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";

@@ -1,4 +1,5 @@
-import { type BundleType, parseBundle, sourceChain } from "@attestd/proof/bundle";
+import { type BundleType, parseBundle } from "@attestd/proof/bundle";
+import { chainOf } from "@attestd/proof/chains";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { JsonError, parseJson } from "@attestd/proof/json";
 import type { KeyHistory } from "@attestd/proof/trust";
@@ -38,10 +39,10 @@ function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asks
 
 /** @param body of a bundle that verifies, or fails by its key's revocation alone */
 function claimsIn(body: Uint8Array, type: BundleType): Claims {
-  const bundle = parseBundle(parseJson(body), type);
+  const bundle = parseBundle(parseJson(body), { type });
   const { attest, attestor } = bundle;
   return {
-    chain: "block" in bundle ? bundle.block.chain : sourceChain(bundle.source),
+    chain: chainOf(bundle).name as Claims["chain"],
     ...("source" in bundle && { source: bundle.source }),
     ...("block" in bundle && { block: bundle.block }),
     attest,

@@ -8,7 +8,7 @@ import {
   toBase32,
   toBase64,
 } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/caip2";
+import { algorandCaip2 } from "@attestd/proof/algorand/network";
 import type { KeyHistory } from "@attestd/proof/trust";
 import { createAttestor } from "../../src/attestor/attestor.ts";
 import { seedSigner } from "../../src/attestor/signer.ts";

@@ -110,7 +110,7 @@ export function createBuyPage(site: Site): BuyPage {
 
   async function quote(text: string, pressed: HTMLButtonElement): Promise<void> {
     const txid = text.trim().startsWith("0x") ? text.trim().toLowerCase() : text.trim();
-    const chain = inferChain(txid);
+    const chain = inferChain(txid)?.name;
     if (chain === undefined) return enter({ name: "ask", txid: text, trouble: BUY.notAnId });
     if (chain === "algorand") return enter({ name: "ask", txid, trouble: BUY.algorandOnly, command: true });
     if (site.storage === undefined) return enter({ name: "ask", txid, trouble: BUY.cantKeep });

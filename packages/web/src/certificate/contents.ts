@@ -7,7 +7,7 @@ import {
   type ReceiptStatus,
   readReceiptStatus,
 } from "@attestd/proof";
-import { CHAIN_NAMES, type Subject, subjectOf, subjectTitle } from "../description.ts";
+import { type Subject, subjectOf, subjectTitle } from "../description.ts";
 import { recordedTime } from "../file-verdict.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
@@ -67,7 +67,7 @@ export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Mak
 
 function whatRows({ chain, transaction, block, fingerprint }: Subject): CertificateRow[] {
   return [
-    text("Chain", CHAIN_NAMES[chain]),
+    text("Chain", chain.label),
     ...(transaction ? [id("Transaction", transaction.id)] : []),
     ...(block ? [text("Block", String(block.height)), id("Block hash", block.hash)] : []),
     id("Fingerprint", fingerprint),

@@ -22,7 +22,7 @@ import {
   txid,
   verifyLeaf,
 } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/caip2";
+import { algorandCaip2 } from "@attestd/proof/algorand/network";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   type TestBlock,

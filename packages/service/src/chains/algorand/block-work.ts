@@ -18,7 +18,7 @@ import {
   txid,
   verifyLeaf,
 } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/caip2";
+import { algorandCaip2 } from "@attestd/proof/algorand/network";
 import { hasInner } from "./inner.ts";
 
 /** What a node's block answer says of its header, recomputed. */

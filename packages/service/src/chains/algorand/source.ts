@@ -1,5 +1,5 @@
 import { decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/caip2";
+import { algorandCaip2 } from "@attestd/proof/algorand/network";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";

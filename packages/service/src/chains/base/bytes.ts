@@ -1,5 +1,5 @@
+import { evmCaip2 } from "@attestd/proof/base/network";
 import { baseTxHash, decodeBaseTransaction, transactionChainId } from "@attestd/proof/base/transaction";
-import { evmCaip2 } from "@attestd/proof/caip2";
 import { DecodeError } from "@attestd/proof/encoding";
 import type { chainConfig } from "viem/op-stack";
 import type { EthereumRpc, Receipt, RpcTransaction } from "../../providers/ethereum-rpc.ts";

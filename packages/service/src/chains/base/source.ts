@@ -1,5 +1,5 @@
+import { evmCaip2 } from "@attestd/proof/base/network";
 import { isBaseTxHash } from "@attestd/proof/base/transaction";
-import { evmCaip2 } from "@attestd/proof/caip2";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";

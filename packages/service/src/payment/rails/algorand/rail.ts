@@ -1,6 +1,6 @@
 import { getBytes, getInteger, getString, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { ALGORAND_MAINNET } from "@attestd/proof/algorand/network";
 import { encodeAddress, txid } from "@attestd/proof/algorand/transaction";
-import { ALGORAND_MAINNET } from "@attestd/proof/caip2";
 import { equalBytes, fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Rounds, Window } from "../../../ledger/ledger.ts";

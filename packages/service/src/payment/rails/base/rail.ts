@@ -1,4 +1,4 @@
-import { BASE_MAINNET } from "@attestd/proof/caip2";
+import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { isErc6492Signature } from "viem/utils";

@@ -1,22 +1,54 @@
-import type { AlgorandInclusion, LightHeaderProof } from "../bundle-types.ts";
-import { algorandCaip2 } from "../caip2.ts";
-import type { ChainFormat } from "../chains.ts";
+import type { ChainFormat, Finding } from "../chain-format.ts";
 import { DecodeError, fromBase64 } from "../encoding.ts";
 import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../format.ts";
-import type { Finding } from "../report.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
 import { decodeMsgpackMap, getBytes, isCanonicalMsgpack, type MsgpackMap } from "./msgpack.ts";
-import { decodeTransaction, isAlgorandTxId, txid } from "./transaction.ts";
+import { ALGORAND_MAINNET, algorandCaip2 } from "./network.ts";
+import { ALGORAND_ID, decodeTransaction, txid } from "./transaction.ts";
 
 const DIGEST_LENGTH = 32;
 /** No payset is deeper: a 5 MiB block holds fewer than 2^17 transactions. */
 const MAX_SIBLINGS = 20;
 
+/** The proof that leads from an Algorand transaction to its block's header. */
+export type AlgorandInclusion = {
+  kind: "algorand-merkle";
+  /** `txn256` where the header has it. */
+  tree: "txn256" | "txn";
+  /** Index in the payset, from 0. */
+  index: number;
+  /** Canonical msgpack of the in-block map, base64, without the prefix `STIB`. */
+  stibBase64: string;
+  /** From leaf to root, base64 of 32 bytes each. */
+  siblings: string[];
+  lightHeader?: LightHeaderProof;
+};
+
+/** The way from an Algorand header to the commitment of a state proof. */
+export type LightHeaderProof = {
+  /** Place of the round in its interval, from 0. */
+  index: number;
+  /** Rounds that one state proof covers; a power of two. */
+  interval: number;
+  /** The state proof message's `BlockHeadersCommitment`, base64 of 32 bytes. */
+  commitment: string;
+  /** From leaf to root, base64 of 32 bytes each. */
+  siblings: string[];
+};
+
 /** Algorand as a source chain. */
 export const algorandFormat: ChainFormat<AlgorandInclusion> = {
-  isTransactionId: isAlgorandTxId,
-  isBlockHash: isAlgorandTxId,
+  name: "algorand",
+  label: "Algorand",
+  caip2: ALGORAND_MAINNET,
+  transactionId: ALGORAND_ID,
+  blockHash: ALGORAND_ID,
+  terms: {
+    height: "round",
+    transactionBytes: "canonical msgpack of the unsigned transaction",
+    headerBytes: "canonical msgpack of the header map",
+  },
   levels: ["finalized"],
 
   transaction(bytes, ledger) {
@@ -50,6 +82,8 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
       ...(inclusion.lightHeader ? checkLightHeader(inclusion.lightHeader, header, headerBytes) : []),
     ];
   },
+
+  commitment: ({ lightHeader }) => lightHeader?.commitment,
 };
 
 /** @throws DecodeError when the bytes are not canonical msgpack of a map with a round and no other than a 32-byte `gh` */

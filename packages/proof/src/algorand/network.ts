@@ -1,9 +1,7 @@
-import { toBase64Url } from "./encoding.ts";
+import { toBase64Url } from "../encoding.ts";
 
 /** CAIP-2 of Algorand MainNet, the ledger of record. */
 export const ALGORAND_MAINNET = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
-/** CAIP-2 of Base. */
-export const BASE_MAINNET = "eip155:8453";
 /** The 32-byte genesis hash of Algorand MainNet, base64, as nodes print it. */
 export const ALGORAND_MAINNET_GENESIS_HASH = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
 
@@ -19,9 +17,4 @@ export function algorandCaip2(genesisHash: Uint8Array): string {
 /** Whether the text is CAIP-2 of an Algorand network, in this project's form. */
 export function isAlgorandCaip2(text: string): boolean {
   return /^algorand:[A-Za-z0-9_-]{32}$/.test(text);
-}
-
-/** CAIP-2 of an EVM chain by its chain id (EIP-155). */
-export function evmCaip2(chainId: bigint | number): string {
-  return `eip155:${chainId}`;
 }

@@ -1,22 +1,35 @@
-import type { BaseInclusion } from "../bundle-types.ts";
-import { ALGORAND_MAINNET, BASE_MAINNET, evmCaip2 } from "../caip2.ts";
-import type { ChainFormat } from "../chains.ts";
+import { ALGORAND_MAINNET } from "../algorand/network.ts";
+import type { ChainFormat, Finding } from "../chain-format.ts";
 import { DecodeError, equalBytes, fromBase64 } from "../encoding.ts";
 import { readBase64, readConstant, readInteger, readList, readMembers } from "../format.ts";
-import type { Finding } from "../report.ts";
 import type { Keccak256 } from "../signature.ts";
 import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
+import { BASE_MAINNET, evmCaip2 } from "./network.ts";
 import { readReceiptStatus } from "./receipt.ts";
-import { baseTxHash, decodeBaseTransaction, isBaseTxHash, transactionChainId } from "./transaction.ts";
+import { BASE_HASH, baseTxHash, decodeBaseTransaction, transactionChainId } from "./transaction.ts";
 import { verifyIndex } from "./trie.ts";
 
 /** The key of any real index has at most 10 nibbles, each of which takes an extension and a branch at most. */
 const MAX_NODES = 20;
 
+/** The proof that leads from a Base transaction, and its receipt, to its block's header. */
+export type BaseInclusion = {
+  kind: "mpt";
+  /** Index in the block, from 0. */
+  index: number;
+  /** Trie nodes from root to leaf, base64. */
+  nodes: string[];
+  receipt?: { bytesBase64: string; nodes: string[] };
+};
+
 /** Base as a source chain. */
 export const baseFormat: ChainFormat<BaseInclusion> = {
-  isTransactionId: isBaseTxHash,
-  isBlockHash: isBaseTxHash,
+  name: "base",
+  label: "Base",
+  caip2: BASE_MAINNET,
+  transactionId: BASE_HASH,
+  blockHash: BASE_HASH,
+  terms: { height: "block number", transactionBytes: "the EIP-2718 bytes", headerBytes: "RLP of the header" },
   levels: ["included", "safe", "finalized"],
 
   transaction(bytes, ledger, { keccak256 }) {
