@@ -9,6 +9,7 @@ import { type Accounts, usdcAccountOf } from "./accounts.ts";
 import type { Purchase } from "./buyer.ts";
 import type { Deployment } from "./deployment.ts";
 import { RAILS, type RailName, type SignedPayment } from "./payers.ts";
+import { persistently } from "./process.ts";
 
 const USDC = 31566704n;
 const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -53,10 +54,9 @@ export async function judge(sandbox: Sandbox, deployment: Deployment, ended: rea
 }
 
 async function audited({ settings }: Deployment, ended: readonly Ended[]): Promise<string[]> {
-  const { verdict, findings, counts } = await auditJournal(settings, {
-    sandbox: true,
-    signal: AbortSignal.timeout(AUDIT_MS),
-  });
+  // A node that a busy machine keeps silent ends an audit, which an operator runs again.
+  const run = () => auditJournal(settings, { sandbox: true, signal: AbortSignal.timeout(AUDIT_MS) });
+  const { verdict, findings, counts } = await persistently(run);
   const wrong = findings.filter(({ severity }) => severity !== "information").map(({ message }) => message);
   const delivered = ended.filter(({ bundle }) => bundle !== undefined).length;
   if (counts.delivered !== delivered) wrong.push(`${counts.delivered} of ${delivered} bundles can be fetched`);

@@ -56,17 +56,17 @@ export function createTurns(atATime = availableParallelism()): Turns {
   };
 }
 
-/** How long a start that fails is tried again. */
-const MAX_STARTING_MS = 300_000;
+/** How long work that fails is tried again. */
+const MAX_TRYING_MS = 300_000;
 /** A start takes a second, on a busy machine some ten. One that hangs must not keep the turns of the others for ever. */
 const START_DEADLINE_MS = 120_000;
 
-/** A start that fails, as it may under load, is tried again: whoever runs a service has it started again. */
-export async function persistently<T>(start: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + MAX_STARTING_MS;
+/** Tries again what fails under load, as an operator does: starts a service again, runs an audit again. */
+export async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + MAX_TRYING_MS;
   for (;;) {
     try {
-      return await start();
+      return await work();
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
