@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import type { Seams } from "@attestd/service";
+import type { Observe } from "@attestd/service";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 
@@ -14,13 +14,13 @@ export type OpenApiDocument = {
   components: { schemas: Record<string, object>; headers: Record<string, Header> };
 };
 
-/** An answer of the service, whole. */
+/** An answer of the service. */
 export type Exchange = { method: string; path: string; status: number; headers: Headers; text: string };
 
-/** Tells what in an answer the document does not say. */
+/** Lists what in an answer the document does not describe. */
 export type Contract = (exchange: Exchange) => string[];
 
-/** Holds answers to an OpenAPI document: their status, media type, headers and body. */
+/** Checks answers against an OpenAPI document: their status, media type, headers and body. */
 export function contractOf(document: OpenApiDocument): Contract {
   const ajv = addFormats.default(new Ajv2020({ strict: false, logger: false }));
   ajv.addSchema(document, "document");
@@ -69,7 +69,7 @@ export function contractOf(document: OpenApiDocument): Contract {
     return type.endsWith("json") ? jsonFaults(pointer, text) : fits(pointer, text, "body");
   }
 
-  /** Where there is no operation, there may be a page for people; else the answer is a problem. */
+  /** Where there is no operation, there may be a file of the page; any other answer is a problem. */
   function unrouted(method: string, status: number, text: string): string[] {
     if (status < 400 || method === "HEAD") return [];
     return jsonFaults("/components/schemas/Problem", text);
@@ -89,37 +89,31 @@ function inPointer(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** How the service answers, from inside (`Seams.fetch`). */
-export type Answering = Parameters<NonNullable<Seams["fetch"]>>[0];
-
 /** Paths of other protocols, which have their own forms of answers. */
 const OTHER_PROTOCOLS = ["/mcp", "/a2a"];
 
-/** Lets the service answer as it does, and tells of every answer that its own OpenAPI document does not describe. */
-export function heldToContract(fetch: Answering, tell: (fault: string) => void): Answering {
-  let contract: Promise<Contract> | undefined;
-  return async (request, env) => {
-    const response = await fetch(request, env);
-    const { method } = request;
-    const path = new URL(request.url).pathname;
-    if (OTHER_PROTOCOLS.includes(path)) return response;
-    contract ??= documentBehind(fetch).then(contractOf);
-    const { status, headers } = response;
-    const text = await decoded(response.clone());
-    for (const fault of (await contract)({ method, path, status, headers, text }))
-      tell(`${method} ${path} ${status}: ${fault}`);
-    return response;
+export type ContractCheck = {
+  /** Checks an answer, once the document is read. */
+  observe: Observe;
+  /** Reads the OpenAPI document of the service. @param url of the service */
+  readDocument(url: string): Promise<void>;
+};
+
+/** Checks every answer of a service against its own OpenAPI document. @param report called with each fault */
+export function createContractCheck(report: (fault: string) => void): ContractCheck {
+  const { promise: contract, resolve } = Promise.withResolvers<Contract>();
+  return {
+    async observe({ method = "", url = "" }, { status, headers, body }) {
+      const path = new URL(url, "http://service").pathname;
+      if (OTHER_PROTOCOLS.includes(path) || body instanceof ReadableStream) return;
+      const bytes = Buffer.from(body ?? "");
+      const text = (headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes).toString();
+      for (const fault of (await contract)({ method, path, status, headers: new Headers(headers), text }))
+        report(`${method} ${path} ${status}: ${fault}`);
+    },
+    async readDocument(url) {
+      const response = await fetch(`${url}/openapi.json`);
+      resolve(contractOf((await response.json()) as OpenApiDocument));
+    },
   };
-}
-
-/** The text of an answer as it is on its way, compressed perhaps. */
-async function decoded(response: globalThis.Response): Promise<string> {
-  const bytes = Buffer.from(await response.arrayBuffer());
-  return (response.headers.get("content-encoding") === "gzip" ? gunzipSync(bytes) : bytes).toString();
-}
-
-async function documentBehind(fetch: Answering): Promise<OpenApiDocument> {
-  const env = { incoming: { headers: {} } } as Parameters<Answering>[1];
-  const response = await fetch(new Request("http://service/openapi.json"), env);
-  return (await response.json()) as OpenApiDocument;
 }

@@ -13,7 +13,7 @@ import algosdk from "algosdk";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
 import { oneAMillisecond } from "../../packages/client/src/one-a-millisecond.ts";
-import { type Answering, heldToContract } from "./contract.ts";
+import { createContractCheck } from "./contract.ts";
 
 type Settings = Record<string, string | undefined>;
 
@@ -31,17 +31,15 @@ export type Deployment = {
 };
 
 /**
- * Starts a sandbox and a service.
+ * Starts a sandbox and a service, whose every answer is checked against its OpenAPI document.
  *
  * @param over settings that replace the sandbox's own
- * @param watch.contract whether every answer is checked against the OpenAPI document inside the service; if not, the
- * service runs as it does for an operator, shortcuts included
- * @param watch.page the page for people, which most tests do not need
+ * @param page the page for people, which most tests do not need
  */
 export async function startDeployment(
   options: Partial<SandboxOptions> = {},
   over: Settings = {},
-  { contract = true, page }: { contract?: boolean; page?: readonly PageFile[] } = {},
+  { page }: { page?: readonly PageFile[] } = {},
 ): Promise<Deployment> {
   const dir = await mkdtemp(join(tmpdir(), "attestd-deployment-"));
   const sandbox = await startSandbox({ roundMs: 200, ...options });
@@ -53,8 +51,12 @@ export async function startDeployment(
     ...over,
   };
   const faults = new Set<string>();
-  const fetch = (answer: Answering) => heldToContract(answer, (fault) => faults.add(fault));
-  const start = () => startService(settings, { sandbox: true, page, ...(contract && { fetch }) });
+  async function start(): Promise<RunningService> {
+    const check = createContractCheck((fault) => faults.add(fault));
+    const started = await startService(settings, { sandbox: true, page, observe: check.observe });
+    await check.readDocument(started.url);
+    return started;
+  }
   let service: RunningService = await start();
   return {
     sandbox,
@@ -72,7 +74,9 @@ export async function startDeployment(
       await sandbox.close();
       await rm(dir, { recursive: true });
       if (faults.size > 0)
-        throw new Error(`The service answered what its OpenAPI document does not say:\n${[...faults].join("\n")}`);
+        throw new Error(
+          `The OpenAPI document of the service does not describe its answers:\n${[...faults].join("\n")}`,
+        );
     },
   };
 }

@@ -8,13 +8,13 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
 import { type Deployment, post, startDeployment } from "./deployment.ts";
 
-/* What programs and agents read to find, understand and use the service: as it runs for an operator, from outside. */
+/* What programs and agents read to find, understand and use the service. */
 
 let deployment: Deployment;
 let document: OpenApiDocument;
 let contract: Contract;
 beforeAll(async () => {
-  deployment = await startDeployment({}, {}, { contract: false });
+  deployment = await startDeployment();
   await readDocument();
 });
 afterAll(() => deployment.close());
@@ -70,11 +70,10 @@ describe("every document", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
     expect(head.headers.get("etag")).toBe(etag);
-    // Through the app, which a query leads to, as by the shortcut.
-    const through = await fetchPlain(`${path}?utm=1`);
-    expect([await through.text(), Object.fromEntries(through.headers)]).toEqual([
+    const withQuery = await fetchPlain(`${path}?utm=1`);
+    expect([await withQuery.text(), Object.fromEntries(withQuery.headers)]).toEqual([
       text,
-      { ...Object.fromEntries(headers), date: through.headers.get("date") },
+      { ...Object.fromEntries(headers), date: withQuery.headers.get("date") },
     ]);
   });
 

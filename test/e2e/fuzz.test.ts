@@ -18,7 +18,7 @@ let document: OpenApiDocument;
 let contract: Contract;
 const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
 beforeAll(async () => {
-  deployment = await startDeployment({}, {}, { contract: false });
+  deployment = await startDeployment();
   document = (await (await fetch(`${deployment.url}/openapi.json`)).json()) as OpenApiDocument;
   contract = contractOf(document);
 });

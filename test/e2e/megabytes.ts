@@ -37,12 +37,13 @@ import { parseInput, requireJson } from "../../packages/service/src/catalogue/in
 import * as settings from "../../packages/service/src/config/formats.ts";
 import { seedOfMnemonic } from "../../packages/service/src/config/mnemonic.ts";
 import { solanaAddressBytes } from "../../packages/service/src/config/solana-address.ts";
+import { json } from "../../packages/service/src/endpoints/answer.ts";
 import { takesGzip } from "../../packages/service/src/endpoints/gzip.ts";
 import { readMessage } from "../../packages/service/src/endpoints/messages.ts";
 import { clientName } from "../../packages/service/src/http/client-name.ts";
-import { isKnown } from "../../packages/service/src/http/document.ts";
-import { allowedMethods } from "../../packages/service/src/http/methods.ts";
+import { isKnown } from "../../packages/service/src/http/prepared.ts";
 import { createRateLimit } from "../../packages/service/src/http/rate-limit.ts";
+import { createRouter } from "../../packages/service/src/http/router.ts";
 import { classifyRejection } from "../../packages/service/src/ledger/submission.ts";
 import { decodePaymentHeader } from "../../packages/service/src/payment/header.ts";
 import { identifierAlias } from "../../packages/service/src/payment/identifier.ts";
@@ -65,6 +66,7 @@ const bundle = testBundle();
 const report = verify(bundle, { trust: history });
 const form = { verifying: ["verify"], beside: ["skill"] };
 const taskIds = createTaskIds(new Uint8Array(32));
+const findRoute = createRouter([{ method: "GET", path: "/bundles/:id", handle: () => json(200, "") }]);
 const rateLimit = createRateLimit({ perMinute: 1e9, trustProxy: true });
 const base64Url = (text: string) => Buffer.from(text).toString("base64url");
 const quoted = (text: string) => JSON.stringify(text.toWellFormed());
@@ -101,7 +103,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   "a message of MCP": (text) => readMessage(utf8(text), { ...form, protocol: "mcp" }),
   readSkillCall: (text) => readSkillCall({ role: "user", parts: [{ kind: "text", text }] }),
   "a task's id": (text) => taskIds.read(text),
-  allowedMethods: (text) => allowedMethods(`/${text}`, [{ path: "/bundles/:id", methods: ["GET"] }]),
+  "a request target": (text) => findRoute(`/${text}`),
   clientName,
   decodePaymentHeader,
   identifierAlias: (text) =>

@@ -1,8 +1,5 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import {
@@ -13,7 +10,6 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, type Case, HISTORIES, UNREADABLE } from "../../docs/verify/bundles.ts";
@@ -25,6 +21,7 @@ import {
   type VerifierOptions,
 } from "../../packages/service/src/verification/verifier.ts";
 import { createExaminer } from "../../packages/service/src/verification/worker-pool.ts";
+import { serve } from "../../packages/service/test/fakes/transport.ts";
 
 /*
  * The same bundles, the same verdicts: by the library, the service and the command. The page has its own test of them, and
@@ -177,12 +174,10 @@ async function verifyingService(history: KeyHistory) {
     origin: "https://attestd.example",
     log: pino({ level: "silent" }),
   } as unknown as AppOptions);
-  const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const server = await serve(app);
   const headers = { "content-type": "application/json" };
   const post = (route: string, body: string | Uint8Array<ArrayBuffer>) =>
-    fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", headers, body });
+    fetch(`${server.url}${route}`, { method: "POST", headers, body });
   return {
     post,
     async verify({ name, text }: Case): Promise<{ name: string; status: number; report: VerifyReport }> {
@@ -191,9 +186,7 @@ async function verifyingService(history: KeyHistory) {
       return { name, status: response.status, report: response.ok ? body : body.report };
     },
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
+      await server[Symbol.asyncDispose]();
       await examiner.close();
     },
   };

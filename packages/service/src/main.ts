@@ -1,22 +1,31 @@
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { getRequestListener } from "@hono/node-server";
 import pino from "pino";
-import { a2aDoor } from "./a2a/door.ts";
+import { a2aRoute } from "./a2a/route.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
-import { createApp, createRoutes, failureAnswer } from "./app.ts";
+import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { type Config, readConfig } from "./config/config.ts";
-import { directly } from "./http/direct.ts";
-import { type PageFile, pageDoors } from "./http/page.ts";
+import type { Observe } from "./http/listener.ts";
+import { type PageFile, pageRoutes } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
 import { answerUnread } from "./http/unread.ts";
-import { mcpDoor } from "./mcp/door.ts";
+import { mcpRoute } from "./mcp/route.ts";
 import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config/config.ts";
+export type { Observe } from "./http/listener.ts";
 export type { PageFile } from "./http/page.ts";
 export type { Seams } from "./service.ts";
+
+export type StartOptions = Seams & {
+  /** Whether a ledger other than MainNet is allowed, on a loopback host. */
+  sandbox: boolean;
+  /** The files of the page for people, where they are built. */
+  page?: readonly PageFile[] | undefined;
+  /** Sees every answer, for tests. */
+  observe?: Observe | undefined;
+};
 
 export type RunningService = {
   /** Where it listens. */
@@ -32,13 +41,11 @@ const DRAIN_MS = 10_000;
  * Starts the service: reads the settings, opens what it needs, listens.
  *
  * @param env the settings by name (docs/operations.md)
- * @param options.sandbox whether another ledger than MainNet is allowed, on a loopback host
- * @param options.page the files of the page for people, where they are built
  * @throws ConfigError when a setting is wrong; Error when something that it names cannot be used
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,
-  { sandbox, page, ...seams }: { sandbox: boolean; page?: readonly PageFile[] | undefined } & Seams,
+  { sandbox, page, observe, ...seams }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(env, { sandbox });
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
@@ -59,23 +66,14 @@ export async function startService(
   try {
     const service = await openService(config, origin, log, seams);
     const rateLimit = await rateLimitOf(config);
-    const offered = { ...service.doors, catalogue: CATALOGUE, origin, log };
+    const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(config.attestor.pqSeed);
-    const doors = [
-      a2aDoor({ ...offered, ids }),
-      mcpDoor({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
-      ...pageDoors(page),
+    const routes = [
+      a2aRoute({ ...offered, ids }),
+      mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
+      ...pageRoutes(page),
     ];
-    const routes = createRoutes(offered);
-    const limited = { routes, ...(rateLimit && { rateLimit }) };
-    const app = createApp({ ...offered, ...limited, doors });
-    const answer = getRequestListener(seams.fetch?.(app.fetch) ?? app.fetch, { overrideGlobalObjects: false });
-    const throughApp: RequestListener = (incoming, outgoing) => {
-      answer(incoming, outgoing).catch(() => outgoing.destroy());
-    };
-    const failed = (error: unknown, incoming: IncomingMessage) => failureAnswer(error, incoming, offered);
-    // Who watches the app is shown everything.
-    const listener = seams.fetch ? throughApp : directly({ ...limited, failed, otherwise: throughApp });
+    const listener = createApp({ ...offered, routes, rateLimit, observe });
     opening.resolve(listener);
     server.off("request", early).on("request", listener);
     log.info({ url, kid: service.kid }, "listening");

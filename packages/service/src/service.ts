@@ -1,6 +1,5 @@
 import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { App } from "./app.ts";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { KeyWatch } from "./attestor/key-watch.ts";
@@ -39,18 +38,17 @@ import { createExaminer } from "./verification/worker-pool.ts";
 /** The service, open and carrying calls, before anything listens. */
 export type Service = {
   kid: string;
-  /** What its doors call. */
-  doors: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
+  /** What its transports call. */
+  api: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
   /** From now on no new call is admitted; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
   close(): Promise<void>;
 };
 
-/** Where a test may stand: between the service and its journal, and between it and whoever asks. */
+/** What a test may replace. */
 export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
-  fetch?: (fetch: App["fetch"]) => App["fetch"];
   /** Paid calls that are carried at one time, where a test would take too long to reach ours. */
   mostInFlight?: number;
 };
@@ -214,7 +212,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const closing = opened.move();
   return {
     kid: signer.kid,
-    doors: {
+    api: {
       admit,
       recall: createRecall(journal, offers),
       offers,

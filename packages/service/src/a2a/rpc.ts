@@ -2,7 +2,7 @@ import type { JsonValue } from "@attestd/proof/json";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { SAME_HEADER } from "../calls/asking.ts";
-import type { Received } from "../endpoints/transport.ts";
+import type { Received } from "../endpoints/receive-message.ts";
 import { Problem } from "../problems.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */

@@ -3,11 +3,12 @@ import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { testBlockBundle, testBundle, testInclusionBundle } from "../../../../test/bundles/bundles.ts";
+import { serve } from "../../test/fakes/transport.ts";
 import { createApp } from "../app.ts";
 import { createDocuments, type Site } from "../documents/documents.ts";
 import { type MessageForm, readMessage } from "../endpoints/messages.ts";
 import type { Operation } from "../endpoints/operations.ts";
-import { mcpDoor } from "../mcp/door.ts";
+import { mcpRoute } from "../mcp/route.ts";
 import type { Offers } from "../payment/offers.ts";
 import { PROBLEMS } from "../problems.ts";
 import { CATALOGUE, type Catalogue, type Endpoint } from "./catalogue.ts";
@@ -96,19 +97,15 @@ describe("an endpoint that is added to the table", () => {
       origin: ORIGIN,
       log: pino({ level: "silent" }),
     };
-    const app = createApp({ ...options, doors: [mcpDoor({ ...options, origins: [ORIGIN] })] });
-    const ask = (path: string, method = "GET") => app.request(path, { method }, { incoming: { headers: {} } });
+    await using server = await serve(createApp({ ...options, routes: [mcpRoute({ ...options, origins: [ORIGIN] })] }));
+    const ask = (path: string, method = "GET") => fetch(`${server.url}${path}`, { method });
     expect(await (await ask("/greetings/ann")).json()).toEqual({ name: "ann" });
     expect((await ask("/greetings/ANN")).status).toBe(404);
     expect((await ask("/greetings/ann", "POST")).headers.get("allow")).toBe("GET, HEAD");
 
-    const called = await app.request(`${ORIGIN}/mcp`, {
+    const called = await fetch(`${server.url}/mcp`, {
       method: "POST",
-      headers: {
-        host: new URL(ORIGIN).host,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
       body: JSON.stringify({
         jsonrpc: "2.0",
         id: 1,

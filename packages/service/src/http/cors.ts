@@ -1,20 +1,14 @@
-import type { Answer } from "./answer.ts";
+import type { Answer } from "../endpoints/answer.ts";
 
-/** Any page may read our answers, its payments' headers among them: nothing here rests on cookies or on where one is. */
+/** Of every answer. Any page may read our answers and their payment headers: no answer depends on cookies. */
 export const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow, X-A2A-Extensions",
 };
 
-/** Lets pages read a door's answer. Which pages may ask, a door sees in their Origin. */
-export function readable(response: Response): Response {
-  for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
-  return response;
-}
-
 /**
- * Those that a page must ask leave for: of payments, of caches, of MCP, of A2A, and those that clients add by themselves.
- * @x402/fetch and @x402/axios send Access-Control-Expose-Headers with a payment, and tracing its own two.
+ * Headers that a page may send: those of payments, caches, MCP and A2A, and those that clients add by themselves.
+ * @x402/fetch and @x402/axios send Access-Control-Expose-Headers with a payment, and tracing adds its own two.
  */
 const REQUEST_HEADERS = [
   "PAYMENT-SIGNATURE, Content-Type, Authorization, Access-Control-Expose-Headers, If-None-Match",
@@ -24,7 +18,6 @@ const REQUEST_HEADERS = [
 /** Answers OPTIONS: what a page of another origin may send (Fetch standard, CORS-preflight). */
 export function preflight(allow: string): Answer {
   const headers = {
-    ...CORS_HEADERS,
     allow,
     "access-control-allow-methods": allow,
     "access-control-allow-headers": REQUEST_HEADERS,

@@ -1,6 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type PageFile, pageDoors } from "./page.ts";
+import { ask } from "../../test/fakes/transport.ts";
+import type { Route } from "../endpoints/route.ts";
+import { type PageFile, pageRoutes } from "./page.ts";
 
 const body = new TextEncoder().encode("<h1>a page, a page, a page</h1>");
 const files: PageFile[] = [
@@ -8,9 +10,9 @@ const files: PageFile[] = [
   { path: "/assets/page-AB12.js", type: "text/javascript; charset=utf-8", body, isImmutable: true },
 ];
 const get = async (path: string, headers: Record<string, string> = {}) => {
-  const door = pageDoors(files).find((one) => one.path === path);
-  if (!door) throw new Error(`there is nothing at ${path}`);
-  return door.handle(new Request(`http://localhost${path}`, { headers }));
+  const route = pageRoutes(files).find((one) => one.path === path);
+  if (!route) throw new Error(`there is nothing at ${path}`);
+  return ask(route, { headers });
 };
 
 describe("the page", () => {
@@ -47,10 +49,10 @@ describe("the page", () => {
     }
   });
 
-  test("says that it is missing where it was not built", () => {
-    const [door, ...others] = pageDoors(undefined);
+  test("says that it is missing where it was not built", async () => {
+    const [route, ...others] = pageRoutes(undefined);
     expect(others).toEqual([]);
-    expect(door?.path).toBe("/");
-    expect(() => door?.handle(new Request("http://localhost/"))).toThrow(/The page is not built here/);
+    expect(route?.path).toBe("/");
+    await expect(ask(route as Route)).rejects.toThrow(/The page is not built here/);
   });
 });

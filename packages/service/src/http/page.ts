@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { takesGzip } from "../endpoints/gzip.ts";
-import type { Door } from "../endpoints/transport.ts";
+import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";
+import { answerVariant, GZIP, prepare, VARY, withCompressed } from "./prepared.ts";
 
-/** One file of the page for people, which the service serves and does not make. */
+/** One built file of the page for people. */
 export type PageFile = {
   /** `/`, or below. */
   path: string;
@@ -15,7 +15,7 @@ export type PageFile = {
   isImmutable: boolean;
 };
 
-/** The page asks nobody but this origin, runs no script but its own, and stands in no one's frame. */
+/** The page connects to this origin alone, runs its own scripts alone, and is shown in no frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,49 +32,36 @@ const SECURITY_HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // A wallet may open a window of its own, and keep in touch with the page.
+  // A wallet may open a window of its own, which talks to the page.
   "cross-origin-opener-policy": "same-origin-allow-popups",
 };
 
 const A_YEAR = "public, max-age=31536000, immutable";
 
 /**
- * The page, a door for each of its files.
- * @param files undefined where there is no page to serve: its address then says so
+ * A route for each file of the page.
+ *
+ * @param files undefined where the page is not built: its address then answers that
  */
-export function pageDoors(files: readonly PageFile[] | undefined): Door[] {
-  return files === undefined ? [{ path: "/", methods: ["GET"], handle: noPage }] : files.map(fileDoor);
+export function pageRoutes(files: readonly PageFile[] | undefined): Route[] {
+  return files === undefined ? [{ path: "/", method: "GET", handle: noPage }] : files.map(fileRoute);
 }
 
-function noPage(): Response {
+function noPage(): never {
   throw new Problem("not_found", "The page is not built here (npm run build -w packages/web). The interface works.");
 }
 
-function fileDoor({ path, type, body, isImmutable }: PageFile): Door {
+function fileRoute({ path, type, body, isImmutable }: PageFile): Route {
   // Weak: the same for the file as it is and compressed (RFC 9110, 8.8.1).
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  const compressed = new Uint8Array(gzipSync(body));
   const headers = {
     ...SECURITY_HEADERS,
+    ...VARY,
     "content-type": type,
     "cache-control": isImmutable ? A_YEAR : "no-cache",
-    vary: "accept-encoding",
-    etag,
   };
-  return {
-    path,
-    methods: ["GET"],
-    handle(request) {
-      if (matches(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-      if (!takesGzip(request.headers.get("accept-encoding"))) return new Response(body, { headers });
-      return new Response(compressed, { headers: { ...headers, "content-encoding": "gzip" } });
-    },
-  };
-}
-
-/** If-None-Match by weak comparison (RFC 9110, 13.1.2). */
-function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, "");
-  return header.trim() === "*" || header.split(",").some((tag) => opaque(tag) === opaque(etag));
+  const variants = withCompressed(prepare(body, etag, headers, {}), () =>
+    prepare(new Uint8Array(gzipSync(body)), etag, headers, GZIP),
+  );
+  return { path, method: "GET", handle: (incoming) => answerVariant(variants, incoming.headers) };
 }

@@ -3,24 +3,24 @@ import { type Outcome, type PaymentRequired, paymentRequired } from "../calls/ou
 import { x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
+import { type Answer, json } from "../endpoints/answer.ts";
+import { readBody } from "../endpoints/body.ts";
 import type { PaidOperation } from "../endpoints/operations.ts";
+import type { Handler } from "../endpoints/route.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
-import { type Answer, json } from "./answer.ts";
-import { readBody } from "./body.ts";
 import { DeliveredLately, requestName } from "./delivered.ts";
-import type { Route } from "./route.ts";
 
-export type PaidRouteOptions = { admit: Admit; offers: Offers; origin: string };
+export type PaidOptions = { admit: Admit; offers: Offers; origin: string };
 
 /** A paid route: reads the request as far as it can without asking anyone, and leaves the rest to `admit`. */
-export function paidRoute(
+export function paidHandler(
   endpoint: Endpoint,
   operation: PaidOperation,
-  { admit, offers, origin }: PaidRouteOptions,
-): Route {
+  { admit, offers, origin }: PaidOptions,
+): Handler {
   const { body } = endpoint;
   const lately = new DeliveredLately();
   const word = wording(resourceOf(endpoint, origin));

@@ -1,32 +1,51 @@
+import { gzipSync } from "node:zlib";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { takesGzip } from "../endpoints/gzip.ts";
+import { json } from "../endpoints/answer.ts";
 import type { DocumentOperation, ReadOperation } from "../endpoints/operations.ts";
-import { type Answer, json } from "./answer.ts";
-import { isKnown, type Prepared, prepare, preparing } from "./document.ts";
-import type { Route } from "./route.ts";
+import type { Handler } from "../endpoints/route.ts";
+import {
+  answerPrepared,
+  answerVariant,
+  GZIP,
+  type Prepared,
+  prepareText,
+  VARY,
+  type Variants,
+  withCompressed,
+} from "./prepared.ts";
 
-/** A route whose answer is looked up each time. */
-export function readRoute(endpoint: Endpoint, operation: ReadOperation): Route {
+/** Answers with what the operation looks up each time. */
+export function readHandler(endpoint: Endpoint, operation: ReadOperation): Handler {
   return async ({ headers }, { params }) => {
     const { status, text } = await operation.read(params);
     if (status !== 200 || endpoint.cacheControl === undefined) return json(status, text);
-    return whole(prepare(endpoint, text), headers["if-none-match"]);
+    return answerPrepared(prepareText(endpoint, Buffer.from(text)), headers);
   };
 }
 
-/** A route whose answer stays the same while its text does. */
-export function documentRoute(endpoint: Endpoint, operation: DocumentOperation): Route {
-  const document = preparing(endpoint, operation);
-  return ({ headers }) => {
-    const { "accept-encoding": accepted, "if-none-match": known } = headers;
-    const prepared = document();
-    return whole(takesGzip(accepted?.toString()) ? prepared.compressed : prepared.plain, known);
+/** Answers with a document, which is prepared once for each of its texts. */
+export function documentHandler(endpoint: Endpoint, operation: DocumentOperation): Handler {
+  const variants = createVariants(endpoint, operation);
+  return ({ headers }) => answerVariant(variants(), headers);
+}
+
+/** A document as it is now. */
+export function createVariants(
+  endpoint: Endpoint,
+  operation: DocumentOperation,
+): () => Variants<Prepared & { text: string }> {
+  let last: Variants<Prepared & { text: string }> | undefined;
+  return () => {
+    const text = operation.text();
+    if (last?.plain.text !== text) last = prepareVariants(endpoint, text);
+    return last;
   };
 }
 
-/** All of it, or that the asker has it already. */
-function whole({ bytes, etag, headers, unchangedHeaders }: Prepared, ifNoneMatch: string | undefined): Answer {
-  return isKnown(ifNoneMatch, etag)
-    ? { status: 304, headers: unchangedHeaders, body: null }
-    : { status: 200, headers, body: bytes };
+function prepareVariants(endpoint: Endpoint, text: string): Variants<Prepared & { text: string }> {
+  const plain = { text, ...prepareText(endpoint, Buffer.from(text), VARY) };
+  return withCompressed(plain, () => {
+    const bytes = gzipSync(plain.bytes);
+    return bytes.length < plain.bytes.length ? prepareText(endpoint, bytes, VARY, GZIP) : plain;
+  });
 }

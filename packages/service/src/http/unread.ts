@@ -1,7 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { problemAnswer } from "../endpoints/answer.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
-import { problemAnswer } from "./answer.ts";
+import { withCommonHeaders } from "./listener.ts";
 
 /** What Node finds wrong with a request before any of it reaches a listener; all else is `request_malformed`. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -25,14 +26,14 @@ export function answerUnread(server: Server, origin: string): void {
     // What is wrong comes after a request that is still to be answered, to whom this would be said, or amid its answer.
     const isOwed = outgoing !== undefined && !outgoing.writableFinished && (incoming?.complete || outgoing.headersSent);
     if (!socket.writable || isOwed) return void socket.destroy();
-    socket.end(wording(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());
+    socket.end(responseText(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());
   });
 }
 
 /** An HTTP/1.1 answer after which the connection is closed. */
-function wording(code: ProblemCode, origin: string): string {
-  const { status, headers, body } = problemAnswer(new Problem(code, "The request could not be read."), origin);
-  const all = { ...headers, "content-length": String(Buffer.byteLength(String(body))), connection: "close" };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+function responseText(code: ProblemCode, origin: string): string {
+  const problem = new Problem(code, "The request could not be read.");
+  const { status, headers, body } = withCommonHeaders(problemAnswer(problem, origin));
+  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
 }

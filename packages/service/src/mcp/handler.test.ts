@@ -3,6 +3,7 @@ import fc from "fast-check";
 import pino from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
 import { pending } from "../calls/asking.ts";
 import type { Outcome } from "../calls/outcome.ts";
@@ -11,7 +12,7 @@ import { readMessage } from "../endpoints/messages.ts";
 import type { Operation, Operations } from "../endpoints/operations.ts";
 import { encodeHeader } from "../payment/header.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { createEndpoint } from "./endpoint.ts";
+import { createHandler } from "./handler.ts";
 
 const SUBJECT: Subject = { kind: "transaction", chain: "algorand", id: "ID" };
 const PAYMENT = { x402Version: 2, accepted: { network: "n" }, payload: { signature: "s" } };
@@ -32,7 +33,7 @@ type Setup = { admit?: Admit; catalogue?: Catalogue; operations?: Operations };
 function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operations = OPERATIONS }: Setup = {}) {
   const log = pino({ level: "silent" });
   const logged = vi.spyOn(log, "error");
-  const endpoint = createEndpoint({
+  const handle = createHandler({
     admit,
     catalogue,
     operations,
@@ -42,9 +43,9 @@ function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operati
     log,
   });
   const send = (body: string, headers: Record<string, string> = {}) =>
-    endpoint(
-      new Request("https://attestd.example/mcp", {
-        method: "POST",
+    askRoute(
+      { method: "POST", path: "/mcp", handle },
+      {
         headers: {
           host: "attestd.example",
           "content-type": "application/json",
@@ -52,7 +53,7 @@ function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operati
           ...headers,
         },
         body,
-      }),
+      },
     );
 
   /** In revision 2026-07-28, which answers in JSON. */

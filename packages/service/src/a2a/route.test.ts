@@ -2,6 +2,7 @@ import type { JsonObject } from "@attestd/proof/json";
 import fc from "fast-check";
 import pino from "pino";
 import { describe, expect, test, vi } from "vitest";
+import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
 import { pending } from "../calls/asking.ts";
 import type { Outcome, Recall } from "../calls/outcome.ts";
@@ -13,8 +14,8 @@ import { encodeHeader } from "../payment/header.ts";
 import { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
-import { a2aDoor } from "./door.ts";
 import { PAYMENT } from "./message.ts";
+import { a2aRoute } from "./route.ts";
 import { createTaskIds } from "./task-id.ts";
 
 const SUBJECT: Subject = { kind: "transaction", chain: "algorand", id: "ID" };
@@ -50,8 +51,8 @@ type Answer = {
   error?: { code: number; message: string; data?: JsonObject };
 };
 
-/** A door of its own, asked without a network between. */
-function aDoor({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) {
+/** A route of its own, asked without a network between. */
+function aRoute({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) {
   const log = pino({ level: "silent" });
   const logged = vi.spyOn(log, "error");
   const admit = vi.fn<Admit>(async () => thrown(now));
@@ -61,16 +62,10 @@ function aDoor({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) 
   vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";
   const options = { admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log };
-  const door = a2aDoor({ ...options, readMessage: async (body, form) => readMessage(body, form) });
+  const route = a2aRoute({ ...options, readMessage: async (body, form) => readMessage(body, form) });
 
   const post = (body: string, headers: Record<string, string> = {}) =>
-    door.handle(
-      new Request(`${origin}/a2a`, {
-        method: "POST",
-        headers: { "content-type": "application/json", ...headers },
-        body,
-      }),
-    );
+    askRoute(route, { headers: { "content-type": "application/json", ...headers }, body });
   async function send(body: string): Promise<Answer> {
     const response = await post(body);
     expect(response.status).toBe(200);
@@ -109,18 +104,18 @@ describe("JSON-RPC", () => {
     ["params of another form", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":[1]}', -32602],
     ["a task of nobody's", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"x"}}', -32001],
   ])("%s is answered with its code", async (_, body, code) => {
-    expect(await aDoor().send(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
+    expect(await aRoute().send(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });
 
   test("answers name the request's id, and null where there is none", async () => {
-    const { send } = aDoor();
+    const { send } = aRoute();
     expect((await send('{"jsonrpc":"2.0","id":"a","method":"x"}')).id).toBe("a");
     expect((await send('{"id":5}')).id).toBe(5);
     expect((await send('{"id":{}}')).id).toBeNull();
   });
 
   test("garbage is always answered in JSON-RPC, and none of it is a failure of ours", async () => {
-    const { ask, send, logged } = aDoor();
+    const { ask, send, logged } = aRoute();
     const method = fc.constantFrom("message/send", "tasks/get", "tasks/cancel");
     const part = fc.record({ kind: fc.constantFrom("text", "data", "file"), text: fc.string(), data: fc.jsonValue() });
     const message = fc.record(
@@ -139,7 +134,7 @@ describe("JSON-RPC", () => {
   });
 
   test("a failure of ours is -32603, is logged, and says that a payment is safe", async () => {
-    const { pay, logged } = aDoor({ now: new TypeError("broken") });
+    const { pay, logged } = aRoute({ now: new TypeError("broken") });
     expect((await pay(newTask())).error).toMatchObject({
       code: -32603,
       data: { code: "internal", retry: { sameHeader: true } },
@@ -148,7 +143,7 @@ describe("JSON-RPC", () => {
   });
 
   test("over HTTP only JSON is taken, and the payment extension is named when it is asked for", async () => {
-    const { post } = aDoor();
+    const { post } = aRoute();
     await expect(post("{}", { "content-type": "text/plain" })).rejects.toMatchObject({ code: "media_type" });
     const none = await post("{}");
     expect(none.headers.get("x-a2a-extensions")).toBeNull();
@@ -164,7 +159,7 @@ describe("a message", () => {
     ["a transaction's id as text", text(" ID\n")],
     ["a data part beside words", { parts: [...text("please").parts, ...data({ skill: "attest", txid: "ID" }).parts] }],
   ])("asks for a paid skill with %s, and gets a task that waits for its payment", async (_, parts) => {
-    const { say, admit } = aDoor();
+    const { say, admit } = aRoute();
     const { result } = await say(parts);
     expect(result).toMatchObject({ kind: "task", status: { state: "input-required" } });
     expect(payment(result)).toMatchObject({
@@ -176,7 +171,7 @@ describe("a message", () => {
   });
 
   test("asks for a free skill and is answered at once", async () => {
-    const { result } = await aDoor().say({ ...data({ skill: "verify", version: 1 }), contextId: "c" });
+    const { result } = await aRoute().say({ ...data({ skill: "verify", version: 1 }), contextId: "c" });
     expect(result).toMatchObject({ kind: "message", role: "agent", contextId: "c" });
     expect(result).toMatchObject({ parts: [{ text: "Verified." }, { data: { verified: true } }] });
   });
@@ -186,7 +181,7 @@ describe("a message", () => {
       throw new Problem("bundle_rejected", "Not verified: note.", { members: { report: { verified: false } } });
     };
     const operations: Operations = { ...OPERATIONS, verify: { kind: "verify", verify } };
-    const { result } = await aDoor({}, operations).say(data({ skill: "verify" }));
+    const { result } = await aRoute({}, operations).say(data({ skill: "verify" }));
     expect(result).toMatchObject({ parts: [{ text: "Not verified: note." }, { data: { verified: false } }] });
   });
 
@@ -199,13 +194,13 @@ describe("a message", () => {
     ["arguments beyond what the endpoint takes", data({ skill: "attest", txid: "x".repeat(70_000) })],
     ["a payment for no task", { ...text("ID"), metadata: { [PAYMENT.payload]: PAID } }],
   ])("with %s is refused as invalid", async (_, message) => {
-    expect((await aDoor().say(message)).error).toMatchObject({ code: -32602, data: { status: expect.any(Number) } });
+    expect((await aRoute().say(message)).error).toMatchObject({ code: -32602, data: { status: expect.any(Number) } });
   });
 });
 
 describe("a payment for a task", () => {
   test("is admitted under the task's name, and completes it", async () => {
-    const { pay, admit } = aDoor({ now: DELIVERED });
+    const { pay, admit } = aRoute({ now: DELIVERED });
     const id = newTask();
     const { result } = await pay(id);
     expect(admit).toHaveBeenCalledExactlyOnceWith(SUBJECT, PAID, { name: `a2a-task/${id}`, wait: true });
@@ -221,7 +216,7 @@ describe("a payment for a task", () => {
   });
 
   test("is not waited for when the client does not want to, and the task is at work", async () => {
-    const { pay, admit } = aDoor({ now: SETTLING, later: SETTLING });
+    const { pay, admit } = aRoute({ now: SETTLING, later: SETTLING });
     const { result } = await pay(newTask(), PAID, { blocking: false });
     expect(admit.mock.lastCall?.[2]).toMatchObject({ wait: false });
     expect(result?.status.state).toBe("working");
@@ -229,7 +224,7 @@ describe("a payment for a task", () => {
   });
 
   test("that is refused leaves the task waiting for another one", async () => {
-    const { result } = await aDoor({ now: { ...REQUIRED, error: "too little" } }).pay(newTask());
+    const { result } = await aRoute({ now: { ...REQUIRED, error: "too little" } }).pay(newTask());
     expect(result?.status.state).toBe("input-required");
     expect(payment(result)).toMatchObject({
       [PAYMENT.status]: "payment-failed",
@@ -240,7 +235,7 @@ describe("a payment for a task", () => {
   });
 
   test("that comes to nothing fails the task", async () => {
-    const { pay, ask } = aDoor({ now: VOID, later: VOID });
+    const { pay, ask } = aRoute({ now: VOID, later: VOID });
     const id = newTask();
     for (const { result } of [await pay(id), await ask("tasks/get", { id })]) {
       expect(result?.status.state).toBe("failed");
@@ -252,14 +247,14 @@ describe("a payment for a task", () => {
   });
 
   test("that is under way for another task says so, and never that this one must be paid", async () => {
-    expect((await aDoor({ now: SETTLING }).pay(newTask())).error).toMatchObject({
+    expect((await aRoute({ now: SETTLING }).pay(newTask())).error).toMatchObject({
       code: -32000,
       data: { code: "settlement_pending", retry: { sameHeader: true }, retryAfter: expect.any(Number) },
     });
   });
 
   test("that is malformed is invalid, and one that no header could hold is refused unread", async () => {
-    const { pay, admit } = aDoor();
+    const { pay, admit } = aRoute();
     expect((await pay(newTask(), "x")).error).toMatchObject({ code: -32602, data: { code: "payment_malformed" } });
     const large = { ...PAID, payload: { signature: "s".repeat(17_000) } };
     await expect(pay(newTask(), large)).rejects.toMatchObject({ code: "body_too_large" });
@@ -267,7 +262,7 @@ describe("a payment for a task", () => {
   });
 
   test("of a task that nobody issued goes nowhere", async () => {
-    const { pay, admit } = aDoor({ now: DELIVERED });
+    const { pay, admit } = aRoute({ now: DELIVERED });
     expect((await pay(`${newTask()}x`)).error?.code).toBe(-32001);
     expect(admit).not.toHaveBeenCalled();
   });
@@ -275,7 +270,7 @@ describe("a payment for a task", () => {
 
 describe("a task", () => {
   test("that is unpaid is read from its id, canceled without a trace, and rejected alike", async () => {
-    const { ask, say } = aDoor();
+    const { ask, say } = aRoute();
     const id = newTask();
     expect((await ask("tasks/get", { id })).result?.status.state).toBe("input-required");
     expect((await say({ taskId: id })).result?.status.state).toBe("input-required");
@@ -292,7 +287,7 @@ describe("a task", () => {
   ])(
     "that is paid is %s as the journal says, also under an older key, and cannot be canceled",
     async (state, later) => {
-      const { ask } = aDoor({ later });
+      const { ask } = aRoute({ later });
       for (const id of [newTask(), "issued under a key that was replaced"]) {
         expect((await ask("tasks/get", { id })).result?.status.state).toBe(state);
         expect((await ask("tasks/cancel", { id })).error?.code).toBe(-32002);
@@ -301,7 +296,7 @@ describe("a task", () => {
   );
 
   test("is not made up where the journal cannot be read", async () => {
-    const { ask, logged } = aDoor({ later: new Error("disk") });
+    const { ask, logged } = aRoute({ later: new Error("disk") });
     expect((await ask("tasks/get", { id: newTask() })).error?.code).toBe(-32603);
     expect(logged).toHaveBeenCalled();
   });

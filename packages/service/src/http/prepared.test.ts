@@ -2,7 +2,8 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { isKnown, preparing } from "./document.ts";
+import { isKnown } from "./prepared.ts";
+import { createVariants } from "./read.ts";
 
 const endpoint: Endpoint = {
   method: "GET",
@@ -30,7 +31,7 @@ test.each([
 
 test("a document is prepared anew once its text is another, and not before", () => {
   let text = "one";
-  const document = preparing(endpoint, { kind: "document", text: () => text });
+  const document = createVariants(endpoint, { kind: "document", text: () => text });
   const first = document().plain;
   expect(first).toMatchObject({ text: "one", bytes: Buffer.from("one") });
   expect(document().plain).toBe(first);
@@ -41,7 +42,7 @@ test("a document is prepared anew once its text is another, and not before", () 
 
 test("a document is compressed once, under a tag of its own, and only where that makes it shorter", () => {
   let text = "one ".repeat(1000);
-  const document = preparing(endpoint, { kind: "document", text: () => text });
+  const document = createVariants(endpoint, { kind: "document", text: () => text });
   const { plain, compressed } = document();
   expect(document().compressed).toBe(compressed);
   expect(gunzipSync(compressed.bytes).toString()).toBe(text);

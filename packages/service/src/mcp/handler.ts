@@ -14,15 +14,17 @@ import {
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { invalid, notJson } from "../catalogue/input.ts";
+import type { Answer } from "../endpoints/answer.ts";
 import { messageForm } from "../endpoints/arguments.ts";
 import { gzipAround, takesGzip } from "../endpoints/gzip.ts";
 import { membersOf, type ReadMessage } from "../endpoints/messages.ts";
 import type { Operations } from "../endpoints/operations.ts";
-import { receive } from "../endpoints/transport.ts";
+import { receiveMessage } from "../endpoints/receive-message.ts";
+import type { Handler } from "../endpoints/route.ts";
 import { type CallOptions, callTool, type ToolCall } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
-export type EndpointOptions = CallOptions & {
+export type HandlerOptions = CallOptions & {
   catalogue: Catalogue;
   operations: Operations;
   readMessage: ReadMessage;
@@ -32,18 +34,18 @@ export type EndpointOptions = CallOptions & {
 
 const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
 
-/** An id is echoed. */
-const LONGEST_ID = 128;
-/** The tools are the same until the service is started anew. */
+/** Characters of an id, which the answer repeats. */
+const MAX_ID = 128;
+/** The tools stay the same until the service restarts. */
 const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
 /**
- * An MCP endpoint over streamable HTTP, without sessions.
+ * MCP over streamable HTTP, without sessions. A fault in a message is answered in JSON-RPC, and a fault in a tool's call
+ * is the result of the call.
  *
- * @throws Problem where a request is not even a message: `media_type`, `body_too_large`, `body_not_json`, `body_invalid`.
- * What is wrong with the message is answered in JSON-RPC, what is wrong with a tool's call is the result of the call.
+ * @returns throws Problem where a request is not a message: `media_type`, `body_too_large`, `body_not_json`, `body_invalid`
  */
-export function createEndpoint(options: EndpointOptions): (request: Request) => Promise<Response> {
+export function createHandler(options: HandlerOptions): Handler {
   const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
   const tools = offer(options);
   const form = messageForm("mcp", options, ({ tool }) => tool?.name);
@@ -76,43 +78,52 @@ export function createEndpoint(options: EndpointOptions): (request: Request) => 
     { onerror: ({ message }) => options.log.debug({ reason: excerpt(message) }, "an MCP request was refused") },
   );
 
-  return async (request) => {
+  return async (incoming) => {
+    // The SDK takes the web's Request; the body is read here, within our limits.
+    const headers = new Headers(incoming.headers as Record<string, string>);
+    const request = new Request(`${options.origin}/mcp`, { method: "POST", headers });
     const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
-    if (refused) return refused;
-    const received = await receive(request, form, options.readMessage);
+    if (refused) return answerOf(refused);
+    const received = await receiveMessage(incoming, form, options.readMessage);
     if ("notJson" in received) throw notJson(received.notJson, received.pointer);
     const { message, bundle } = received;
     if (bundle) bundles.set(request, bundle);
-    // Revisions since 2025-06-18 have none, and one would pass the rate limit as a single request.
+    // Revisions since 2025-06-18 have no batches, and one would pass the rate limit as a single request.
     if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
     const { id, method } = membersOf(message);
-    if (typeof id === "string" && id.length > LONGEST_ID)
-      throw invalid([{ pointer: "/id", detail: `is longer than ${LONGEST_ID} characters` }]);
+    if (typeof id === "string" && id.length > MAX_ID)
+      throw invalid([{ pointer: "/id", detail: `is longer than ${MAX_ID} characters` }]);
     const response = await handler.fetch(request, { parsedBody: message });
-    if (method !== "tools/list" || !takesGzip(request.headers.get("accept-encoding"))) return response;
-    return compressed(response, compressList);
+    const isCompressed = method === "tools/list" && takesGzip(headers.get("accept-encoding"));
+    return isCompressed ? compressedAnswer(response, compressList) : answerOf(response);
   };
 }
 
-/** @param compress undefined of a text that is no list of tools */
-async function compressed(
-  { status, headers, body }: Response,
+/** Streams what the SDK streams. */
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers, body } = response;
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream");
+  return { status, headers: Object.fromEntries(headers), body: isStream ? body : await response.text() };
+}
+
+/** @param compress returns undefined for a text that is no list of tools */
+async function compressedAnswer(
+  response: Response,
   compress: (text: string) => Buffer<ArrayBuffer> | undefined,
-): Promise<Response> {
-  const text = await new Response(body).text();
+): Promise<Answer> {
+  const text = await response.text();
+  const { status, headers } = response;
   const bytes = compress(text);
-  if (!bytes) return new Response(text, { status, headers });
-  const all = new Headers(headers);
-  all.delete("content-length");
-  all.set("content-encoding", "gzip");
-  all.append("vary", "accept-encoding");
-  return new Response(bytes, { status, headers: all });
+  if (bytes) headers.set("content-encoding", "gzip");
+  if (bytes) headers.append("vary", "accept-encoding");
+  headers.delete("content-length");
+  return { status, headers: Object.fromEntries(headers), body: bytes ?? text };
 }
 
 type OfferedTool = { description: Tool; call(call: ToolCall): Promise<CallToolResult> };
 
 /** The catalogue's tools by name. */
-function offer({ catalogue, operations, ...options }: EndpointOptions): Map<string, OfferedTool> {
+function offer({ catalogue, operations, ...options }: HandlerOptions): Map<string, OfferedTool> {
   const tools = new Map<string, OfferedTool>();
   for (const [id, endpoint] of Object.entries(catalogue)) {
     const operation = operations[id];

@@ -1,11 +1,12 @@
 import pino from "pino";
 import { expect, test } from "vitest";
+import { serve } from "../../test/fakes/transport.ts";
 import { createApp } from "../app.ts";
 import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
-import { mcpDoor } from "./door.ts";
+import { mcpRoute } from "./route.ts";
 
-test("the door stands behind the rate limit", async () => {
+test("the route stands behind the rate limit", async () => {
   const options = {
     catalogue: {},
     operations: {},
@@ -17,11 +18,12 @@ test("the door stands behind the rate limit", async () => {
   };
   const app = createApp({
     ...options,
-    doors: [mcpDoor({ ...options, origins: [] })],
+    routes: [mcpRoute({ ...options, origins: [] })],
     rateLimit: async () => {
       throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
     },
   });
-  const { status, headers } = await app.request("/mcp", { method: "POST" }, { incoming: {} });
+  await using server = await serve(app);
+  const { status, headers } = await fetch(`${server.url}/mcp`, { method: "POST" });
   expect([status, headers.get("retry-after")]).toEqual([429, "3"]);
 });

@@ -1,0 +1,132 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { json } from "../endpoints/answer.ts";
+import { readBody } from "../endpoints/body.ts";
+import type { Route } from "../endpoints/route.ts";
+import { Problem } from "../problems.ts";
+import { createListener } from "./listener.ts";
+
+const routes: Route[] = [
+  {
+    method: "POST",
+    path: "/echo",
+    handle: async (incoming) => json(200, Buffer.from(await readBody(incoming, 10)).toString()),
+  },
+  { method: "GET", path: "/same", handle: () => ({ status: 304, headers: { etag: '"a"' }, body: null }) },
+  {
+    method: "GET",
+    path: "/named/:name",
+    handle: (_, { params, query }) => json(200, JSON.stringify([params, query])),
+  },
+  {
+    method: "GET",
+    path: "/broken",
+    handle: () => {
+      throw new Problem("not_found", "Broken.");
+    },
+  },
+];
+
+let limited = false;
+const server = createServer(
+  createListener({
+    routes,
+    rateLimit: async () => {
+      if (limited) throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
+    },
+    origin: "https://attestd.example",
+    log: pino({ level: "silent" }),
+  }),
+);
+let port = 0;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Everything that comes back until the server closes the connection. */
+async function exchange(request: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.end(request.replaceAll("\n", "\r\n"));
+  return text(socket);
+}
+
+/** A request that is answered with 404. */
+const LAST = "GET /last HTTP/1.1\nhost: a\nconnection: close\n\n";
+
+const ask = (line: string, headers = "", body = "") =>
+  exchange(`${line} HTTP/1.1\nhost: a\nconnection: close\n${headers}\n${body}`);
+
+describe("a request", () => {
+  test("is answered at once, its body's length told in bytes", async () => {
+    const answer = await ask("POST /echo", "content-length: 4\n", '"é"');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toContain("content-length: 4\r\n");
+    expect(answer.endsWith('\r\n\r\n"é"')).toBe(true);
+  });
+
+  test("may have no body, and its answer too", async () => {
+    expect(await ask("POST /echo")).toContain("content-length: 0\r\n");
+    const unchanged = await ask("GET /same");
+    expect(unchanged).toMatch(/^HTTP\/1\.1 304 /);
+    expect(unchanged).toContain('etag: "a"\r\n');
+    expect(unchanged).not.toContain("content-length");
+  });
+
+  test("is told what the route throws", async () => {
+    const answer = await ask("GET /broken");
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toContain("content-type: application/problem+json\r\n");
+  });
+
+  test("is counted by the limit", async () => {
+    limited = true;
+    const answer = await ask("POST /echo", "content-length: 2\n", "{}").finally(() => {
+      limited = false;
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 429 /);
+    expect(answer).toContain("retry-after: 3\r\n");
+  });
+});
+
+test.each([
+  ["a parameter", "POST /echo?chain=1", "content-length: 2\n", "{}", 200],
+  ["another method", "PUT /echo", "content-length: 2\n", "{}", 405, "allow: POST"],
+  ["HEAD", "HEAD /same", "", "", 304],
+  ["another path", "GET /same/", "", "", 404],
+  ["a body that is too long", "POST /echo", "content-length: 11\n", "01234567890", 413, "connection: close"],
+  ["a body of no told length", "POST /echo", "transfer-encoding: chunked\n", "2\n{}\n0\n\n", 200, "content-length: 2"],
+  ["a body where none belongs", "GET /same", "content-length: 2\n", "{}", 304],
+  ["OPTIONS", "OPTIONS /same", "", "", 204, "allow: GET, HEAD"],
+  ["an absolute target", "GET http://attestd.example/same", "", "", 304],
+  ["a percent-encoded path", "GET /%73ame?a", "", "", 304],
+  ["a backslash", "GET /named\\a", "", "", 404],
+  ["no path", "OPTIONS *", "", "", 404],
+])("%s is answered in the same way", async (_what, line, headers, body, status, header = "") => {
+  const answer = await ask(line, headers, body);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(answer).toContain("access-control-allow-origin: *\r\n");
+  expect(answer).toContain(header);
+});
+
+test("parameters are decoded, and the first of two is taken", async () => {
+  expect(await ask("GET /named/%2F%zz")).toContain('[{"name":"%2F%zz"},{}]');
+  expect(await ask("GET /named/%2Fb%c3%a9?a=1&a=2&b=+%2B")).toContain('[{"name":"/bé"},{"b":" +","a":"1"}]');
+});
+
+test("a connection is kept after a small body that nobody read, and closed after a large one", async () => {
+  const keep = (line: string, length: number) =>
+    exchange(`${line} HTTP/1.1\nhost: a\ncontent-length: ${length}\n\n${"x".repeat(length)}${LAST}`);
+  expect(await keep("POST /nowhere", 60_000)).toMatch(/^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 404 /);
+  const closed = await keep("POST /nowhere", 70_000);
+  expect(closed).toMatch(/^HTTP\/1\.1 404 /);
+  expect(closed.toLowerCase()).toContain("connection: close");
+  expect(closed.split("HTTP/1.1 404").length).toBe(2);
+});

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Endpoint } from "../catalogue/catalogue.ts";
+import type { Answer } from "../endpoints/answer.ts";
+import { takesGzip } from "../endpoints/gzip.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** One representation that may be cached, ready to be sent. */
+export type Prepared = {
+  bytes: Uint8Array<ArrayBuffer>;
+  etag: string;
+  /** Of 200. */
+  headers: Headers;
+  /** Of 304. */
+  unchangedHeaders: Headers;
+};
+
+/** A representation as it is and compressed. */
+export type Variants<P = Prepared> = { plain: P; compressed: Prepared };
+
+/** Of a representation that has variants (RFC 9110, 12.5.5). */
+export const VARY = { vary: "accept-encoding" };
+export const GZIP = { "content-encoding": "gzip" };
+
+/**
+ * Prepares a representation.
+ *
+ * @param headers of 200 and of 304
+ * @param content headers of 200 alone, beside Content-Length
+ */
+export function prepare(bytes: Uint8Array<ArrayBuffer>, etag: string, headers: Headers, content: Headers): Prepared {
+  const unchangedHeaders = { ...headers, etag };
+  const length = { "content-length": String(bytes.length) };
+  return { bytes, etag, headers: { ...content, ...length, ...unchangedHeaders }, unchangedHeaders };
+}
+
+/** Prepares an endpoint's text. @param varying,coding headers of a text that has variants */
+export function prepareText(
+  { replies, cacheControl = "no-store" }: Endpoint,
+  bytes: Buffer<ArrayBuffer>,
+  varying: Headers = {},
+  coding: Headers = {},
+): Prepared {
+  // Strong (RFC 9110, 8.8.3): of these bytes and no others.
+  const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
+  const content = { "content-type": replies[200]?.mediaType ?? "application/json", ...coding };
+  return prepare(bytes, etag, { "cache-control": cacheControl, ...varying }, content);
+}
+
+/** @param compress called once, when the compressed variant is first asked for */
+export function withCompressed<P extends Prepared>(plain: P, compress: () => Prepared): Variants<P> {
+  let compressed: Prepared | undefined;
+  return {
+    plain,
+    get compressed() {
+      compressed ??= compress();
+      return compressed;
+    },
+  };
+}
+
+/** Answers a GET with the variant that the client takes, or with 304. */
+export function answerVariant(variants: Variants, headers: IncomingHttpHeaders): Answer {
+  const prepared = takesGzip(headers["accept-encoding"]?.toString()) ? variants.compressed : variants.plain;
+  return answerPrepared(prepared, headers);
+}
+
+/** Answers a GET with a representation, or with 304 where the client has it already. */
+export function answerPrepared(
+  { bytes, etag, headers, unchangedHeaders }: Prepared,
+  { "if-none-match": ifNoneMatch }: IncomingHttpHeaders,
+): Answer {
+  return isKnown(ifNoneMatch, etag)
+    ? { status: 304, headers: unchangedHeaders, body: null }
+    : { status: 200, headers, body: bytes };
+}
+
+/** Whether If-None-Match names a tag, by weak comparison (RFC 9110, 13.1.2). */
+export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
+  const tags = ifNoneMatch.split(",").map((tag) => tag.trim());
+  return tags.some((tag) => tag === "*" || opaque(tag) === opaque(etag));
+}
+
+function opaque(tag: string): string {
+  return tag.replace(/^W\//, "");
+}
