@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { testBundle, testHistory, testTakeover } from "../../test/bundles/bundles.ts";
+import { testBundle, testHistory } from "../../test/bundles/bundles.ts";
+import { testTakeover } from "../../test/bundles/takeover.ts";
 import { CASES, HISTORIES, UNREADABLE } from "./bundles.ts";
 import { PROGRAMS, type Program, printed, run } from "./programs.ts";
 

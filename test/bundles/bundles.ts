@@ -28,7 +28,6 @@ export {
   testLightHeader,
   testPayment,
 } from "./blocks.ts";
-export { testTakeover } from "./takeover.ts";
 
 /**
  * Real signed bundles from a name, for tests of this package and of those that take bundles. Not part of the root entry:

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { Streams } from "./environment.ts";
+import type { Streams } from "./terminal.ts";
 
 /**
  * Asks the person at the terminal a question to be answered with yes; anything else is a no.

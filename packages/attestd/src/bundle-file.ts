@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { JsonError } from "@attestd/proof";
 import { type BundleInFile, LARGEST_BUNDLE, LARGEST_FILE, readFileContents } from "@attestd/web/bundle-file";
-import type { Input } from "./environment.ts";
 import { fileTrouble } from "./failure.ts";
+import type { Input } from "./terminal.ts";
 
 /** Why something cannot be judged at all: a sentence for people. */
 export class Unreadable extends Error {}

@@ -8,15 +8,8 @@ import { addOperating } from "./command-line/operating.ts";
 import { addRunning } from "./command-line/running.ts";
 import { everyCommand, pathOf } from "./command-line/tree.ts";
 import { SHELLS } from "./completion/shells.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment, Running } from "./environment.ts";
 import { EXIT } from "./failure.ts";
-
-/** What a command is run with. */
-export type Running = {
-  environment: Environment;
-  /** Takes the exit code of a command that did not throw. */
-  finish(exitCode: number): void;
-};
 
 /**
  * The table of all commands, with their arguments, options and texts: what is parsed by it, its help and its completion

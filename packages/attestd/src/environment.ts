@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { ask } from "./ask.ts";
 import { liveLine, type Working } from "./live-line.ts";
 import { stopSignal } from "./stop.ts";
-import { type Look, type Output, type Terminal, terminal } from "./terminal.ts";
+import { type Input, type Look, type Streams, type Terminal, terminal } from "./terminal.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -31,10 +31,12 @@ export type Environment = {
   stop(): AbortSignal;
 };
 
-export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
-
-/** The streams of a process, looked up when they are needed: to touch standard input is to open it. */
-export type Streams = { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output };
+/** What a command is run with. */
+export type Running = {
+  environment: Environment;
+  /** Takes the exit code of a command that did not throw. */
+  finish(exitCode: number): void;
+};
 
 /** The environment of this process; the only reader of its variables. */
 export function readEnvironment(): Environment {
@@ -53,8 +55,8 @@ export function environmentOf(variables: Variables, streams: Streams, stop: () =
     get stdin() {
       return streams.stdin;
     },
-    out: terminal(streams.stdout, look, live),
-    err: terminal(streams.stderr, look, live),
+    out: terminal(streams.stdout, look, live.around),
+    err: terminal(streams.stderr, look, live.around),
     working: live.working,
     ask: (question, signal) => ask(streams, question, signal),
     stop,

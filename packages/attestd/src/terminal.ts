@@ -1,5 +1,4 @@
 import { styleText } from "node:util";
-import type { LiveLine } from "./live-line.ts";
 
 export type Mark = "ok" | "fail" | "unknown" | "warning";
 
@@ -10,7 +9,11 @@ const MARKS: Record<Mark, { unicode: string; ascii: string; colour: "green" | "r
   warning: { unicode: "⚠", ascii: "!", colour: "yellow" },
 };
 
+export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+/** The streams of a process. A getter reads each only when it is needed: to read standard input opens it. */
+export type Streams = { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output };
 
 /** How the reader wants to see things. */
 export type Look = {
@@ -37,12 +40,12 @@ export type Terminal = {
   head(value: string): string;
 };
 
-/** @param live the line of the screen that all that is written has to go around */
-export function terminal(stream: Output, look: Look, live: LiveLine): Terminal {
+/** @param around calls a function that writes, and keeps the live line of the screen below what it writes */
+export function terminal(stream: Output, look: Look, around: (write: () => void) => void): Terminal {
   const { unicode, colour, isDumb } = look;
   const isColoured = colour === "always" || (colour === "on a terminal" && stream.isTTY === true && !isDumb);
   const ellipsis = unicode ? "…" : "...";
-  const text = (whole: string) => live.around(() => stream.write(whole));
+  const text = (whole: string) => around(() => stream.write(whole));
   return {
     text,
     json: (value) => text(`${JSON.stringify(value)}\n`),

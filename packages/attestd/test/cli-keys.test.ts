@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeNote, keyEntryHash, toBase64 } from "@attestd/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { testAttestor, testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
+import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
+import { testTakeover } from "../../../test/bundles/takeover.ts";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 

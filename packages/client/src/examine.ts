@@ -4,10 +4,10 @@ import {
   chainOf,
   parseBundle,
   parseJson,
+  type Trust,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import type { PurchaseOptions } from "./attest.ts";
 import { AttestError } from "./errors.ts";
 import type { Call } from "./pay.ts";
 import type { PaidRequest } from "./request.ts";
@@ -28,7 +28,7 @@ export type Examined = {
 export function examine(
   bytes: Uint8Array,
   { id, request }: Pick<Call, "id" | "request">,
-  { trust, historyAge = 0 }: Pick<PurchaseOptions, "trust" | "historyAge">,
+  { trust, historyAge = 0 }: { trust?: Trust; historyAge?: number },
 ): Examined {
   let examined: Examined;
   try {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
+import { testHistory } from "../../../test/bundles/bundles.ts";
+import { testTakeover } from "../../../test/bundles/takeover.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { toBase64, toHex, utf8 } from "./encoding.ts";
 import { FormatError } from "./format.ts";

@@ -1,6 +1,5 @@
-import { makeCertificate } from "../src/certificate/certificate.ts";
-import type { Paper } from "../src/certificate/layout.ts";
-import { makingOf } from "../src/certificate/making.ts";
+import { makeCertificate, makingOf } from "../src/certificate/certificate.ts";
+import type { Paper } from "../src/certificate/paper.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
 

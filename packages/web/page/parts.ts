@@ -1,6 +1,6 @@
 import { type CheckRow, difference } from "../src/checks.ts";
-import type { Field } from "../src/description.ts";
 import type { Fact } from "../src/facts.ts";
+import type { Field } from "../src/fields.ts";
 import { halves, printable } from "../src/printable.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { RESULTS } from "../src/words.ts";

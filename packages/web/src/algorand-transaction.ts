@@ -14,7 +14,7 @@ import {
   toHex,
 } from "@attestd/proof";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
-import type { Description, Field } from "./description.ts";
+import type { Description, Field } from "./fields.ts";
 
 /** Circle's USDC on MainNet. */
 const USDC = 31566704n;

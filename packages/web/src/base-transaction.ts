@@ -1,6 +1,6 @@
 import { type BaseTransaction, decodeBaseTransaction, type RlpItem, toHex } from "@attestd/proof";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
-import type { Description, Field } from "./description.ts";
+import type { Description, Field } from "./fields.ts";
 
 /** Circle's USDC on Base. */
 const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";

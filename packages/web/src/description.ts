@@ -1,19 +1,7 @@
 import { type Bundle, type ChainFormat, chainOf, fromBase64 } from "@attestd/proof";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
-
-/** One line of what a reader is shown. */
-export type Field = { label: string; value: string };
-
-/** A transaction in a reader's words. What it says is what the bytes ask for, not whether it came about. */
-export type Description = {
-  /** Such as `USDC transfer`. */
-  action: string;
-  /** With its unit, where it moves one thing: `25.00 USDC`. */
-  amount?: string;
-  /** The bytes' own members, whole. */
-  fields: Field[];
-};
+import type { Description } from "./fields.ts";
 
 /** What a bundle is about, in a reader's words. */
 export type Subject = {

@@ -1,5 +1,6 @@
 import { parseNote } from "@attestd/proof";
-import { type Field, subjectTitle } from "./description.ts";
+import { subjectTitle } from "./description.ts";
+import type { Field } from "./fields.ts";
 import { isBelieved, isVerified, recordedTime } from "./file-verdict.ts";
 import { estimatedMonth } from "./ledger-time.ts";
 import { doubt, type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";

@@ -1,6 +1,5 @@
 import { type Conclusion, conclusionOf, type VerifyReport } from "@attestd/proof";
-import type { CertificateJudgement } from "./certificate/certificate.ts";
-import type { Making } from "./certificate/making.ts";
+import type { CertificateJudgement, Making } from "./certificate/making.ts";
 import { WORDS_OF_CERTIFICATE } from "./words.ts";
 
 /** What was found of a file: the report of the bundle in it, and of a certificate whether its words are the bundle's. */

@@ -1,12 +1,13 @@
 export {
   type Certificate,
   type CertificateFormat,
-  type CertificateJudgement,
   judgeCertificate,
   makeCertificate,
+  makingOf,
+  NotVerified,
 } from "./certificate/certificate.ts";
-export type { Paper } from "./certificate/layout.ts";
-export { makingOf, NotVerified } from "./certificate/making.ts";
+export type { CertificateJudgement } from "./certificate/making.ts";
+export type { Paper } from "./certificate/paper.ts";
 export { subjectOf, subjectTitle } from "./description.ts";
 export { certificateIn } from "./judge.ts";
 export { parsePointer, pointerUrl } from "./pointer.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { testHistory, testTakeover } from "../../../test/bundles/bundles.ts";
+import { testHistory } from "../../../test/bundles/bundles.ts";
+import { testTakeover } from "../../../test/bundles/takeover.ts";
 import { judge } from "./judge.ts";
 
 const dropped = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

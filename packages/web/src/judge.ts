@@ -1,6 +1,7 @@
 import { JsonError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
 import { type BundleInFile, readFileContents } from "./bundle-file.ts";
-import { type CertificateJudgement, judgeCertificate } from "./certificate/certificate.ts";
+import { judgeCertificate } from "./certificate/certificate.ts";
+import type { CertificateJudgement } from "./certificate/making.ts";
 import { UNREADABLE } from "./words.ts";
 
 /** By which keys a file is to be judged. */

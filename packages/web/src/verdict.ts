@@ -7,7 +7,7 @@ import {
   parseNote,
   type VerifyReport,
 } from "@attestd/proof";
-import type { CertificateJudgement } from "./certificate/certificate.ts";
+import type { CertificateJudgement } from "./certificate/making.ts";
 import type { Subject } from "./description.ts";
 import { conclusionOfFile, makersWord, recordedTime } from "./file-verdict.ts";
 import { hostOf } from "./printable.ts";

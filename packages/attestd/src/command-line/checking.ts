@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import type { Running } from "../command-line.ts";
+import type { Running } from "../environment.ts";
 import { lines } from "./help.ts";
 import { askChain, askedService, believedKeys } from "./options.ts";
 import { ledgerId, oneMoreKid } from "./values.ts";

@@ -3,6 +3,9 @@ import { encodeAddress } from "@attestd/proof/algorand/transaction";
 import { concatBytes, toBase64Url } from "@attestd/proof/encoding";
 import { secretKeyToMnemonic, type Transaction } from "algosdk";
 
+export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer"] as const;
+export type Role = (typeof ROLES)[number];
+
 /** An account whose keys this sandbox made, and which no other network knows. */
 export interface SandboxAccount {
   address: string;

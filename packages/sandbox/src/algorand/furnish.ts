@@ -5,10 +5,9 @@ import {
   type SuggestedParams,
   type Transaction,
 } from "algosdk";
-import { type SandboxAccount, signTransaction } from "./account.ts";
+import { type Role, type SandboxAccount, signTransaction } from "./account.ts";
 import { MAX_TXN_LIFE, MAX_UINT64, MIN_TXN_FEE } from "./consensus.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Role } from "./network.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
 
 /** USDC's asset id on MainNet. Stock x402 clients know no other. */

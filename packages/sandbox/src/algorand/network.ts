@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { toBase64, toBase64Url } from "@attestd/proof/encoding";
 import { type Listening, listen, type RequestObserver } from "../http.ts";
-import { makeAccount, type SandboxAccount } from "./account.ts";
+import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
 import { makeGenesis } from "./genesis.ts";
@@ -25,9 +25,6 @@ export interface AlgorandOptions {
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
 }
-
-export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer"] as const;
-export type Role = (typeof ROLES)[number];
 
 /** microAlgos at the beginning. */
 const ALLOCATION: Record<Role, number> = {

@@ -1,6 +1,7 @@
 import { parseKeyHistory } from "@attestd/proof/trust";
 import { expect, test } from "vitest";
-import { testAttestor, testTakeover } from "../../../../test/bundles/bundles.ts";
+import { testAttestor } from "../../../../test/bundles/bundles.ts";
+import { testTakeover } from "../../../../test/bundles/takeover.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import { openHistory } from "./history.ts";

@@ -1,18 +1,8 @@
-import type { BundleBlock } from "@attestd/proof/bundle";
 import { encodeNote, paymentCommitment } from "@attestd/proof/note";
-import type { ChainName, ConfirmationLevel, SourceChain } from "../chains/chain.ts";
+import type { ChainName, SourceChain } from "../chains/chain.ts";
 import { blockOf, type RequiredLevels, readerOf, requireLevel } from "./evidence.ts";
-import type { NoteContext, Product } from "./product.ts";
+import type { BlockEvidence, NoteContext, Product } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
-
-/** A block, as it was fetched. */
-export type BlockEvidence = {
-  kind: "block";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
-  block: BundleBlock;
-};
 
 /**
  * The attestation of a block (BlockBundle).

@@ -1,22 +1,10 @@
-import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof";
-import { type ChainName, type ConfirmationLevel, type SourceChain, SourceError } from "../chains/chain.ts";
+import { type ChainName, type SourceChain, SourceError } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
 import { blockNote } from "./block.ts";
 import { blockOf, fits, type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
-import type { Product } from "./product.ts";
+import type { InclusionEvidence, Product } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
-
-/** A transaction in its block, as both were fetched, and the way from the one to the other. */
-export type InclusionEvidence = {
-  kind: "inclusion";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
-  block: BundleBlock;
-  source: BundleSource;
-  inclusion: Inclusion;
-};
 
 /**
  * The proof that a transaction is in a block (InclusionBundle).

@@ -1,8 +1,35 @@
-import type { UnsignedBundle } from "@attestd/proof/bundle";
-import type { BlockEvidence } from "./block.ts";
-import type { InclusionEvidence } from "./inclusion.ts";
+import type { BundleBlock, BundleSource, Inclusion, UnsignedBundle } from "@attestd/proof";
+import type { ChainName, ConfirmationLevel } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
-import type { TransactionEvidence } from "./transaction.ts";
+
+/** A transaction, as it was fetched. */
+export type TransactionEvidence = {
+  kind: "transaction";
+  chain: ChainName;
+  caip2: string;
+  level: ConfirmationLevel;
+  source: BundleSource;
+};
+
+/** A block, as it was fetched. */
+export type BlockEvidence = {
+  kind: "block";
+  chain: ChainName;
+  caip2: string;
+  level: ConfirmationLevel;
+  block: BundleBlock;
+};
+
+/** A transaction in its block, as both were fetched, and the way from the one to the other. */
+export type InclusionEvidence = {
+  kind: "inclusion";
+  chain: ChainName;
+  caip2: string;
+  level: ConfirmationLevel;
+  block: BundleBlock;
+  source: BundleSource;
+  inclusion: Inclusion;
+};
 
 /** What was fetched about a subject before anything was charged: all that its note and bundle need of the source. */
 export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence;

@@ -1,18 +1,8 @@
-import type { BundleSource } from "@attestd/proof/bundle";
 import { encodeNote, paymentCommitment } from "@attestd/proof/note";
-import type { ChainName, ConfirmationLevel, SourceChain } from "../chains/chain.ts";
+import type { ChainName, SourceChain } from "../chains/chain.ts";
 import { type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
-import type { Attested, NoteContext, Product } from "./product.ts";
+import type { Attested, NoteContext, Product, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
-
-/** A transaction, as it was fetched. */
-export type TransactionEvidence = {
-  kind: "transaction";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
-  source: BundleSource;
-};
 
 /**
  * The attestation of a transaction (ProofBundle).

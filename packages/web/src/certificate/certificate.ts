@@ -1,11 +1,48 @@
 import { type Bundle, equalBytes, type KeyHistory, parseBundle, parseJson, utf8 } from "@attestd/proof";
 import { hostOf, printable } from "../printable.ts";
+import { doubt, type Judged, signer } from "../verdict.ts";
 import { WORDS_OF_CERTIFICATE } from "../words.ts";
 import { certificateContents } from "./contents.ts";
 import { layOut } from "./layout.ts";
-import { entryOf, type Making, readMaking, writeMaking } from "./making.ts";
+import { BASES, type CertificateJudgement, entryOf, LAYOUT, type Making, readMaking, writeMaking } from "./making.ts";
+import type { Paper } from "./paper.ts";
 import { toPdf } from "./pdf.ts";
 import { toSvg } from "./svg.ts";
+
+/** A certificate is made of verified bundles only. */
+export class NotVerified extends Error {
+  override readonly name = "NotVerified";
+}
+
+/**
+ * What the certificate of a bundle says beyond it.
+ * @param checkedAt when it was verified
+ * @throws NotVerified for a bundle that is not, by a key of which no origin is known, or by a list that is contradicted
+ */
+export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making {
+  const { report, keys, comparedBy } = judged;
+  const { status } = report.attestor;
+  const basis = BASES.find((one) => one === keys?.basis.basis);
+  if (!report.verified || !signer(judged) || !keys || basis === undefined || status === "unknown")
+    throw new NotVerified("Only a verified bundle, by a key of a key history, has a certificate.");
+  if (doubt(judged)) throw new NotVerified("Its key list is contradicted by another one of the same host.");
+  const { recordedAt } = report;
+  const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
+  const { since } = keys.basis;
+  return {
+    layout: LAYOUT,
+    paper,
+    checkedOn: dayOf(checkedAt.getTime()),
+    keys: { basis, ...(since !== undefined && { date: dayOf(since) }) },
+    status,
+    site: keys.history.keys.at(-1)?.origin ?? "",
+    ...(isCompared && { ledger: { askedOf: comparedBy, ...(recordedAt !== undefined && { recordedAt }) } }),
+  };
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
 
 export type CertificateFormat = "pdf" | "svg";
 
@@ -43,12 +80,6 @@ export type GivenCertificate = {
   /** What it says of its making; undefined where it says nothing. */
   making: Uint8Array | undefined;
 };
-
-/** Whether the words of a certificate are those of its bundle. */
-export type CertificateJudgement =
-  | { words: "pass"; making: Making }
-  | { words: "fail"; stated?: string; computed?: string }
-  | { words: "not_checked"; why: string };
 
 /**
  * Makes a certificate again of what it carries, and compares, byte for byte. What the maker alone knew, as the day, is

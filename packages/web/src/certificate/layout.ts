@@ -1,13 +1,7 @@
 import { encode } from "uqr";
 import type { CertificateContents, CertificateRow } from "./contents.ts";
+import { PAPERS, type Paper } from "./paper.ts";
 import { type Font, textWidth, wrap } from "./text-width.ts";
-
-/** Sizes in points (1/72 inch). */
-export const PAPERS = {
-  a4: { width: 595.28, height: 841.89 },
-  letter: { width: 612, height: 792 },
-} as const;
-export type Paper = keyof typeof PAPERS;
 
 /** One thing on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
 export type Mark =

@@ -6,9 +6,7 @@ import {
   type KeyStatus,
   parseJson,
 } from "@attestd/proof";
-import type { Judged } from "../verdict.ts";
-import { doubt, signer } from "../verdict.ts";
-import { PAPERS, type Paper } from "./layout.ts";
+import { PAPERS, type Paper } from "./paper.ts";
 
 /**
  * How certificates are laid out and worded. The number goes up with every change by which the same bundle would give
@@ -35,43 +33,18 @@ export type Making = {
   ledger?: { askedOf: string; recordedAt?: string };
 };
 
-const BASES = ["origin", "file", "sandbox", "example"] as const;
+/** Whether the words of a certificate are those of its bundle. */
+export type CertificateJudgement =
+  | { words: "pass"; making: Making }
+  | { words: "fail"; stated?: string; computed?: string }
+  | { words: "not_checked"; why: string };
+
+export const BASES = ["origin", "file", "sandbox", "example"] as const;
 const STATUSES = ["current", "retired", "revoked"] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 const HOST = /^[a-z0-9.[\]:-]{1,100}$/;
 const LONGEST_SITE = 200;
-
-/** A certificate is made of verified bundles only. */
-export class NotVerified extends Error {
-  override readonly name = "NotVerified";
-}
-
-/**
- * What the certificate of a bundle says beyond it.
- * @param checkedAt when it was verified
- * @throws NotVerified for a bundle that is not, by a key of which no origin is known, or by a list that is contradicted
- */
-export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making {
-  const { report, keys, comparedBy } = judged;
-  const { status } = report.attestor;
-  const basis = BASES.find((one) => one === keys?.basis.basis);
-  if (!report.verified || !signer(judged) || !keys || basis === undefined || status === "unknown")
-    throw new NotVerified("Only a verified bundle, by a key of a key history, has a certificate.");
-  if (doubt(judged)) throw new NotVerified("Its key list is contradicted by another one of the same host.");
-  const { recordedAt } = report;
-  const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
-  const { since } = keys.basis;
-  return {
-    layout: LAYOUT,
-    paper,
-    checkedOn: dayOf(checkedAt.getTime()),
-    keys: { basis, ...(since !== undefined && { date: dayOf(since) }) },
-    status,
-    site: keys.history.keys.at(-1)?.origin ?? "",
-    ...(isCompared && { ledger: { askedOf: comparedBy, ...(recordedAt !== undefined && { recordedAt }) } }),
-  };
-}
 
 /** What is wrong with what a certificate says of its making, or that it is of another layout. */
 export type NoMaking = { isOtherLayout: boolean };
@@ -127,8 +100,4 @@ export function entryOf({ attestor }: Bundle, history: KeyHistory): KeyEntry | u
 
 function isLike(value: unknown, form: RegExp): boolean {
   return typeof value === "string" && form.test(value);
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }

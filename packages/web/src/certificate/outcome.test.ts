@@ -5,8 +5,7 @@ import { subjectOf } from "../description.ts";
 import { factsOf } from "../facts.ts";
 import { type Judged, verdictOf } from "../verdict.ts";
 import { OUTCOMES, WARNINGS } from "../words.ts";
-import { makeCertificate } from "./certificate.ts";
-import { makingOf } from "./making.ts";
+import { makeCertificate, makingOf } from "./certificate.ts";
 
 const history = HISTORIES.keys;
 
