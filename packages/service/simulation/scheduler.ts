@@ -109,16 +109,16 @@ export class Scheduler {
       now: () => this.#now + skew,
       sleep: (ms, signal) =>
         new Promise((resolve, reject) => {
-          if (signal.aborted) return reject(signal.reason);
+          if (signal?.aborted) return reject(signal.reason);
           let over = false;
           const cut = () => {
             over = true;
-            reject(signal.reason);
+            reject(signal?.reason);
           };
-          signal.addEventListener("abort", cut, { once: true });
+          signal?.addEventListener("abort", cut, { once: true });
           this.later(life, ms, "awakes", "", () => {
             if (over) return false;
-            signal.removeEventListener("abort", cut);
+            signal?.removeEventListener("abort", cut);
             resolve();
           });
         }),

@@ -14,7 +14,7 @@ import { readiness } from "./calls/readiness.ts";
 import { Runner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
-import { systemClock } from "./clock.ts";
+import { deadline, systemClock } from "./clock.ts";
 import { type Config, ConfigError } from "./config/config.ts";
 import { requireOwner } from "./config/journal-owner.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
@@ -118,7 +118,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const payable = new PayeeWatch(rails.flatMap((rail) => payeeOf(rail, config)));
   // Nodes that hang must not take up the time of everything else.
-  await payable.refresh(AbortSignal.any([start, AbortSignal.timeout(DEADLINE_MS / 2)]));
+  await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
   const [unpayable] = payable.faults();
   if (unpayable !== undefined) throw new ConfigError(unpayable);
   const tenders = rails.flatMap((rail) => tenderOf(rail, config, payable, log));
@@ -288,9 +288,8 @@ async function keepFresh(
 ): Promise<void> {
   try {
     for await (const _ of setInterval(everyMs, undefined, { signal: stop, ref: false })) {
-      const deadline = AbortSignal.any([stop, AbortSignal.timeout(DEADLINE_MS)]);
-      for (const part of parts)
-        await part.refresh(deadline).catch((err: unknown) => log.warn({ err }, "refresh failed"));
+      const ends = deadline(systemClock, DEADLINE_MS, stop);
+      for (const part of parts) await part.refresh(ends).catch((err: unknown) => log.warn({ err }, "refresh failed"));
     }
   } catch (error) {
     if (!stop.aborted) throw error;

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, deadline } from "../clock.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { ProviderError } from "../providers/provider.ts";
 import type { ChainPayment, Span } from "./facts.ts";
@@ -46,7 +46,7 @@ export function patiently(clock: Clock, stop: AbortSignal): Ask {
   return async (question, most = TRIES) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await question(AbortSignal.any([stop, clock.timeout(DEADLINE_MS)]));
+        return await question(deadline(clock, DEADLINE_MS, stop));
       } catch (error) {
         const passes = error instanceof ProviderError && error.code === "providers_unavailable";
         if (!passes || tries >= most || stop.aborted) throw error;

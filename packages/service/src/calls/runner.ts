@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
+import { type Clock, deadline } from "../clock.ts";
 import type { Call } from "./call.ts";
-import { type Memory, type Perform, pauseAfter } from "./effects.ts";
+import type { Perform } from "./effects.ts";
 import { type Journal, StaleCall } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
+import { type Memory, pauseAfter } from "./pacing.ts";
 import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = { journal: Journal; perform: Perform; clock: Clock; log: Logger };
@@ -103,7 +104,7 @@ export class Runner {
     void this.start(call);
     for (;;) {
       // Begun before the row is read, so that an end between the two is heard.
-      const news = this.#waiters.wait(call.key, AbortSignal.any([enough, clock.timeout(POLL_MS)]));
+      const news = this.#waiters.wait(call.key, deadline(clock, POLL_MS, enough));
       const running = this.#running.get(call.key);
       known = running?.call ?? (await journal.find(call.key).catch(() => undefined)) ?? known;
       if (isFinal(known.state) || enough.aborted) return known;

@@ -45,7 +45,7 @@ export function createBulkhead({ most, mostWaiting, perSecond, clock }: Bulkhead
     }
     if (active >= most || waiting.length === 0 || isPaused) return;
     isPaused = true;
-    void clock.sleep(Math.ceil(((1 - tokens) * 1000) / perSecond), new AbortController().signal).then(() => {
+    void clock.sleep(Math.ceil(((1 - tokens) * 1000) / perSecond)).then(() => {
       isPaused = false;
       begin();
     });

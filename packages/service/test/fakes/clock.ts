@@ -10,18 +10,18 @@ export class TestClock implements Clock {
     return this.#now;
   }
 
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
+      if (signal?.aborted) return reject(signal.reason);
       const abort = () => {
         this.#due.delete(timer);
-        reject(signal.reason);
+        reject(signal?.reason);
       };
       const timer = this.#at(ms, () => {
-        signal.removeEventListener("abort", abort);
+        signal?.removeEventListener("abort", abort);
         resolve();
       });
-      signal.addEventListener("abort", abort, { once: true });
+      signal?.addEventListener("abort", abort, { once: true });
     });
   }
 

@@ -1,0 +1,102 @@
+import { createHash } from "node:crypto";
+import { parseNote } from "@attestd/proof/note";
+import type { Logger } from "pino";
+import type { Attestor } from "../attestor/attestor.ts";
+import { type Clock, deadline, race } from "../clock.ts";
+import { noteOf } from "../ledger/attempt-note.ts";
+import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
+import { signReceipt } from "../payment/receipt.ts";
+import type { Resource } from "../payment/resource.ts";
+import type { Products } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { type Call, evidenceOf } from "./call.ts";
+import type { CallEvent } from "./machine.ts";
+import type { Memory } from "./pacing.ts";
+
+export type AttestationOptions = {
+  products: Products;
+  ledger: Ledger;
+  attestor: Attestor;
+  /** What is sold for a subject, for receipts. */
+  resourceOf: (subject: Subject) => Resource;
+  log: Logger;
+  clock: Clock;
+  /** Time-out of one question to the ledger, in ms. */
+  deadlineMs: number;
+};
+
+type Settled = Exclude<Standing, { state: "open" }>;
+
+/** Rounds after which the same bytes are submitted again when no block has shown them. */
+const RESUBMIT_AFTER_ROUNDS = 4;
+
+/** The effects on a call's attestation: it is signed, submitted until it is confirmed, and sealed in a bundle. */
+export function createAttestation(options: AttestationOptions) {
+  const { products, ledger, attestor, resourceOf, log, clock, deadlineMs } = options;
+  return { sign, submit, seal };
+
+  async function sign(call: Call, stop: AbortSignal): Promise<CallEvent> {
+    const note = products[call.subject.kind].note(evidenceOf(call), {
+      keySha256: attestor.keySha256,
+      ledger: ledger.caip2,
+      paymentKey: call.key,
+    });
+    const attempt = await ledger.sign(note, leaseOf(call.key), deadline(clock, deadlineMs, stop));
+    return { type: "attestation_signed", attempt };
+  }
+
+  async function submit(call: Call, attempt: Attempt, stop: AbortSignal): Promise<CallEvent | undefined> {
+    const { rounds } = ledger;
+    const standing = await rounds.standing(attempt.txid, attempt, deadline(clock, deadlineMs, stop));
+    if (standing.state !== "open") return eventOf(standing, attempt);
+    const submission = await ledger.submit(attempt.raw, deadline(clock, deadlineMs, stop));
+    if (submission.status !== "accepted")
+      log.warn({ key: call.key, txid: attempt.txid, ...submission }, "not accepted");
+    if (submission.status === "unfunded" || submission.status === "rejected") {
+      // An alert for the operator; the same bytes are tried again until the ledger takes them or they are dead.
+      if (call.state !== "owed") return { type: "attestation_blocked", reason: submission.reason };
+      throw new Error(`the ledger does not take the attestation: ${submission.reason}`);
+    }
+    const settled = await race<Settled | undefined>(
+      stop,
+      (signal) => rounds.settled(attempt.txid, attempt, signal),
+      async (signal) => {
+        for (let i = 0; i < RESUBMIT_AFTER_ROUNDS; i++) await rounds.next(signal);
+        return undefined;
+      },
+    );
+    return settled && eventOf(settled, attempt);
+  }
+
+  /** The submitted note decides which key must sign, and which note stands in the bundle. */
+  async function seal(call: Call, attempt: Attempt, memory: Memory): Promise<CallEvent> {
+    const { subject, round, receipt: unsigned } = call;
+    if (round === undefined || unsigned === undefined) throw new Error("a confirmed call has a round and a receipt");
+    const note = noteOf(attempt);
+    const parsed = parseNote(note);
+    // Keys do not change while a call is in this state, but a restored backup may have a call that was delivered since.
+    memory.waiting = !("a" in parsed) || parsed.a !== attestor.keySha256;
+    if (memory.waiting)
+      throw new Error(`the note of ${attempt.txid} is not of the present key: only the key that it names can sign`);
+    const attested = {
+      attest: { txnId: attempt.txid, round, note },
+      attestor: { algorandAddress: ledger.address, pqPublicKey: attestor.pqPublicKey },
+    };
+    const [bundle, receipt] = await Promise.all([
+      attestor.seal(products[subject.kind].bundle(evidenceOf(call), attested)),
+      signReceipt(unsigned, { resourceUrl: resourceOf(subject).url, at: clock.now() }, attestor),
+    ]);
+    return { type: "bundle_sealed", bundle, receipt };
+  }
+}
+
+function eventOf(standing: Settled, { txid }: Attempt): CallEvent {
+  return standing.state === "confirmed"
+    ? { type: "attestation_confirmed", txid, round: standing.round }
+    : { type: "attestation_dead", txid };
+}
+
+/** The lease of every attempt for a payment: the ledger cannot confirm two transactions with one lease in one window. */
+function leaseOf(paymentKey: string): Uint8Array {
+  return createHash("sha256").update("attestd/lease/v1").update(paymentKey).digest();
+}
