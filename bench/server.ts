@@ -30,8 +30,8 @@ export function startAttestd(settingsFile: string, over: Record<string, string> 
 }
 
 /** As `startAttestd` does, with a limit on paid calls that a benchmark can exceed. */
-export function startLimited(settingsFile: string, mostInFlight: number): Promise<Server> {
-  return startBare("limited-attestd.ts", [settingsFile, String(mostInFlight)]);
+export function startLimited(settingsFile: string, maxInFlight: number): Promise<Server> {
+  return startBare("limited-attestd.ts", [settingsFile, String(maxInFlight)]);
 }
 
 /** The networks of a sandbox in this process, for a service in another. */

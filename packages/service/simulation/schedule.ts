@@ -41,8 +41,8 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const { random } = scheduler;
   const begun = scheduler.now;
   const waitMs = random.pick([3_000, 20_000, 90_000]);
-  const mostInFlight = random.pick([1, 3, 2_000, 2_000]);
-  const fleet = new Fleet(world, { waitMs, mostInFlight, defect }, random.pick([1, 1, 2, 2, 3]));
+  const maxInFlight = random.pick([1, 3, 2_000, 2_000]);
+  const fleet = new Fleet(world, { waitMs, maxInFlight, defect }, random.pick([1, 1, 2, 2, 3]));
   const patient = random.chance(0.01);
   if (patient) count("payments valid for an hour");
   const clients = new Clients(world, fleet, patient);

@@ -40,7 +40,7 @@ export type ServiceOptions = {
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
   /** Calls that may be under way at one time. */
-  mostInFlight: number;
+  maxInFlight: number;
   defect: Defect;
 };
 
@@ -52,7 +52,7 @@ const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const SETTLE_MS = 120_000;
 const REFRESH_MS = 15_000;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_QUEUE_AGE_MS = 60_000;
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
@@ -62,7 +62,7 @@ const resourceOf = () => ({ url: "https://attestd.example/attest", description: 
 export async function openService(
   life: Life,
   world: World,
-  { waitMs, mostInFlight, defect }: ServiceOptions,
+  { waitMs, maxInFlight, defect }: ServiceOptions,
 ): Promise<Service> {
   const { scheduler, ask, chains } = world;
   const clock = scheduler.clock(life, scheduler.random.between(-SKEW_MS, SKEW_MS));
@@ -100,9 +100,9 @@ export async function openService(
   const work = new Work(defect.perform?.(effects, options) ?? effects);
   const runner = new Runner({ journal, perform: work.perform, clock, log });
   const carried = () => runner.active;
-  const queue = { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS };
-  const limits = { ledger, carried, mostInFlight, queue, reserve: 100_000n, fee: 1_000n };
-  const capacity = work.watch(createCapacity(limits), mostInFlight, world.witness);
+  const queue = { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS };
+  const limits = { ledger, carried, maxInFlight, queue, reserve: 100_000n, fee: 1_000n };
+  const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
   keepFresh(capacity, life, clock, scheduler);
@@ -132,13 +132,13 @@ class Work {
   }
 
   /** Has the witness object when somebody is let in beside as many calls as may be in flight. */
-  watch(capacity: Capacity, mostInFlight: number, witness: World["witness"]): Capacity {
+  watch(capacity: Capacity, maxInFlight: number, witness: World["witness"]): Capacity {
     return {
       ...capacity,
       enter: () => {
         const leave = capacity.enter();
-        if (this.#underWay >= mostInFlight)
-          witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${mostInFlight}`);
+        if (this.#underWay >= maxInFlight)
+          witness.object("bounded", `a call is let in beside ${this.#underWay}, of ${maxInFlight}`);
         return leave;
       },
     };

@@ -50,16 +50,16 @@ export type Service = {
 export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
   /** Paid calls that are carried at one time, where a test would take too long to reach ours. */
-  mostInFlight?: number;
+  maxInFlight?: number;
 };
 
 /** One question to a provider, a facilitator, a chain. */
 const DEADLINE_MS = 20_000;
 /** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
-const MOST_IN_FLIGHT = 2_000;
+const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before others are asked to come back: some twenty of MainNet's rounds. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_QUEUE_AGE_MS = 60_000;
 /** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
 const FEE = 1_000n;
 const RESERVE = 100_000n;
@@ -166,13 +166,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(
     journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
   );
-  const disk = createDiskWatch({ journal, least: config.diskReserve, log });
+  const disk = createDiskWatch({ journal, minBytes: config.diskReserve, log });
   await disk.refresh();
   const capacity = createCapacity({
     ledger,
     carried: () => runner.active,
-    mostInFlight: seams.mostInFlight ?? MOST_IN_FLIGHT,
-    queue: { age: () => runner.queueAge, longestMs: LONGEST_WAIT_MS },
+    maxInFlight: seams.maxInFlight ?? MAX_IN_FLIGHT,
+    queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
     reserve: RESERVE,
     fee: FEE,
     keyObstacle: () => keys.obstacle,

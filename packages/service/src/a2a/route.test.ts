@@ -4,7 +4,7 @@ import pino from "pino";
 import { describe, expect, test, vi } from "vitest";
 import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
-import { pending } from "../calls/asking.ts";
+import { pending } from "../calls/problems.ts";
 import type { Outcome, Recall } from "../calls/outcome.ts";
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import { CATALOGUE } from "../catalogue/catalogue.ts";

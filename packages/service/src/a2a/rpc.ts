@@ -1,7 +1,7 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { SAME_HEADER } from "../calls/asking.ts";
+import { SAME_HEADER } from "../calls/problems.ts";
 import type { Received } from "../endpoints/receive-message.ts";
 import { Problem } from "../problems.ts";
 

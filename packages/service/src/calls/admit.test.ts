@@ -121,8 +121,8 @@ describe("admission", () => {
     const ledger = { spendable: async () => 1_000_000_000n };
     const carried = () => runner.active;
     queueAge = 0;
-    const queue = { age: () => queueAge, longestMs: 60_000 };
-    capacity = createCapacity({ ledger, carried, mostInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
+    const queue = { age: () => queueAge, maxAgeMs: 60_000 };
+    capacity = createCapacity({ ledger, carried, maxInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const facilitator = { verify: async () => verdict(), supported } as unknown as Facilitator;
     const tender = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };

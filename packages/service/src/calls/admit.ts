@@ -11,13 +11,13 @@ import type { Resource } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
-import { asking, refusable, refusal, SAME_HEADER } from "./asking.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import type { Journal } from "./journal.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
+import { mapUpstreamErrors, SAME_HEADER } from "./problems.ts";
 import type { Runner } from "./runner.ts";
 
 export type AdmissionOptions = {
@@ -28,7 +28,7 @@ export type AdmissionOptions = {
   /** Every rail that we can read, switched on or not. */
   rails: readonly Rail[];
   products: Products;
-  /** What is sold to whoever asks for such a subject, as the facilitator is told. */
+  /** What is sold for a subject, for the facilitator. */
   resourceOf: (subject: Subject) => Resource;
   /** Whether an address is, or ever was, a payee of ours. */
   isPayee(rail: Rail, address: string): boolean;
@@ -36,24 +36,24 @@ export type AdmissionOptions = {
   clock: Clock;
   /** How long a paid request waits for its bundle, in ms. */
   waitMs: number;
-  /** The one deadline of everything that is asked before the call is prepared, in ms. */
+  /** The one deadline of all questions before the call is prepared, in ms. */
   deadlineMs: number;
 };
 
-/** What a door may say of a purchase beside its payment. */
+/** What a transport may add to a purchase beside its payment. */
 export type Purchase = {
   /**
-   * A name of the door's own, under which it finds the purchase again (`Recall`). Another payment that comes under a name
-   * which has its purchase is left unsettled, and gets what that one comes to.
+   * A name that the transport gives the purchase, to find it again (`Recall`). Another payment under the same name is left
+   * unsettled, and gets the outcome of the first.
    */
   name?: string;
-  /** Whether to wait for the bundle; so unless it is false. */
+  /** Whether to wait for the bundle; true unless given. */
   wait?: boolean;
 };
 
 export type Admit = (subject: Subject, payload: PaymentPayload | undefined, purchase?: Purchase) => Promise<Outcome>;
 
-/** One paid request, read. */
+/** One paid request, its payment read. */
 type Request = { subject: Subject; rail: Rail; payment: Payment; name: string | undefined; signal: AbortSignal };
 
 const MISFIT = "the payer's signature does not fit the payment";
@@ -61,10 +61,10 @@ const MISFIT = "the payer's signature does not fit the payment";
 /**
  * The order of checks of a paid request, one function for every transport.
  *
- * A payment that is known is answered from its row, and nothing else is asked. Who does not have the payer's own
- * signature gets one answer, whatever is known of the payment, and nothing is written, promised or asked of a
- * facilitator for it. The chain is asked only about a payment that we could have taken, in one of the places of
- * `capacity`; no 402 is given for one that it shows as spent on us.
+ * A known payment is answered from its row, without any other question. A request without the payer's own signature gets
+ * one answer, whatever is known of the payment; nothing is written or promised for it, and no facilitator is asked. The
+ * chain is asked only about a payment that we could have taken, and counts against `capacity`. A payment that the chain
+ * shows as spent on us never gets a 402.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { journal, runner, capacity, offers, rails, products, log, clock } = options;
@@ -72,7 +72,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
-    const read = refusable(() => readPayment(payload));
+    const read = await readPayment(payload).catch(refusal);
     if (read instanceof PaymentRefused) return paymentRequired(offers, subject.chain, read.message);
     const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
 
@@ -81,35 +81,35 @@ export function createAdmission(options: AdmissionOptions): Admit {
       call = await runner.wait(call, clock.timeout(options.waitMs));
     if (call instanceof PaymentRefused) return paymentRequired(offers, subject.chain, call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
-    // The payment that it was named like has come to nothing, which says nothing of this one: it may be spent.
+    // The earlier payment of this name is void; this one may be spent all the same.
     const own = await refuseLater(request());
     return outcomeOf(own ?? call, offers);
   };
 
-  /** Finds the rail that the payment names, on or off, and the payment's key. @throws PaymentRefused */
-  function readPayment(payload: PaymentPayload): { rail: Rail; payment: Payment } {
+  /** @returns the payment, with the rail that it names, enabled or not. @throws PaymentRefused */
+  async function readPayment(payload: PaymentPayload): Promise<{ rail: Rail; payment: Payment }> {
     const rail = rails.find((candidate) => candidate.isNetwork(payload.accepted.network));
     if (!rail) throw new PaymentRefused(`accepted.network ${JSON.stringify(payload.accepted.network)} is not offered`);
     return { rail, payment: rail.read(payload) };
   }
 
-  /** @returns the call of the payment, or of the purchase that it was named like; or why there is none */
+  /** @returns the call of the payment, or of the earlier purchase of its name; or why there is none */
   async function callFor(request: Request): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
     const known = await journal.find(payment.key);
-    // As it came, so it was verified when it first came.
+    // Byte for byte the payment whose signature was verified when it first came.
     if (known && isSame(known, payment)) return bound(known, request);
     const signature = await rail.signature(payment);
     if (signature === "invalid") return new PaymentRefused(MISFIT);
     let isSigned = signature === "valid";
     if (known && isSigned) return bound(known, request);
-    // What is known is answered whether anything can be sold on its rail now or not.
-    const offered = known ? undefined : await asking(() => checkOffered(request));
+    // A known payment is answered even when nothing can be sold on its rail now.
+    const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
     if (offered instanceof PaymentRefused && !(await couldBeTaken(request))) return offered;
     try {
       const leave = capacity.enter();
       try {
-        isSigned ||= await asking(() => rail.onChain(payment, signal));
+        isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
         if (!isSigned) return new PaymentRefused(MISFIT);
         if (known || !offered) return bound(known as Call, request);
         const admitted = offered instanceof PaymentRefused ? offered : await admitNew(request, offered);
@@ -119,7 +119,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
       }
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
-      // It may have come by another request meanwhile: be what its own promise is counted beside, or fill the last place.
+      // Another request may have brought the same payment meanwhile, and itself be what uses the capacity up.
       const holder = await journal.find(payment.key);
       if (!holder || !(isSigned || isSame(holder, payment))) throw error;
       return bound(holder, request);
@@ -130,7 +130,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return canonicalize(payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
   }
 
-  /** @returns our own requirement which the payment fits now, or why it fits none. @throws FacilitatorError when nothing can be sold on its rail now */
+  /**
+   * @returns our own requirement that the payment fits now, or why it fits none
+   * @throws FacilitatorError when nothing can be sold on its rail now
+   */
   async function checkOffered({ rail, payment, subject }: Request): Promise<PaymentRequirements | PaymentRefused> {
     try {
       const requirement = offers.match(payment.payload, rail.name, subject.chain);
@@ -142,13 +145,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /**
-   * Whether we could have taken the payment at some time, at whatever price and by whatever fee payer: it is as it must be,
-   * goes to a payee of ours, and moves what its payer has accepted.
+   * Whether we could have taken the payment at some time, at any price and by any fee payer: its layout is right, it goes
+   * to a payee of ours, and it moves the amount that its payer has accepted.
    */
   async function couldBeTaken({ rail, payment }: Request): Promise<boolean> {
     if (!options.isPayee(rail, payment.payTo) || acceptedAmount(payment.payload) !== `${payment.amount}`) return false;
-    const fault = await rail.checkLayout(payment).then(() => undefined, refusal);
-    return fault === undefined;
+    return (await rail.checkLayout(payment).catch(refusal)) === undefined;
   }
 
   /** @throws Problem unless the call is for this subject, and of this payment or of one that has a name in common */
@@ -158,11 +160,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
     throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
   }
 
-  /** The names that door and payer gave to this purchase, and the purchase that has one of them already. */
-  async function named({ payment, name }: Request): Promise<{ names: string[]; earlier?: Call }> {
+  /** The names that transport and payer gave the purchase, and the earlier purchase that has one of them. */
+  async function namesOf({ payment, name }: Request): Promise<{ names: string[]; earlier?: Call }> {
     const names = name === undefined ? [] : [name];
-    const ofDoor = name === undefined ? undefined : await journal.find(name);
-    if (ofDoor) return { names, earlier: ofDoor };
+    const named = name === undefined ? undefined : await journal.find(name);
+    if (named) return { names, earlier: named };
     for (let attempt = 0; ; attempt++) {
       const alias = identifierAlias(payment, attempt);
       if (alias === undefined) return { names };
@@ -171,18 +173,18 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
   }
 
-  /** The further checks of a payment that is well signed and fits an offer. @returns its call, or why it is refused */
+  /** Checks further a payment that is well signed and fits an offer. @returns its call, or why it is refused */
   async function admitNew(request: Request, requirement: PaymentRequirements): Promise<Call | PaymentRefused> {
     const { subject, rail, payment, signal } = request;
-    const { names, earlier } = await named(request);
+    const { names, earlier } = await namesOf(request);
     // The new payment is left unsettled: this has been bought already.
     if (earlier) return bound(earlier, request, names);
-    // Before the facilitator is asked: many payments on one small balance must not take up its time.
-    const release = await asking(() => backing.promise(rail, payment, signal)).catch(refusal);
+    // Before the facilitator is asked: many payments on one small balance must not use up its time.
+    const release = await mapUpstreamErrors(() => backing.promise(rail, payment, signal)).catch(refusal);
     if (release instanceof PaymentRefused) return release;
     try {
       const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
-      const verdict = await asking(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
+      const verdict = await mapUpstreamErrors(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
       if (!verdict.valid) return new PaymentRefused(verdict.reason);
       return bound(await begin(request, requirement, names), request, names);
     } finally {
@@ -190,13 +192,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
     }
   }
 
-  /** @returns the call that holds the payment, under way: a new one, or one that another request was the first to begin */
+  /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
     requirement: PaymentRequirements,
     names: readonly string[],
   ): Promise<Call> {
-    const evidence = await asking(() => products[subject.kind].evidence(subject, signal));
+    const evidence = await mapUpstreamErrors(() => products[subject.kind].evidence(subject, signal));
     const call = prepare({
       key: payment.key,
       aliases: [...payment.aliases, ...names],
@@ -220,7 +222,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     return tender.facilitator;
   }
 
-  /** `refuse`, in a place of its own. @returns undefined for a refusal */
+  /** `refuse`, counted against capacity. @returns undefined for a refusal */
   async function refuseLater(request: Request): Promise<Call | undefined> {
     const leave = capacity.enter();
     try {
@@ -235,12 +237,18 @@ export function createAdmission(options: AdmissionOptions): Admit {
    * Refuses a payment that is well signed and that we could have taken, unless its chain shows it as spent on us: then
    * another one must not be asked for.
    *
-   * The row is looked for again after the chain was asked: the payment may have come by another request meanwhile, and
-   * its being settled for that one may be what it was refused for.
+   * The row is read again after the chain was asked: another request may have brought the payment meanwhile, and it may
+   * have been refused because it was being settled for that request.
    */
   async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
-    const spent = await isSpent(rail, payment, signal);
+    const spent = await rail.spent(payment, signal).catch((cause) => {
+      throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
+        retryAfter: 10,
+        members: SAME_HEADER,
+        cause,
+      });
+    });
     const known = await journal.find(payment.key);
     if (known) return bound(known, request);
     if (!spent) return refused;
@@ -251,14 +259,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
       { retryAfter: 300, members: SAME_HEADER },
     );
   }
+}
 
-  async function isSpent(rail: Rail, payment: Payment, signal: AbortSignal): Promise<boolean> {
-    return rail.spent(payment, signal).catch((cause) => {
-      throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
-        retryAfter: 10,
-        members: SAME_HEADER,
-        cause,
-      });
-    });
-  }
+/** @throws the error unless it is a refusal of the payment */
+function refusal(error: unknown): PaymentRefused {
+  if (error instanceof PaymentRefused) return error;
+  throw error;
 }

@@ -1,31 +1,30 @@
 import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
-import { SAME_HEADER } from "./asking.ts";
 import type { Journal } from "./journal.ts";
+import { SAME_HEADER } from "./problems.ts";
 
-/** Sees to it that payers hold what they promise. */
+/** Checks that payers have what they promise. */
 export interface Backing {
   /**
-   * Counts a payment among its payer's promises, from now until it is in the journal or refused.
+   * Counts a payment among its payer's promises, until it is in the journal or refused.
    *
-   * What is too much is put off and not refused: of the earlier payments, one may be out of the balance already and its
-   * row not have heard of it. Once they have come to their end, the same payment passes, or fails by itself.
+   * Too many promises are a Problem and not a refusal: the balance may already be without an earlier payment whose row
+   * still counts as open. Once the earlier payments have ended, the same payment passes, or fails by itself.
    *
-   * @returns takes it out of the count again
-   * @throws PaymentRefused when the payer holds too little for this payment alone; Problem when it holds too little for
-   *   all that it has promised; ProviderError
+   * @returns a function that removes the payment from the count
+   * @throws PaymentRefused when the payer has too little for this payment alone; Problem when it has too little for all
+   *   that it has promised; ProviderError
    */
   promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void>;
 }
 
-/** What a payer promises in requests of this process that are not in the journal yet, each payment once. */
+/** The payments of a payer in requests of this process that are not in the journal yet, each counted once. */
 type Promises = { total: bigint; requests: Map<string, number> };
 
 /**
- * Many authorizations can rest on one small balance: each passes alone, and most would only wait for their expiry.
+ * Many authorizations can rest on one small balance: each passes alone, and most would only wait until they expire.
  *
- * Those that come at once count as well: they see one another here before any of them is in the journal. Other replicas
- * see them only there.
+ * Simultaneous requests count each other here, before any of them is in the journal; other replicas see them only there.
  */
 export function createBacking(journal: Pick<Journal, "exposure">): Backing {
   const promising = new Map<string, Promises>();
@@ -54,12 +53,12 @@ export function createBacking(journal: Pick<Journal, "exposure">): Backing {
     async promise(rail, payment, signal) {
       const { payer, amount } = payment;
       const name = `${rail.name} ${payer}`;
-      // Before the journal is read: a promise that is committed in between is counted here, or there, or twice.
+      // Before the journal is read: a promise that is committed in between is then counted at least once.
       const promises = count(name, payment);
       const others = promises.total - amount;
       try {
         const open = await journal.exposure(rail.name, payer);
-        // Afterwards: what is paid in between is out of the balance.
+        // After the journal: a payment that is made in between is then out of the balance.
         const held = await rail.balance(payment, signal);
         if (held < amount) throw new PaymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);
         if (open + others + amount > held) {

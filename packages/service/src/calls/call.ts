@@ -6,7 +6,7 @@ import type { Evidence } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 
 /**
- * Where a paid call stands. Each is committed before the effect that follows it:
+ * The state of a paid call. Each is committed before the effect that follows it:
  *
  * - `prepared`: everything needed is known; nothing has left the process
  * - `settling`: a settlement may have left the process; from here on another payment is never asked for
@@ -14,10 +14,10 @@ import type { Subject } from "../subjects/subject.ts";
  * - `signed`: the attestation transaction's bytes are fixed
  * - `confirmed`: it is on the ledger
  * - `done`: the bundle is fixed; every replay gives these bytes
- * - `owed`: paid, and it cannot be attested now; tried again for ever
+ * - `owed`: paid, and cannot be attested now; tried again for ever
  * - `void`: provably unpaid, for ever; a new payment may be asked for
- * - `refunded`: given back by the operator
- * - `loss`: a payment that vanished for ever after it counted as paid and was delivered for
+ * - `refunded`: the operator paid it back
+ * - `loss`: the payment vanished for ever after the bundle was delivered
  */
 export type CallState =
   | "prepared"
@@ -43,14 +43,14 @@ export type CallRequest = {
   /** `requestHash(subject)`. */
   readonly subjectHash: string;
   readonly payload: PaymentPayload;
-  /** Our own requirement, which verify and settle are asked with. */
+  /** Our own requirement, which the facilitator verifies and settles by. */
   readonly requirement: PaymentRequirements;
   readonly evidence: Evidence;
   /** Unix ms. */
   readonly createdAt: number;
 };
 
-/** Where the payment is on its chain. */
+/** The payment on its chain. */
 export type PaymentProof = {
   /** Transaction id on the payment's chain. */
   transaction: string;
@@ -64,7 +64,7 @@ export type PaymentProof = {
 export type CallAttempt = Attempt & { dead: boolean };
 
 export type Call = Omit<CallRequest, "evidence"> & {
-  /** Gone with a call that is void: nothing is ever made of it, and it may be large. */
+  /** Undefined when the call is void: it is never needed again, and may be large. */
   readonly evidence: Evidence | undefined;
   state: CallState;
   /** Counts the transitions; an update names the version it follows. */
@@ -77,22 +77,22 @@ export type Call = Omit<CallRequest, "evidence"> & {
   /** Round of the confirmed attempt. */
   round?: number;
   /**
-   * Of `refunded`: the name of the transfer by which it was given back. A name like `key` and `aliases`, so that a
-   * transfer closes one call.
+   * Of `refunded`: the name of the transfer that paid it back. A name like `key` and `aliases`, so that a transfer closes
+   * one call.
    */
   refund?: string;
   /** Why it is `void`, `owed`, `refunded` or `loss`. */
   reason?: string;
   /**
-   * The value of PAYMENT-RESPONSE, of a payment that was proved or a settlement that failed. From `done` on it is signed,
-   * and as fixed as the bundle.
+   * The value of PAYMENT-RESPONSE, of a payment that was proved or a settlement that failed. From `done` on it is signed
+   * and never changes.
    */
   receipt?: string;
   /** Of `done`: the bundle, byte for byte as it is delivered now and on every replay. */
   bundle?: SealedBundle;
 };
 
-/** What is attested. @throws Error for a call that is void */
+/** The evidence of a call. @throws Error for a call that is void */
 export function evidenceOf({ key, state, evidence }: Call): Evidence {
   if (!evidence) throw new Error(`the call of ${key} is ${state} and has no evidence`);
   return evidence;

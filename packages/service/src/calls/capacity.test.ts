@@ -21,8 +21,8 @@ describe("capacity", () => {
     capacity = createCapacity({
       ledger: { spendable: async () => spendable },
       carried: () => carried,
-      mostInFlight: 3,
-      queue: { age: () => age, longestMs: 60_000 },
+      maxInFlight: 3,
+      queue: { age: () => age, maxAgeMs: 60_000 },
       reserve: RESERVE,
       fee: FEE,
       keyObstacle: () => obstacle,
@@ -94,7 +94,7 @@ describe("capacity", () => {
     const unread = createCapacity({
       ledger: { spendable: async () => spendable },
       carried: () => 0,
-      mostInFlight: 3,
+      maxInFlight: 3,
       reserve: RESERVE,
       fee: FEE,
     });

@@ -3,12 +3,12 @@ import { Problem } from "../problems.ts";
 
 export type CapacityOptions = {
   ledger: Pick<Ledger, "spendable">;
-  /** Calls that are being worked on now. */
+  /** The number of calls that the runner works on now. */
   carried: () => number;
-  /** Calls that may be between admission and their end at one time. */
-  mostInFlight: number;
-  /** Paid calls that wait for their bundles: how long the oldest has in ms, 0 without one, and how long it may. */
-  queue?: { age: () => number; longestMs: number };
+  /** How many calls may be between admission and their end at one time. */
+  maxInFlight: number;
+  /** How long the oldest paid call has waited for its bundle, in ms, 0 without one; and how long it may. */
+  queue?: { age: () => number; maxAgeMs: number };
   /** microAlgos that must remain after every call in flight has paid its fee. */
   reserve: bigint;
   /** microAlgos that one attestation transaction costs. */
@@ -19,25 +19,25 @@ export type CapacityOptions = {
   diskObstacle?: () => string | undefined;
 };
 
-/** Decides whether another call may begin. Only calls that have not been paid for are ever turned away. */
+/** Decides whether another call may begin. It refuses only calls that are not paid yet. */
 export interface Capacity {
   /**
-   * Takes a place for the time until the call is carried, or refused.
+   * Counts a call until the runner carries it, or it is refused.
    *
-   * @returns gives the place back
-   * @throws Problem saying why there is none
+   * @returns a function that ends the count
+   * @throws Problem with the reason why no call may begin
    */
   enter(): () => void;
-  /** Reads the account's balance again; call it once a round or so. @throws ProviderError, the last balance stands */
+  /** Reads the account's balance again, about once a round. @throws ProviderError; the last balance then stands */
   refresh(signal: AbortSignal): Promise<void>;
-  /** From now on nothing is admitted. */
+  /** Admits nothing from now on. */
   stop(): void;
   /** Why nothing is admitted, if so. */
   refusal(): Problem | undefined;
 }
 
 export function createCapacity(options: CapacityOptions): Capacity {
-  const { ledger, carried, mostInFlight, queue, reserve, fee, keyObstacle, diskObstacle } = options;
+  const { ledger, carried, maxInFlight, queue, reserve, fee, keyObstacle, diskObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
@@ -49,11 +49,11 @@ export function createCapacity(options: CapacityOptions): Capacity {
     const full = diskObstacle?.();
     if (full) return new Problem("disk_low", full, { retryAfter: 60 });
     const inFlight = admitting + carried();
-    if (inFlight >= mostInFlight)
+    if (inFlight >= maxInFlight)
       return new Problem("over_capacity", `${inFlight} calls are in flight.`, { retryAfter: 5 });
-    // What is not delivered to those who have paid would not be to others: their money is not taken.
+    // While paid calls are not delivered, new ones would not be either: their money is not taken.
     const age = queue?.age() ?? 0;
-    if (queue && age > queue.longestMs) {
+    if (queue && age > queue.maxAgeMs) {
       const detail = `A paid call has waited for its bundle for ${Math.floor(age / 1000)} s.`;
       return new Problem("over_capacity", detail, { retryAfter: 30 });
     }

@@ -3,7 +3,7 @@ import { createDiskWatch } from "./disk-watch.ts";
 
 const MIB = 2n ** 20n;
 
-function watching(least: bigint) {
+function watching(minBytes: bigint) {
   const seen = { free: undefined as bigint | undefined | Error, lines: [] as string[] };
   const watch = createDiskWatch({
     journal: {
@@ -12,7 +12,7 @@ function watching(least: bigint) {
         return seen.free;
       },
     },
-    least,
+    minBytes,
     log: {
       error: (_: object, line?: string) => void seen.lines.push(`error ${line}`),
       info: (_: object, line?: string) => void seen.lines.push(`info ${line}`),

@@ -7,20 +7,20 @@ export type LeasesOptions = {
   journal: Journal;
   clock: Clock;
   log: Logger;
-  /** Given each call whose lease was taken. */
+  /** Called with each call whose lease this replica took. */
   take(call: Call): void;
-  /** Given the key of each call that this replica must carry no longer. */
+  /** Called with the key of each call whose lease this replica lost. */
   drop(key: string): void;
 };
 
-/** Two signs of life may be lost before the leases are. */
+/** Two heartbeats may be lost before the leases are. */
 export const HEARTBEAT_MS = LEASE_MS / 3;
-/** Leases taken in one question; those of a dead replica so spread over the living. */
-const MOST_AT_ONCE = 100;
+/** Leases taken at once: a bound, so that those of a dead replica spread over the living. */
+const MAX_LEASES_AT_ONCE = 100;
 
 /**
- * Keeps the leases of this replica alive, and takes those that nobody keeps: of calls that an earlier run left, and of
- * replicas that died or gave them up.
+ * Renews the leases of this replica, and takes free ones: of calls that an earlier run left, and of replicas that died or
+ * released them.
  */
 export class Leases {
   readonly #options: LeasesOptions;
@@ -34,7 +34,7 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Takes what is free now, and goes on until `stop`. */
+  /** Takes the leases that are free now, and goes on until `stop`. */
   async begin(): Promise<void> {
     this.#unlisten = this.#options.journal.listen({ freed: () => this.#pause.abort() });
     await this.#round();
@@ -54,7 +54,7 @@ export class Leases {
     for (;;) {
       await clock.sleep(HEARTBEAT_MS, AbortSignal.any([stop, this.#pause.signal])).catch(() => undefined);
       if (stop.aborted) return;
-      // Before the round: leases that are freed while it runs are looked for in another.
+      // Before the round: leases that are released while it runs start another.
       this.#pause = new AbortController();
       await this.#round().catch((err: unknown) => log.warn({ err }, "the leases could not be renewed"));
     }
@@ -64,9 +64,9 @@ export class Leases {
     const { journal, take, drop } = this.#options;
     for (const key of await journal.renew()) drop(key);
     for (let more = true; more && !this.#stop.signal.aborted; ) {
-      const calls = await journal.lease(MOST_AT_ONCE);
+      const calls = await journal.lease(MAX_LEASES_AT_ONCE);
       for (const call of calls) take(call);
-      more = calls.length === MOST_AT_ONCE;
+      more = calls.length === MAX_LEASES_AT_ONCE;
     }
   }
 }

@@ -2,7 +2,7 @@ import type { SealedBundle } from "../attestor/attestor.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentProof } from "./call.ts";
 
-/** What happened to a call. Each event is committed before anything that follows from it is done. */
+/** What happened to a call. Each event is committed before any effect that follows from it. */
 export type CallEvent =
   /** A settlement is about to leave the process. */
   | { type: "settlement_begun" }
@@ -14,24 +14,24 @@ export type CallEvent =
   | { type: "attestation_signed"; attempt: Attempt }
   /** The live attempt can never be confirmed; another may be signed. */
   | { type: "attestation_dead"; txid: string }
-  /** The ledger does not take it now, through no fault of the payer. */
+  /** The ledger does not take the attestation now, through no fault of the payer. */
   | { type: "attestation_blocked"; reason: string }
   | { type: "attestation_confirmed"; txid: string; round: number }
-  /** The bundle's bytes are fixed, and those of the receipt, now signed, with them. */
+  /** The bytes of the bundle and of the signed receipt are fixed. */
   | { type: "bundle_sealed"; bundle: SealedBundle; receipt: string }
-  /** A payment that was delivered for was looked at again: where it stands now. */
+  /** The payment of a delivered call, as its chain shows it now. */
   | { type: "payment_seen_again"; proof: PaymentProof }
-  /** A payment that was delivered for has vanished from its chain, and can never be spent on us any more. */
+  /** The payment of a delivered call has vanished from its chain, and can never be spent on us any more. */
   | { type: "payment_lost"; reason: string }
   /**
-   * The operator bound a payment that the journal had lost to a request. `attempt` is the attestation that the ledger
-   * already holds for it, so that no other one is ever signed.
+   * The operator bound a payment that the journal had lost to a request. `attempt` is the attestation of it that is on the
+   * ledger already, so that no other is ever signed.
    */
   | { type: "payment_adopted"; proof: PaymentProof; receipt: string; attempt?: Attempt }
-  /** The operator gave the payment back, by a transfer that gives no other one back. */
+  /** The operator paid the payment back, by a transfer of its own. */
   | { type: "payment_refunded"; transaction: string; refund: string };
 
-/** What to do about a call in its present state. */
+/** What to do next for a call in its present state. */
 export type Effect =
   /** Commit `settlement_begun`, then ask the facilitator to settle. */
   | { do: "settle" }
@@ -40,7 +40,7 @@ export type Effect =
   | { do: "sign" }
   | { do: "submit"; attempt: Attempt }
   | { do: "seal"; attempt: Attempt }
-  /** Look again whether the payment that was delivered for has become final; settle it again if it has vanished. */
+  /** Look whether the payment of a delivered call has become final; settle it again if it has vanished. */
   | { do: "watch" }
   | { do: "nothing" };
 
@@ -57,7 +57,7 @@ export function prepare(request: CallRequest): Call {
   return { ...request, state: "prepared", version: 1, settlements: 0, attempts: [] };
 }
 
-/** Whether the caller can be answered: nothing that is still done for the call changes the answer. */
+/** Whether the request can be answered: no later effect changes the answer. */
 export function isFinal(state: CallState): boolean {
   return state === "done" || state === "void" || state === "refunded" || state === "loss";
 }
@@ -72,7 +72,7 @@ export function isAtRest({ state, proof }: Call): boolean {
   return state === "done" ? proof?.final === true : isFinal(state);
 }
 
-/** Tells the next effect. Pure: the same call gives the same effect, in this process or after a crash in another. */
+/** Returns the next effect. Pure: the same call gives the same effect, also after a crash in another process. */
 export function nextEffect(call: Call): Effect {
   const attempt = liveAttempt(call);
   switch (call.state) {
@@ -145,7 +145,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
       if (state !== "done" || call.proof?.final) return undefined;
       return { state: "loss", reason: event.reason };
     case "payment_adopted": {
-      // Also from `settling`: a service that found the row before its adoption was whole may have begun to settle it.
+      // Also from `settling`: a service that found the row before the adoption was complete may have begun to settle it.
       if (!isUnpaid(state)) return undefined;
       const { proof, receipt, attempt } = event;
       return attempt
@@ -153,7 +153,7 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
         : { state: "paid", proof, receipt };
     }
     case "payment_refunded":
-      // A live attempt may still be confirmed: given back, and attested for all the same.
+      // A live attempt may still be confirmed: the payment would be both refunded and attested.
       if (state !== "owed" || live) return undefined;
       return { state: "refunded", refund: event.refund, reason: `given back in ${event.transaction}` };
   }

@@ -3,25 +3,25 @@ import type { ChainName } from "../chains/chain.ts";
 import { DECLARED_EXTENSIONS } from "../payment/identifier.ts";
 import type { InterfaceOption, Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
-import { pending } from "./asking.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
+import { pending } from "./problems.ts";
 
-/** What a paid request comes to; each door words it in its own way. Everything else is a thrown Problem. */
+/** The outcome of a paid request, which each transport formats in its own way. Everything else is a thrown Problem. */
 export type Outcome = Delivered | PaymentRequired;
 
 export type Delivered = {
   kind: "delivered";
-  /** The bundle, byte for byte as before. */
+  /** The bundle, the same bytes in every answer. */
   body: string;
   /** The value of PAYMENT-RESPONSE. */
   receipt: string;
 };
 
-/** It is safe to sign a new payment. */
+/** No payment was taken: it is safe to sign a new one. */
 export type PaymentRequired = {
   kind: "payment_required";
-  /** Why the payment that came was not taken. */
+  /** Why the payment of the request was not taken. */
   error?: string;
   accepts: PaymentRequirements[];
   /** The same offers in the interface's own fields. */
@@ -50,9 +50,10 @@ export function paymentRequired(offers: Offers, chain: ChainName | undefined, er
 }
 
 /**
- * What a call comes to, told from its row alone.
+ * The outcome of a call, from its row alone.
  *
- * @throws Problem `payment_refunded`; as `paymentRequired` of a void call; `settlement_pending` or `attestation_pending` of a call that is not final
+ * @throws Problem `payment_refunded`; `settlement_pending` or `attestation_pending` of a call that is not final; of a void
+ *   call as `paymentRequired`
  */
 export function outcomeOf(call: Call, offers: Offers): Outcome {
   switch (call.state) {
@@ -81,9 +82,9 @@ function delivered({ key, bundle, receipt }: Call): Delivered {
 }
 
 /**
- * Tells what became of the purchase that a door has named (`Purchase`).
+ * Finds the outcome of the purchase that a transport has named (`Purchase`).
  *
- * @returns undefined when there is none of that name
+ * @returns undefined when no purchase has the name
  * @throws Problem as `outcomeOf`
  */
 export type Recall = (name: string) => Promise<Outcome | undefined>;

@@ -3,12 +3,12 @@ import type { Offers } from "../payment/offers.ts";
 import type { Capacity } from "./capacity.ts";
 
 /**
- * Whether paid calls can be served now; `reasons` says what cannot. A rail on which nothing can be sold is told of, and
- * makes the service unready when it is the last: the others are sold on, which a load balancer must not prevent.
+ * Whether paid calls can be served now, and the reasons why not. A rail on which nothing can be sold is among the reasons,
+ * but makes the service unready only when no other is left: a load balancer must not stop sales on the others.
  */
 export type Readiness = { ready: boolean; reasons: string[] };
 
-/** How long the ledger may be without a new round, in ms: some twenty of MainNet's. */
+/** How long the ledger may show no new round, in ms: some twenty of MainNet's rounds. */
 const STALE_AFTER_MS = 60_000;
 
 export function readiness(

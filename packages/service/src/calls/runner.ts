@@ -10,9 +10,9 @@ import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = { journal: Journal; perform: Perform; clock: Clock; log: Logger };
 
-/** Failures in a row after which a paid call counts as owed, and the operator is told. */
+/** Failures in a row after which a paid call counts as owed, which is logged as an error. */
 const OWED_AFTER_FAILURES = 3;
-/** How often a row is read again while another replica carries its call, in ms: what a replica hears may be lost. */
+/** How often a row is read again while another replica carries its call, in ms: notifications may be lost. */
 const POLL_MS = 2_000;
 
 type Running = {
@@ -20,18 +20,18 @@ type Running = {
   call: Call;
   done: Promise<void>;
   memory: Memory;
-  /** Since when it waits here for its bundle, paid: ms of the clock. */
+  /** When this process first saw the call paid: Unix ms. */
   paidSince?: number;
-  /** Ends the loop where it stands. */
+  /** Ends the loop at its next step. */
   end: AbortController;
 };
 
 /**
- * Carries the calls whose lease this replica holds to their end, one loop a call, whatever becomes of the request that
+ * Carries the calls whose lease this replica has to their end, with one loop for each call, independent of the request that
  * began it.
  *
- * Every event is committed before the effect that follows from it. The loops keep nothing that a restart would miss:
- * after a crash, whoever takes the lease next takes the call up from its row.
+ * Every event is committed before the effect that follows from it. The loops have no state that a restart would miss:
+ * after a crash, the replica that takes the lease continues from the row.
  */
 export class Runner {
   readonly #options: RunnerOptions;
@@ -51,14 +51,14 @@ export class Runner {
     this.#unlisten = options.journal.listen({ ended: (key) => this.#waiters.wake(key) });
   }
 
-  /** How many calls are being worked on now; not those for which there is nothing to do but wait. */
+  /** The number of calls that are worked on now, without those that can only wait. */
   get active(): number {
     return [...this.#running.values()].filter(({ memory }) => !memory.waiting).length;
   }
 
   /**
-   * How long the oldest of the paid calls that are carried here has waited for its bundle, in ms; 0 without one. Not of
-   * those for which there is nothing to do: what holds them up holds up no other.
+   * How long the oldest paid call of this replica has waited for its bundle, in ms; 0 without one. Calls that can only
+   * wait do not count: their cause delays no other call.
    */
   get queueAge(): number {
     const isQueued = ({ call, memory }: Running) => !isUnpaid(call.state) && !isFinal(call.state) && !memory.waiting;
@@ -67,19 +67,19 @@ export class Runner {
     return Math.max(0, ...waiting.map(({ paidSince = now }) => now - paidSince));
   }
 
-  /** Takes up every call that no other replica carries, and from now on those that others leave behind. */
+  /** Takes every call that no other replica carries, now and from now on. */
   resume(): Promise<void> {
     return this.#leases.begin();
   }
 
   /**
-   * Carries a call, unless that is being done already or is another replica's to do.
+   * Carries a call, unless a loop of it runs already or another replica has its lease.
    *
-   * @returns a promise of its end; it never rejects
+   * @returns resolves at its end; never rejects
    */
   start(call: Call): Promise<void> {
     const running = this.#running.get(call.key);
-    // A lease that was lost and won again: two loops at once would carry the call in one process.
+    // The lease was lost and won again: without the wait two loops would carry the call.
     if (running?.end.signal.aborted) return running.done.then(() => this.start(call));
     if (running) return running.done;
     if (isAtRest(call) || this.#stop.signal.aborted || !this.#options.journal.holds(call.key)) return Promise.resolve();
@@ -95,7 +95,7 @@ export class Runner {
   /**
    * Waits until a call is final, whichever replica carries it, or until the signal ends the wait.
    *
-   * @returns the call as it was last committed, as far as can be told
+   * @returns the call as it was last committed, as far as this replica knows
    */
   async wait(call: Call, signal: AbortSignal): Promise<Call> {
     const { journal, clock } = this.#options;
@@ -103,7 +103,7 @@ export class Runner {
     let known = call;
     void this.start(call);
     for (;;) {
-      // Begun before the row is read, so that an end between the two is heard.
+      // Begun before the row is read, so that an end in between is not missed.
       const news = this.#waiters.wait(call.key, deadline(clock, POLL_MS, enough));
       const running = this.#running.get(call.key);
       known = running?.call ?? (await journal.find(call.key).catch(() => undefined)) ?? known;
@@ -113,7 +113,7 @@ export class Runner {
     }
   }
 
-  /** Ends every loop where it stands, and gives the leases up: another replica, or the next process, goes on. */
+  /** Ends every loop at its next step, and releases the leases: another replica, or the next process, continues. */
   async stop(): Promise<void> {
     const { journal, log } = this.#options;
     const reason = new Error("the runner is stopping");
@@ -127,7 +127,7 @@ export class Runner {
       .catch((err: unknown) => log.warn({ err }, "the leases could not be released: they run out"));
   }
 
-  /** Safe at any point: what the loop has not committed did not happen, and what it does once more changes nothing. */
+  /** Safe at any point: an uncommitted event did not happen, and every effect may happen twice. */
   #drop(key: string): void {
     const running = this.#running.get(key);
     if (!running) return;
@@ -143,7 +143,7 @@ export class Runner {
         const { call } = running;
         if (!isUnpaid(call.state)) running.paidSince ??= this.#options.clock.now();
         const event = await this.#options.perform(call, nextEffect(call), memory, signal);
-        // Before the commit: what has happened to the call is to be followed up, and that is work.
+        // Before the commit: an event has a next effect, so that the call counts as active again.
         if (event) memory.waiting = false;
         if (event) await this.#commit(running, event);
         memory.failures = 0;
@@ -153,7 +153,7 @@ export class Runner {
     }
   }
 
-  /** What failed left nothing behind but what was committed: log, pause, read the row again. */
+  /** A failed effect changed nothing but what was committed: logs, pauses, reads the row again. */
   async #recover(running: Running, memory: Memory, error: unknown): Promise<void> {
     if (error instanceof StaleCall && (await this.#reread(running))) return;
     const { clock, log } = this.#options;
@@ -174,7 +174,7 @@ export class Runner {
     const found = await this.#options.journal.find(running.call.key).catch(() => undefined);
     if (!found || found.version === running.call.version) return false;
     running.call = found;
-    // What was waited for may have happened to it.
+    // The event that it waited for may have happened.
     running.memory.waiting = false;
     return true;
   }

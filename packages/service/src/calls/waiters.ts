@@ -1,8 +1,8 @@
-/** Those who wait for something to happen to a key. */
+/** Waits for events of a key. */
 export class Waiters {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Resolves when the key is woken, or the signal aborts; never rejects. What happened before is not heard. */
+  /** Resolves at the next `wake` of the key, or when the signal aborts; never rejects. */
   wait(key: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

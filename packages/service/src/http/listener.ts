@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/excerpt";
 import type { Logger } from "pino";
-import { SAME_HEADER } from "../calls/asking.ts";
+import { SAME_HEADER } from "../calls/problems.ts";
 import { type Answer, problemAnswer } from "../endpoints/answer.ts";
 import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";

@@ -2,7 +2,7 @@ import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
-import { SAME_HEADER } from "../calls/asking.ts";
+import { SAME_HEADER } from "../calls/problems.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { type Arguments, askFree, encodeWithin } from "../endpoints/arguments.ts";
 import type { Operation } from "../endpoints/operations.ts";

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ask as askRoute } from "../../test/fakes/transport.ts";
 import type { Admit } from "../calls/admit.ts";
-import { pending } from "../calls/asking.ts";
+import { pending } from "../calls/problems.ts";
 import type { Outcome } from "../calls/outcome.ts";
 import { CATALOGUE, type Catalogue, type Endpoint } from "../catalogue/catalogue.ts";
 import { readMessage } from "../endpoints/messages.ts";
