@@ -6,7 +6,7 @@ import { type ReadableChains, readableChains } from "../audit/chains.ts";
 import { journalHistory } from "../audit/history.ts";
 import { Refused } from "../audit/refused.ts";
 import type { Journal } from "../calls/journal.ts";
-import { systemClock } from "../clock.ts";
+import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { openJournal, openJournalReader } from "../journal/open.ts";
 import type { JournalReader } from "../journal/reader.ts";
@@ -114,7 +114,7 @@ export class Session implements AsyncDisposable {
   }
 
   #deadline(): AbortSignal {
-    return AbortSignal.any([this.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    return deadline(systemClock, DEADLINE_MS, this.signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
