@@ -48,6 +48,7 @@ function railOn(chain: PaymentChain, options: RailOptions) {
     network: chain.network,
     asset: chain.asset,
     extra: {},
+    paysFor: (source: string) => chain.rail === "algorand" || source !== "algorand",
     isNetwork: (network: string) => network === chain.network,
     sameAddress: (a: string, b: string) => a === b,
 

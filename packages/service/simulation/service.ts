@@ -12,7 +12,8 @@ import { Runner } from "../src/calls/runner.ts";
 import type { ChainName } from "../src/chains/chain.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import { Offers, type Tender } from "../src/payment/offers.ts";
+import type { EnabledRail } from "../src/payment/enabled-rail.ts";
+import { Offers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
@@ -72,12 +73,12 @@ export async function openService(
   const journal = defect.journal?.(opened) ?? opened;
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
-  const tenders = chains.map((chain) => {
-    const tender = tenderOn(chain, life, clock, ledger, world);
-    return { ...tender, rail: defect.rail?.(tender.rail, chain) ?? tender.rail };
+  const enabled = chains.map((chain) => {
+    const one = enabledOn(chain, life, clock, ledger, world);
+    return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
-  const rails = tenders.map(({ rail }) => rail);
-  const offers = new Offers({ tenders, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
+  const rails = enabled.map(({ rail }) => rail);
+  const offers = new Offers({ rails: enabled, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
 
   const names: ChainName[] = ["algorand", "base"];
@@ -85,8 +86,8 @@ export async function openService(
   const sold = createProducts(sources);
   const products = defect.products?.(sold) ?? sold;
   const options: EffectsOptions = {
-    rails: new Map(tenders.map(({ rail }) => [rail.name, rail])),
-    facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
+    rails: new Map(enabled.map(({ rail }) => [rail.name, rail])),
+    facilitators: new Map(enabled.map(({ rail, facilitator }) => [rail.name, facilitator])),
     products,
     ledger,
     attestor: createAttestor(signerOf(life, scheduler, defect.keyOf?.(life.name) ?? "KEY")),
@@ -163,13 +164,13 @@ function openJournal(life: Life, { database, ask, scheduler, faults }: World): J
   });
 }
 
-function tenderOn(
+function enabledOn(
   chain: PaymentChain,
   life: Life,
   clock: Clock,
   { rounds }: Ledger,
   world: World,
-): Tender & { rail: Rail<SimulatedPayment> } {
+): EnabledRail & { rail: Rail<SimulatedPayment> } {
   const { witness, answers } = world;
   const looked = (payload: PaymentPayload) => answers.looked(payload);
   const vouched = (payload: PaymentPayload) => answers.vouched(payload);

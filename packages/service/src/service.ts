@@ -22,11 +22,9 @@ import type { ReadMessage } from "./endpoints/messages.ts";
 import { createOperations, type Operations } from "./endpoints/operations.ts";
 import { openJournal } from "./journal/open.ts";
 import { openNetworks, openVerificationNetworks } from "./networks/networks.ts";
-import { httpFacilitator, SETTLE_MS } from "./payment/facilitator.ts";
-import { FacilitatorWatch } from "./payment/facilitator-watch.ts";
-import { NotSettled, Offers, type Tender } from "./payment/offers.ts";
-import { PayeeWatch } from "./payment/payee-watch.ts";
-import type { Rail, RailName } from "./payment/rails/rail.ts";
+import { enableRails } from "./payment/enabled-rail.ts";
+import { SETTLE_MS } from "./payment/facilitator.ts";
+import { NotSettled, Offers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -116,14 +114,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
     },
   });
 
-  const payable = new PayeeWatch(rails.flatMap((rail) => payeeOf(rail, config)));
+  const { enabled, payees: payable } = enableRails(rails, config.rails, log);
   // Nodes that hang must not take up the time of everything else.
   await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
   const [unpayable] = payable.faults();
   if (unpayable !== undefined) throw new ConfigError(unpayable);
-  const tenders = rails.flatMap((rail) => tenderOf(rail, config, payable, log));
   const offers = new Offers({
-    tenders,
+    rails: enabled,
     price: config.price,
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     now: Date.now,
@@ -134,7 +131,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   });
   // One that cannot be asked now is asked again; the others are sold on meanwhile.
   await offers.refresh(start);
-  await journal.rememberPayees(tenders.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
+  await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await journal.payees();
 
   const sold = {
@@ -145,7 +142,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const products = createProducts(chains, config.base);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
-    facilitators: new Map(tenders.map(({ rail, facilitator }) => [rail.name, facilitator])),
+    facilitators: new Map(enabled.map(({ rail, facilitator }) => [rail.name, facilitator])),
     products,
     ledger,
     attestor: createAttestor(signer),
@@ -241,37 +238,11 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
     contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
     options: offers.termsFor(undefined),
+    listed: offers.listed,
     sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
     paymentLifeSeconds: config.limits.lifeSeconds,
     today: new Date(),
   };
-}
-
-function payeeOf(rail: Rail, { rails }: Config): { rail: Rail; payTo: string }[] {
-  const settings = rails[rail.name as RailName];
-  return settings ? [{ rail, payTo: settings.payTo }] : [];
-}
-
-/** A rail with what it needs to be offered, when it is switched on. */
-function tenderOf(rail: Rail, { rails }: Config, payable: PayeeWatch, log: Logger): Tender[] {
-  const settings = rails[rail.name as RailName];
-  if (!settings) return [];
-  const { payTo, facilitator } = settings;
-  const watch = new FacilitatorWatch({
-    facilitator: httpFacilitator(facilitator),
-    log: log.child({ rail: rail.name }),
-    now: Date.now,
-  });
-  return [
-    {
-      rail,
-      payTo,
-      facilitator: watch,
-      facilitatorUrl: facilitator.url,
-      obstacle: () => payable.obstacle(rail.name) ?? watch.obstacle(),
-      doubt: () => watch.doubt(),
-    },
-  ];
 }
 
 /** @throws whatever is another failure */

@@ -16,7 +16,7 @@ import {
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import { type SourceChain, SourceError, type SourceTransaction } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { ALGORAND_USDC } from "../payment/rails/algorand/rail.ts";
+import { ALGORAND_USDC } from "../payment/rails/algorand/facts.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
 import type { ChainPayment, LedgerNote, Span } from "./facts.ts";

@@ -3,7 +3,7 @@ import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import { BASE_USDC } from "../payment/rails/base/rail.ts";
+import { BASE_USDC } from "../payment/rails/base/facts.ts";
 import { ask as askNode, decoded, readBlock, rpcBytes } from "../payment/rails/base/usdc-contract.ts";
 import { Log, rpcInteger, TRANSFER, USED } from "../payment/rails/base/usdc-logs.ts";
 import type { EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";

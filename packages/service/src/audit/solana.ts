@@ -3,13 +3,12 @@ import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
 import type { Clock } from "../clock.ts";
 import { PaymentRefused } from "../payment/rails/rail.ts";
-import { SOLANA_MAINNET } from "../payment/rails/solana/rail.ts";
+import { SOLANA } from "../payment/rails/solana/facts.ts";
+import { SOLANA_USDC, usdcAccountOf } from "../payment/rails/solana/token-account.ts";
 import {
   accountsOf as accountsNamedIn,
   readTransaction,
-  SOLANA_USDC,
   type TransferTransaction,
-  usdcAccountOf,
 } from "../payment/rails/solana/transaction.ts";
 import { agree } from "../providers/quorum.ts";
 import type {
@@ -178,7 +177,7 @@ function toPayment(
   const { authority } = transfer.transfer;
   return {
     ...payment,
-    key: `${SOLANA_MAINNET}/${hash("sha256", transfer.messageBytes)}`,
+    key: `${SOLANA.network}/${hash("sha256", transfer.messageBytes)}`,
     payer: authority,
     relayed: named[0] !== authority,
   };

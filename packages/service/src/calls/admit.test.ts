@@ -51,6 +51,7 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   refusal: string | undefined;
   asked = 0;
 
+  paysFor = () => true;
   isNetwork = (network: string) => network === NETWORK;
   sameAddress = (a: string, b: string) => a === b;
   read(payload: PaymentPayload): Payment {
@@ -125,7 +126,7 @@ describe("admission", () => {
     capacity = createCapacity({ ledger, carried, maxInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const facilitator = { verify: async () => verdict(), supported } as unknown as Facilitator;
-    const tender = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
+    const enabled = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
     const block = {
       evidence: () => {
         fetches += 1;
@@ -136,7 +137,7 @@ describe("admission", () => {
       journal,
       runner,
       capacity,
-      offers: new Offers({ tenders: [tender], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
+      offers: new Offers({ rails: [enabled], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
       rails: [rail],
       products: { block } as unknown as Products,
       isPayee: (_: Rail, address: string) => address === "PAYEE" || address === "EARLIER PAYEE",

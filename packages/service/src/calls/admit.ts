@@ -5,7 +5,8 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { forwardedPayment } from "../payment/forwarded-payment.ts";
 import { identifierAlias } from "../payment/identifier.ts";
-import { acceptedAmount, type Offers } from "../payment/offers.ts";
+import type { Offers } from "../payment/offers.ts";
+import { acceptedAmount } from "../payment/payment-option.ts";
 import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
@@ -217,9 +218,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   function facilitatorOf(rail: RailName) {
-    const tender = offers.tender(rail);
-    if (!tender) throw new Error(`an offer on ${rail} has a tender`);
-    return tender.facilitator;
+    const enabled = offers.enabled(rail);
+    if (!enabled) throw new Error(`an offer on ${rail} is of an enabled rail`);
+    return enabled.facilitator;
   }
 
   /** `refuse`, counted against capacity. @returns undefined for a refusal */

@@ -1,7 +1,8 @@
 import type { PaymentRequirements } from "@x402/core/types";
 import type { ChainName } from "../chains/chain.ts";
 import { DECLARED_EXTENSIONS } from "../payment/identifier.ts";
-import type { InterfaceOption, Offers } from "../payment/offers.ts";
+import type { Offers } from "../payment/offers.ts";
+import type { PaymentOption } from "../payment/payment-option.ts";
 import { Problem } from "../problems.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
@@ -25,7 +26,7 @@ export type PaymentRequired = {
   error?: string;
   accepts: PaymentRequirements[];
   /** The same offers in the interface's own fields. */
-  options: InterfaceOption[];
+  options: PaymentOption[];
   extensions: Record<string, unknown>;
   /** PAYMENT-RESPONSE of a settlement that failed. */
   receipt?: string;

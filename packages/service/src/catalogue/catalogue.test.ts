@@ -31,6 +31,7 @@ const SITE: Site = {
   mcpUrl: `${ORIGIN}/mcp`,
   contact: "mailto:operator@attestd.example",
   options: [OPTION],
+  listed: [OPTION],
   sources: [{ chain: "algorand", options: [OPTION] }],
   paymentLifeSeconds: 3600,
   today: new Date(0),

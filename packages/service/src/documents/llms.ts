@@ -1,11 +1,11 @@
 import { NAME } from "../catalogue/about.ts";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
-import type { InterfaceOption } from "../payment/offers.ts";
+import type { PaymentOption } from "../payment/payment-option.ts";
 import { uriTemplate } from "./paths.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /**
- * `/llms.txt`: the index for language models, and the one document that lists every way to pay, Solana too. Prose stands
+ * `/llms.txt`: the index for language models, and the one document that lists every way to pay. Prose stands
  * before the first H2 and sections hold nothing but links, as the convention's own parser wants it (llmstxt.org).
  */
 export function llms(catalogue: Catalogue, site: Site): string {
@@ -63,7 +63,7 @@ function entry({ method, path, summary }: Endpoint, { origin }: Site): string {
   return `- [${method} ${template}](${origin}${template}): ${summary}.`;
 }
 
-function way({ network, asset, payTo, maxAmountRequired, priceUsdc, facilitatorUrl }: InterfaceOption): string {
+function way({ network, asset, payTo, maxAmountRequired, priceUsdc, facilitatorUrl }: PaymentOption): string {
   return `- ${network}: asset ${asset}, payTo ${payTo}, amount ${maxAmountRequired} micro-USDC (${priceUsdc} USDC), facilitator ${facilitatorUrl}`;
 }
 

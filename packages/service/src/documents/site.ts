@@ -1,5 +1,5 @@
 import { DESCRIPTION } from "../catalogue/about.ts";
-import type { InterfaceOption } from "../payment/offers.ts";
+import type { PaymentOption } from "../payment/payment-option.ts";
 
 /** What documents say beside the catalogue: the settings that they follow. */
 export type Site = {
@@ -11,10 +11,12 @@ export type Site = {
   mcpUrl: string;
   /** A URI (mailto: or https:). */
   contact: string;
-  /** Every way to pay, in the order of the interface's table, Solana last. */
-  options: readonly InterfaceOption[];
+  /** Every way to pay. */
+  options: readonly PaymentOption[];
+  /** Those of them that every document lists; the others are in `llms.txt` alone. */
+  listed: readonly PaymentOption[];
   /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
-  sources: readonly { chain: string; options: readonly InterfaceOption[] }[];
+  sources: readonly { chain: string; options: readonly PaymentOption[] }[];
   /** How long a payment may stay valid. */
   paymentLifeSeconds: number;
   /** The day on which the documents are made. */

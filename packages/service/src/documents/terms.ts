@@ -1,4 +1,4 @@
-import type { InterfaceOption } from "../payment/offers.ts";
+import type { PaymentOption } from "../payment/payment-option.ts";
 import type { Site } from "./site.ts";
 
 /** The terms of a paid operation: `x-x402` in the OpenAPI document, and the same in every other document. */
@@ -12,7 +12,7 @@ export type PaymentTerms = {
   maxAmountRequired: string;
   facilitatorUrl: string;
   headers: string[];
-  accepts: InterfaceOption[];
+  accepts: PaymentOption[];
 };
 
 /** The three headers of a payment (x402 v2, HTTP transport). */
@@ -20,7 +20,7 @@ const PAYMENT_HEADERS = ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPO
 
 /** The terms as every document but the text index tells them. */
 export function paymentTerms(site: Site): PaymentTerms {
-  const accepts = site.options.filter((option) => !isSolana(option));
+  const accepts = [...site.listed];
   const [first] = accepts;
   if (!first) throw new Error("there is no way to pay");
   const { scheme, network, asset, payTo, priceUsdc, maxAmountRequired, facilitatorUrl } = first;
@@ -36,9 +36,4 @@ export function paymentTerms(site: Site): PaymentTerms {
     headers: PAYMENT_HEADERS,
     accepts,
   };
-}
-
-/** Solana is offered only in the text index and in the 402 of a Base source. */
-export function isSolana({ network }: InterfaceOption): boolean {
-  return network.startsWith("solana:");
 }

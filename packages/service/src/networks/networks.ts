@@ -5,15 +5,12 @@ import { createBlockWorkers } from "../chains/block-pool.ts";
 import type { BlockWork } from "../chains/block-work.ts";
 import type { ChainName, SourceChain } from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
-import { type Config, ConfigError } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { RoundWatcher } from "../ledger/rounds.ts";
-import { algorandRail } from "../payment/rails/algorand/rail.ts";
-import { BASE_USDC, baseRail } from "../payment/rails/base/rail.ts";
-import { readTokenDomain } from "../payment/rails/base/usdc-contract.ts";
 import type { Rail } from "../payment/rails/rail.ts";
-import { solanaRail } from "../payment/rails/solana/rail.ts";
+import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import type { EthereumNodes } from "../providers/ethereum-rpc.ts";
 import { BASE_CHAIN_ID, openNodes } from "./nodes.ts";
@@ -34,29 +31,17 @@ export type Networks = {
  * @throws ConfigError when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
 export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
-  const { algorand: nodes, base: baseNodes, solana: solanaNodes } = openNodes(config, log);
-  const domain = await usdcDomain(config, baseNodes, signal);
-
-  const { ledger, rounds } = followLedger(config, nodes, log, clock);
-  const { genesisHash } = ledger;
+  await using opened = new AsyncDisposableStack();
+  const nodes = openNodes(config, log);
+  const { ledger, rounds } = followLedger(config, nodes.algorand, log, clock);
+  opened.defer(() => rounds.stop());
+  const rails = await openRails({ config, nodes, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ most: config.workers });
+  opened.defer(() => blockWorkers.close());
   const seen = (txnId: string) => rounds.seen(txnId);
-  const chains = sourceChains(config, { nodes, baseNodes, seen, work: blockWorkers.work });
-  const { limits } = config;
-  const maxLifeSeconds = limits.lifeSeconds;
-  const solanaLimits = { computeUnits: limits.solanaComputeUnits, microLamports: limits.solanaComputeUnitPrice };
-  return {
-    ledger,
-    chains,
-    rails: [
-      algorandRail({ genesisHash, nodes, rounds, maxLifeSeconds, maxFee: limits.algorandFee }),
-      baseRail({ nodes: baseNodes, domain, maxLifeSeconds, maxSignatureGas: limits.baseSignatureGas, clock }),
-      solanaRail({ nodes: solanaNodes, limits: solanaLimits, clock }),
-    ],
-    async close() {
-      await Promise.all([rounds.stop(), blockWorkers.close()]);
-    },
-  };
+  const chains = sourceChains(config, { nodes: nodes.algorand, baseNodes: nodes.base, seen, work: blockWorkers.work });
+  const closing = opened.move();
+  return { ledger, chains, rails, close: () => closing.disposeAsync() };
 }
 
 /** What bundles are held against: the same chains, by clients and threads that nothing else uses. */
@@ -112,17 +97,4 @@ function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log:
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });
   rounds.start();
   return { ledger: new AttestorAccount({ nodes, genesisHash, seed: attestor.seed, rounds }), rounds };
-}
-
-const REAL_USDC = { name: "USD Coin", version: "2" };
-
-/** The EIP-712 domain of USDC on Base, which payers sign under. The sandbox's token must have, and has, another name. */
-async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSignal) {
-  if (!config.rails.base) return REAL_USDC;
-  const domain = await readTokenDomain(nodes, BASE_USDC, signal);
-  const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
-  const named = `${BASE_USDC} calls itself "${domain.name}", version "${domain.version}"`;
-  if (!config.sandbox && !isReal) throw new ConfigError(`BASE_RPC_URL is not of Base: its token at ${named}.`);
-  if (config.sandbox && isReal) throw new ConfigError(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
-  return domain;
 }

@@ -1,8 +1,12 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
+import type { EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, FacilitatorError } from "./facilitator.ts";
-import { Offers, type Tender, usdc } from "./offers.ts";
-import { PaymentRefused, type Rail, type RailName } from "./rails/rail.ts";
+import { Offers } from "./offers.ts";
+import { usdc } from "./payment-option.ts";
+import { PaymentRefused, type Rail } from "./rails/rail.ts";
+
+type RailName = "algorand" | "base" | "solana";
 
 const NETWORKS: Record<RailName, string> = {
   algorand: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
@@ -14,10 +18,12 @@ const NETWORKS: Record<RailName, string> = {
 let feePayer = "FEE-1";
 let clock = 0;
 
-function tender(name: RailName): Tender {
+function enabled(name: RailName): EnabledRail {
   const rail = {
     name,
     network: NETWORKS[name],
+    ...(name === "algorand" && { optionNetwork: "algorand-mainnet" }),
+    paysFor: (source) => name === "algorand" || source !== "algorand",
     asset: `asset of ${name}`,
     extra: name === "base" ? { name: "USD Coin", version: "2" } : {},
     isNetwork: (network: string) => network === NETWORKS[name],
@@ -32,8 +38,7 @@ function tender(name: RailName): Tender {
 async function offersOf(...names: RailName[]): Promise<Offers> {
   feePayer = "FEE-1";
   clock = 0;
-  const tenders = names.map(tender);
-  const offers = new Offers({ tenders, price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
+  const offers = new Offers({ rails: names.map(enabled), price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
   await offers.refresh(AbortSignal.timeout(1000));
   return offers;
 }
@@ -116,11 +121,11 @@ describe("offers", () => {
 
   describe("of a rail on which nothing can be sold", () => {
     /** Offers on two rails; the facilitator of Base is of the test's own making. */
-    function offersWith(over: Partial<Tender>, heard: (string | undefined)[] = []): Offers {
+    function offersWith(over: Partial<EnabledRail>, heard: (string | undefined)[] = []): Offers {
       feePayer = "FEE-1";
-      const tenders = [tender("algorand"), { ...tender("base"), ...over }];
+      const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
       const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
-      return new Offers({ tenders, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
+      return new Offers({ rails, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
     }
     const soon = () => AbortSignal.timeout(1_000);
     const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
@@ -171,7 +176,7 @@ describe("offers", () => {
         { feePayer: "a\r\nb" },
         { feePayer: 7 },
       ]) {
-        const { rail } = tender("base");
+        const { rail } = enabled("base");
         const facilitator = { supported: async () => [{ network: NETWORKS.base, extra }] } as unknown as Facilitator;
         const offers = offersWith({ rail: { ...rail, needsFeePayer: true }, facilitator });
         await offers.refresh(soon());
@@ -181,10 +186,10 @@ describe("offers", () => {
   });
 
   test("need a facilitator that settles the rail", async () => {
-    const one = tender("algorand");
+    const one = enabled("algorand");
     const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
     const offers = new Offers({
-      tenders: [{ ...one, facilitator }],
+      rails: [{ ...one, facilitator }],
       price: 1n,
       maxTimeoutSeconds: 120,
       now: () => 0,

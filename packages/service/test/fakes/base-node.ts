@@ -9,7 +9,7 @@ import {
   parseAbi,
   toHex,
 } from "viem";
-import { BASE_USDC } from "../../src/payment/rails/base/rail.ts";
+import { BASE_USDC } from "../../src/payment/rails/base/facts.ts";
 import { json, Upstream } from "./providers.ts";
 
 const ABI = parseAbi([

@@ -5,7 +5,7 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from "@solana/kit";
-import { SOLANA_USDC } from "../../src/payment/rails/solana/transaction.ts";
+import { SOLANA_USDC } from "../../src/payment/rails/solana/token-account.ts";
 import { json, Upstream } from "./providers.ts";
 
 /** A transaction in a slot; a test may change what the node says of it. */

@@ -16,7 +16,7 @@ import {
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Rail } from "../../src/payment/rails/rail.ts";
 import { type SolanaPayment, solanaRail } from "../../src/payment/rails/solana/rail.ts";
-import { SOLANA_USDC, usdcAccountOf } from "../../src/payment/rails/solana/transaction.ts";
+import { SOLANA_USDC, usdcAccountOf } from "../../src/payment/rails/solana/token-account.ts";
 import type { Conflict } from "../../src/providers/quorum.ts";
 import { SolanaRpc } from "../../src/providers/solana-rpc.ts";
 import { blockhash, FakeSolanaNode } from "./solana-node.ts";

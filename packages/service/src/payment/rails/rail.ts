@@ -1,12 +1,18 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Clock } from "../../clock.ts";
+import type { Config } from "../../config/config.ts";
+import type { Rounds } from "../../ledger/ledger.ts";
+import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
+import type { EthereumNodes } from "../../providers/ethereum-rpc.ts";
+import type { SolanaNodes } from "../../providers/solana-rpc.ts";
 
-export type RailName = "algorand" | "base" | "solana";
+/** The name of a rail in the registry; also in the journal, in settings (`PAY_TO_<NAME>`) and in logs. */
+export type RailName = string;
 
-/**
- * A payment that cannot be accepted; `message` says why, for the `error` of a 402.
- *
- * It tells about the payload alone, never about what the chain holds.
- */
+/** Decimals of USDC on every chain: prices and amounts are in micro-USDC. */
+export const USDC_DECIMALS = 6;
+
+/** A payment that cannot be accepted. `message` is the reason, for the `error` of a 402; it never reveals chain state. */
 export class PaymentRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -14,10 +20,10 @@ export class PaymentRefused extends Error {
   }
 }
 
-/** A payload read by us, before anything about it is believed. */
+/** A payload that was read, and not verified yet. */
 export type Payment = {
   readonly rail: RailName;
-  /** The payment key (docs/format.md, P). */
+  /** The payment key (docs/format.md): the same for every spelling of one payment. */
   readonly key: string;
   /** Further keys that only this payment may use. */
   readonly aliases: readonly string[];
@@ -28,98 +34,133 @@ export type Payment = {
   readonly asset: string;
   /** As the client sent it. */
   readonly payload: PaymentPayload;
-  /** The scheme's own part as a facilitator gets it: what we have read of it, in canonical spelling, and nothing more. */
+  /** The scheme's own part as a facilitator gets it: only the members that were read, in canonical spelling. */
   readonly wire: PaymentPayload["payload"];
 };
 
 /** What the payment's chain shows about it now. */
 export type PaymentStanding =
-  /** Spent on us, to the depth that counts as paid; `final` when no reorganisation can undo it any more. */
+  /** Paid to us, deep enough to count; `final` when no reorganisation can undo it any more. */
   | { state: "paid"; transaction: string; height: number; final: boolean }
-  /** Can never be spent on us any more: expired unspent, cancelled, or spent elsewhere. */
+  /** Can never be paid to us any more: it expired unspent, was cancelled, or was spent elsewhere. */
   | { state: "void"; reason: string }
   /** Neither: it may still be settled. */
   | { state: "open" };
 
 /**
- * Nodes of a payment's chain that have to agree before it counts as void, where there are so many: after that its payer is
- * asked for another, and one node alone may be behind, or lie.
+ * Nodes that must agree before a payment counts as void, if that many are configured. After a void the payer signs another
+ * payment, and a single node may lag or lie.
  */
 export const VOID_WITNESSES = 2;
+
+/** What is known of a rail before any node is asked. */
+export type RailFacts = {
+  readonly name: RailName;
+  /** CAIP-2, as stock clients know it. */
+  readonly network: string;
+  /** The network's name in our own `options`, where it is not the CAIP-2 name. */
+  readonly optionNetwork?: string;
+  readonly asset: string;
+  /** Whether only `llms.txt` and a 402 list the rail, and no other document. */
+  readonly isUnlisted?: boolean;
+  /** Whether a payment is impossible without a fee payer that the facilitator names. */
+  readonly needsFeePayer?: boolean;
+
+  /** Whether an attestation of a source on that chain may be paid on this rail. */
+  paysFor(source: string): boolean;
+
+  /** Whether two spellings name one address. */
+  sameAddress(a: string, b: string): boolean;
+};
+
+/** What rails are opened from. */
+export type RailContext = {
+  config: Config;
+  /** The nodes of every network; of one that is not configured, none. */
+  nodes: { algorand: AlgorandNodes; base: EthereumNodes; solana: SolanaNodes };
+  /** The rounds of the ledger. */
+  rounds: Rounds;
+  clock: Clock;
+  /** Ends the opening. */
+  signal: AbortSignal;
+};
+
+/** A kind of rail, as a rail's folder exports it and the registry lists it. */
+export type RailKind = RailFacts & {
+  /** Whether a text has the form of this rail's payment keys, which no other rail's have. */
+  isPaymentKey(text: string): boolean;
+
+  /** Whether a text has the form of this rail's transaction ids. */
+  isTransactionId(text: string): boolean;
+
+  /**
+   * Opens the rail. It must succeed for a rail that is switched off: its earlier payments are still looked up.
+   *
+   * @throws ConfigError when a network is not the one that the settings claim; ProviderError when it cannot be read
+   */
+  open(context: RailContext): Rail | Promise<Rail>;
+};
 
 /**
  * A way to pay.
  *
- * `read` gives a payment its key; until `signature` has said `valid` (or `onChain` has confirmed it), nothing in it may
+ * `read` gives a payment its key. Until `signature` returns `valid`, or `onChain` returns true, nothing in the payment may
  * be believed or written. `standing` asks the chain and MUST NOT believe the facilitator.
  */
-export interface Rail<P extends Payment = Payment> {
-  readonly name: RailName;
-  /** CAIP-2, as stock clients know it. */
-  readonly network: string;
-  readonly asset: string;
+export interface Rail<P extends Payment = Payment> extends RailFacts {
   /** What scheme `exact` adds to every offer on this rail, beside the facilitator's fee payer. */
   readonly extra: Readonly<Record<string, string>>;
-
-  /** Whether no payment can be made without a fee payer that its facilitator names. */
-  readonly needsFeePayer?: boolean;
 
   /** Whether `network` of a client's `accepted` names this rail, in any spelling that clients use. */
   isNetwork(network: string): boolean;
 
-  /** Whether two spellings name one address. */
-  sameAddress(a: string, b: string): boolean;
-
   /**
    * Reads the scheme's own part of a payload.
    *
-   * @throws PaymentRefused when no payment key can be made of it
+   * @throws PaymentRefused when it has no payment key
    */
   read(payload: PaymentPayload): P;
 
-  /**
-   * Checks the payer's signature without asking anyone; `on_chain` when it may be the payer's, and only the chain can tell.
-   */
+  /** Checks the payer's signature offline; `on_chain` when only the chain can decide. */
   signature(payment: P): Promise<"valid" | "invalid" | "on_chain">;
 
   /**
-   * Has the chain check a signature of which `signature` said `on_chain`: whether it accepts it now, or once has, in the
-   * transaction by which this payment was made. Nothing but the payer's own signature may get a yes.
+   * Asks the chain about a signature for which `signature` returned `on_chain`: whether the chain accepts it now, or
+   * accepted it in the transaction that made this payment. Only the payer's own signature may pass.
    *
    * @throws ProviderError
    */
   onChain(payment: P, signal: AbortSignal): Promise<boolean>;
 
   /**
-   * Our own checks of what neither time nor an offer changes: the layout of scheme `exact`, the asset, and the account
-   * that the money leaves. What does not pass was never taken by us, so that nobody looks for it on its chain.
+   * Checks what neither time nor an offer changes: the layout of scheme `exact`, the asset and the payer's account. A
+   * payment that fails was never taken by us, so its chain is not searched for it.
    *
    * @throws PaymentRefused
    */
   checkLayout(payment: P): Promise<void>;
 
   /**
-   * Our own checks of every field: those of `checkLayout`, then against the time and the requirement that is going to be
-   * settled.
+   * Checks every field: as `checkLayout` does, then against the time and the requirement that will be settled.
    *
    * @throws PaymentRefused
    */
   check(payment: P, requirement: PaymentRequirements): Promise<void>;
 
   /**
-   * Why a payee cannot be paid now: a clause of which it is the subject. Undefined when it can.
+   * Why a payee cannot be paid now: a clause with the payee as its subject. Undefined when it can be paid.
    *
-   * @throws ProviderError when it cannot be told
+   * @throws ProviderError when the chain cannot be read
    */
   payeeFault(payTo: string, signal: AbortSignal): Promise<string | undefined>;
 
-  /** What the payer holds of the asset now, in atomic units. @throws ProviderError when it cannot be told */
+  /** The payer's balance of the asset now, in atomic units. @throws ProviderError when the chain cannot be read */
   balance(payment: P, signal: AbortSignal): Promise<bigint>;
 
-  /** Tells where the payment stands on its chain. @throws ProviderError when it cannot be told */
+  /** Where the payment stands on its chain. @throws ProviderError when the chain cannot be read */
   standing(payment: P, signal: AbortSignal): Promise<PaymentStanding>;
 
-  /** Whether the payment has been spent on its payee by now. @throws ProviderError when it cannot be told */
+  /** Whether the payment has been spent on its payee by now. @throws ProviderError when the chain cannot be read */
   spent(payment: P, signal: AbortSignal): Promise<boolean>;
 
   /** Waits until `standing` may have changed: a round, a block, a moment. */

@@ -3,7 +3,9 @@ import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { PaymentRefused } from "../rail.ts";
-import { ALGORAND_USDC, type AlgorandPayment, algorandRail } from "./rail.ts";
+import { ALGORAND_USDC } from "./facts.ts";
+import type { AlgorandPayment } from "./payment.ts";
+import { algorandRail } from "./rail.ts";
 
 const GENESIS = new Uint8Array(32).fill(7);
 const payer = algosdk.generateAccount();

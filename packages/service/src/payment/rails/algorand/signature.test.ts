@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { PaymentRefused } from "../rail.ts";
-import { ALGORAND_USDC, algorandRail } from "./rail.ts";
+import { ALGORAND_USDC } from "./facts.ts";
+import { algorandRail } from "./rail.ts";
 
 /* Every signature here is made by algosdk, and what a node says of it is said by hand. */
 

@@ -17,7 +17,7 @@ import {
   stranger,
 } from "../../../../test/fakes/base-payments.ts";
 import { PaymentRefused } from "../rail.ts";
-import { BASE_USDC } from "./rail.ts";
+import { BASE_USDC } from "./facts.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
 let world: BaseWorld;

@@ -1,4 +1,3 @@
-import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { isErc6492Signature } from "viem/utils";
@@ -16,10 +15,8 @@ import {
   type TokenDomain,
 } from "./authorization.ts";
 import { findUse, type Use } from "./authorization-use.ts";
+import { BASE, BASE_USDC } from "./facts.ts";
 import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
-
-/** USDC on Base; the sandbox's has the same address. */
-export const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
 /** Seconds that must be left when we settle: verify, settle and a congested block. */
 const MARGIN_SECONDS = 30;
@@ -57,20 +54,17 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   const now = () => Math.floor(clock.now() / 1000);
 
   return {
-    name: "base",
-    network: BASE_MAINNET,
-    asset: BASE_USDC,
+    ...BASE,
     extra: { name: domain.name, version: domain.version },
-    isNetwork: (network) => network === BASE_MAINNET,
-    sameAddress,
+    isNetwork: (network) => network === BASE.network,
 
     read(payload: PaymentPayload): BasePayment {
       if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
       const { authorization, signature } = readAuthorization(payload.payload);
       const { from, to, value, nonce } = authorization;
       return {
-        rail: "base",
-        key: `${BASE_MAINNET}/${BASE_USDC.toLowerCase()}/${from.toLowerCase()}/${nonce}`,
+        rail: BASE.name,
+        key: `${BASE.network}/${BASE_USDC.toLowerCase()}/${from.toLowerCase()}/${nonce}`,
         aliases: [],
         payer: from,
         payTo: to,
@@ -116,7 +110,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     },
 
     // Whoever has an address can hold the token; only where it would be lost is there anything to say.
-    payeeFault: async (payTo) => (sameAddress(payTo, BASE_USDC) ? "is the token's own contract" : undefined),
+    payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE_USDC) ? "is the token's own contract" : undefined),
 
     async standing(payment, signal): Promise<PaymentStanding> {
       // It counts as paid once no node that is asked has yet to come to the block. Until then it is open.
@@ -133,7 +127,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
     async spent(payment, signal) {
       const sight = await lookForUse(payment, signal);
-      return sight.kind === "used" && sameAddress(sight.to, payment.payTo);
+      return sight.kind === "used" && BASE.sameAddress(sight.to, payment.payTo);
     },
 
     news: (signal) => clock.sleep(POLL_MS, signal),
@@ -191,12 +185,8 @@ function wireOf(authorization: Authorization): Record<string, string> {
   return Object.fromEntries(Object.entries(authorization).map(([field, value]) => [field, value.toString()]));
 }
 
-function sameAddress(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
-}
-
 function pays({ payTo, amount }: BasePayment, use: Use | Sight): use is Extract<Use, { kind: "used" }> {
-  return use.kind === "used" && sameAddress(use.to, payTo) && use.value === amount;
+  return use.kind === "used" && BASE.sameAddress(use.to, payTo) && use.value === amount;
 }
 
 /** The facts of which nodes have to say the same. */
@@ -223,15 +213,15 @@ function reasonOf(sight: Sight, { validBefore }: Authorization): string {
 }
 
 async function checkLayout({ authorization: { from, to }, signature }: BasePayment): Promise<void> {
-  if (sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
+  if (BASE.sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
   if (isErc6492Signature(signature))
     throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
 }
 
 function checkTransfer({ to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
-  if (!sameAddress(asset, BASE_USDC)) throw new PaymentRefused(`the payment moves ${BASE_USDC}, not ${asset}`);
+  if (!BASE.sameAddress(asset, BASE_USDC)) throw new PaymentRefused(`the payment moves ${BASE_USDC}, not ${asset}`);
   if (value !== BigInt(amount)) throw new PaymentRefused(`the payment moves ${value}, not ${amount}`);
-  if (!sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
+  if (!BASE.sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
 }
 
 function checkTimes({ validAfter, validBefore }: Authorization, now: number, maxLifeSeconds: number): void {

@@ -20,7 +20,7 @@ import {
 } from "../../../../test/fakes/solana-payments.ts";
 import { PaymentRefused } from "../rail.ts";
 import type { SolanaPayment } from "./rail.ts";
-import { SOLANA_USDC, usdcAccountOf } from "./transaction.ts";
+import { SOLANA_USDC, usdcAccountOf } from "./token-account.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

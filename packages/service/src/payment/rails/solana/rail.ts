@@ -1,28 +1,21 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../../clock.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
-import { MAINNET_GENESIS, type SolanaNodes, type SolanaRpc } from "../../../providers/solana-rpc.ts";
+import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { isEd25519Signature } from "../ed25519.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "../rail.ts";
-import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
 import {
-  bytesOf,
-  checkFeePayer,
-  checkLayout,
-  checkPriorityFee,
-  messageHash,
-  readTransaction,
-  SOLANA_USDC,
-  type SolanaLimits,
-  type Transfer,
-  type TransferTransaction,
+  type Payment,
+  PaymentRefused,
+  type PaymentStanding,
+  type Rail,
   USDC_DECIMALS,
-  usdcAccountFault,
-  usdcAccountOf,
-} from "./transaction.ts";
-
-/** CAIP-2. */
-export const SOLANA_MAINNET = `solana:${MAINNET_GENESIS}`;
+  VOID_WITNESSES,
+} from "../rail.ts";
+import { SOLANA } from "./facts.ts";
+import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
+import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
+import { bytesOf, SOLANA_USDC, usdcAccountFault, usdcAccountOf } from "./token-account.ts";
+import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
 
 const POLL_MS = 400;
 /** Slots by which a payer's node may be ahead of ours. */
@@ -44,22 +37,17 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   const searches = nodes.rpcs.map((rpc) => new SolanaSearch(rpc));
 
   return {
-    name: "solana",
-    network: SOLANA_MAINNET,
-    asset: SOLANA_USDC,
+    ...SOLANA,
     extra: {},
-    needsFeePayer: true,
-    isNetwork: (network) => network === SOLANA_MAINNET,
-    // A transaction names the payee's token account, from which the payee cannot be told: the two are one address here.
-    sameAddress: (a, b) => a === b || usdcAccountOf(a) === b || usdcAccountOf(b) === a,
+    isNetwork: (network) => network === SOLANA.network,
 
     read(payload: PaymentPayload): SolanaPayment {
       if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
       const transaction = readTransaction(payload.payload);
       const { authority, destination, amount, mint } = transaction.transfer;
       return {
-        rail: "solana",
-        key: `${SOLANA_MAINNET}/${messageHash(transaction.messageBytes)}`,
+        rail: SOLANA.name,
+        key: `${SOLANA.network}/${messageHash(transaction.messageBytes)}`,
         aliases: [],
         payer: authority,
         payTo: destination,

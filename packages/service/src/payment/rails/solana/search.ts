@@ -2,7 +2,8 @@ import { DecodeError } from "@attestd/proof/encoding";
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../../providers/provider.ts";
 import type { ListedTransaction, Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
-import { memoOf, messageBytesOf, messageHash, type TransferTransaction } from "./transaction.ts";
+import { memoOf } from "./layout.ts";
+import { messageBytesOf, messageHash, type TransferTransaction } from "./transaction.ts";
 
 /** What one node shows of a transaction. */
 export type Sight =

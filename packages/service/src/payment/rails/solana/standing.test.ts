@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { blockhash, type FakeSolanaNode, type Landed } from "../../../../test/fakes/solana-node.ts";
 import { memo, payer, paying, SolanaWorld, stock, VERSION_1 } from "../../../../test/fakes/solana-payments.ts";
 import type { SolanaPayment } from "./rail.ts";
-import { usdcAccountOf } from "./transaction.ts";
+import { usdcAccountOf } from "./token-account.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {

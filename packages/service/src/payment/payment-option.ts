@@ -1,0 +1,41 @@
+import { withoutTrailing } from "@attestd/proof/trailing";
+import type { PaymentPayload } from "@x402/core/types";
+import type { EnabledRail } from "./enabled-rail.ts";
+import { USDC_DECIMALS } from "./rails/rail.ts";
+
+/** An offer as the discovery document and `options` of a 402 write it. */
+export type PaymentOption = {
+  scheme: string;
+  network: string;
+  asset: string;
+  payTo: string;
+  maxAmountRequired: string;
+  priceUsdc: string;
+  facilitatorUrl: string;
+};
+
+/** @param price in micro-USDC */
+export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, price: bigint): PaymentOption {
+  return {
+    scheme: "exact",
+    network: rail.optionNetwork ?? rail.network,
+    asset: rail.asset,
+    payTo,
+    maxAmountRequired: price.toString(),
+    priceUsdc: usdc(price),
+    facilitatorUrl,
+  };
+}
+
+/** The amount that a payment accepted, as an x402 offer or as a `PaymentOption` names it. @returns anything */
+export function acceptedAmount({ accepted }: PaymentPayload): unknown {
+  const { amount, maxAmountRequired } = accepted as { amount?: unknown; maxAmountRequired?: unknown };
+  return amount ?? maxAmountRequired;
+}
+
+/** A price as people write it: 1000 micro-USDC are "0.001". */
+export function usdc(micro: bigint): string {
+  const unit = 10n ** BigInt(USDC_DECIMALS);
+  const fraction = withoutTrailing((micro % unit).toString().padStart(USDC_DECIMALS, "0"), "0");
+  return `${micro / unit}${fraction && `.${fraction}`}`;
+}

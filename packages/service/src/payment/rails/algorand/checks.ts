@@ -1,0 +1,97 @@
+import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { equalBytes } from "@attestd/proof/encoding";
+import type { PaymentRequirements } from "@x402/core/types";
+import type { Window } from "../../../ledger/ledger.ts";
+import { PaymentRefused } from "../rail.ts";
+import { ALGORAND_USDC } from "./facts.ts";
+import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
+import type { AlgorandPayment } from "./payment.ts";
+
+/** MainNet's mean round, for a life given in seconds. */
+const SECONDS_A_ROUND = 2.8;
+
+/**
+ * Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know.
+ * A payment that is not valid yet is safe to accept, because nobody can settle it before it is.
+ */
+const AHEAD_ROUNDS = 10;
+
+/** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
+const MARGIN_ROUNDS = 3;
+
+const PAYMENT_FIELDS = new Set("type snd fee fv lv gen gh grp lx note xaid aamt arcv".split(" "));
+/** No lease: a lease of the fee payer would block its other payments under the same lease. */
+const FEE_FIELDS = new Set("type snd rcv fee fv lv gen gh grp note".split(" "));
+/** The stock client writes 28 bytes. A long note may raise the fee. */
+const MAX_FEE_NOTE_BYTES = 128;
+
+/**
+ * Checks the layout of scheme `exact`: a USDC transfer, and before it nothing but the fee payer's transaction.
+ *
+ * @param genesis the ledger's genesis hash, 32 bytes
+ * @throws PaymentRefused
+ */
+export function checkLayout(payment: AlgorandPayment, genesis: Uint8Array): void {
+  const { members, index, asset, payer, payTo } = payment;
+  allowOnly((members[index] as GroupMember).transaction, PAYMENT_FIELDS, "payment transaction");
+  if (asset !== ALGORAND_USDC) throw new PaymentRefused(`the payment moves asset ${asset}, not ${ALGORAND_USDC}`);
+  if (payer === payTo) throw new PaymentRefused("the payer is the payee");
+  for (const member of feePayersOf(payment)) checkFeePayment(member, genesis);
+  if (members.length - 1 !== index)
+    throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
+  checkGroupId(members);
+}
+
+function feePayersOf({ members, index }: AlgorandPayment): GroupMember[] {
+  return members.filter((_, i) => i !== index);
+}
+
+/** The fee payer's transaction is unsigned, and pays the fee payer itself nothing. */
+function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8Array): void {
+  if (envelope) throw new PaymentRefused("the fee payer's transaction is signed already");
+  if (transaction.get("type") !== "pay")
+    throw new PaymentRefused("the payment group has a second transaction which is not the fee payer's");
+  allowOnly(transaction, FEE_FIELDS, "fee payer's transaction");
+  const [sender, receiver, gh] = ["snd", "rcv", "gh"].map((field) => transaction.get(field));
+  if (!(sender instanceof Uint8Array) || sender.length !== 32)
+    throw new PaymentRefused("the fee payer's transaction has no sender");
+  if (!(receiver instanceof Uint8Array) || !equalBytes(receiver, sender))
+    throw new PaymentRefused("the fee payer's transaction does not pay the fee payer itself");
+  if (!(gh instanceof Uint8Array) || !equalBytes(gh, genesis))
+    throw new PaymentRefused("the fee payer's transaction names another ledger");
+  const note = transaction.get("note");
+  if (note !== undefined && !(note instanceof Uint8Array && note.length <= MAX_FEE_NOTE_BYTES))
+    throw new PaymentRefused(`the fee payer's transaction has a note of more than ${MAX_FEE_NOTE_BYTES} bytes`);
+}
+
+/** @throws PaymentRefused when the amount or the payee is not the required one */
+export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentRequirements): void {
+  if (amount !== BigInt(requirement.amount))
+    throw new PaymentRefused(`the payment moves ${amount}, not ${requirement.amount}`);
+  if (payTo !== requirement.payTo) throw new PaymentRefused(`the payment goes to ${payTo}, not ${requirement.payTo}`);
+}
+
+/**
+ * @param feePayer the offered one
+ * @param maxFee microAlgos. The group pools its fees, and this fee is all that the fee payer pays
+ * @throws PaymentRefused
+ */
+export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFee: number): void {
+  for (const { transaction } of feePayersOf(payment)) {
+    if (encodeAddress(transaction.get("snd") as Uint8Array) !== feePayer)
+      throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+    const fee = transaction.get("fee") ?? 0n;
+    if ((typeof fee !== "bigint" && typeof fee !== "number") || fee > maxFee)
+      throw new PaymentRefused(`the fee payer's fee is above ${maxFee} microAlgos`);
+  }
+}
+
+/** @param latest the latest round that we know. @throws PaymentRefused when the payment is too early, too late or too long */
+export function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
+  if (firstValid > latest + AHEAD_ROUNDS)
+    throw new PaymentRefused(`the payment is not valid before round ${firstValid}`);
+  if (lastValid < latest + MARGIN_ROUNDS)
+    throw new PaymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
+  if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
+    throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+}

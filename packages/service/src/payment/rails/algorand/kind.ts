@@ -1,0 +1,19 @@
+import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import type { RailKind } from "../rail.ts";
+import { ALGORAND } from "./facts.ts";
+import { algorandRail } from "./rail.ts";
+
+/** Algorand USDC. */
+export const ALGORAND_RAIL: RailKind = {
+  ...ALGORAND,
+  isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
+  isTransactionId: isAlgorandTxId,
+  open: ({ config: { algorand, limits }, nodes, rounds }) =>
+    algorandRail({
+      genesisHash: algorand.genesisHash,
+      nodes: nodes.algorand,
+      rounds,
+      maxLifeSeconds: limits.lifeSeconds,
+      maxFee: limits.algorandFee,
+    }),
+};

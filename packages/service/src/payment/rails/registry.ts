@@ -1,0 +1,19 @@
+import { ALGORAND_RAIL } from "./algorand/kind.ts";
+import { BASE_RAIL } from "./base/kind.ts";
+import type { Rail, RailContext, RailKind, RailName } from "./rail.ts";
+import { SOLANA_RAIL } from "./solana/kind.ts";
+
+/** Every rail, in the order in which documents list them. A new rail is a folder and a line here. */
+export const RAILS: readonly RailKind[] = [ALGORAND_RAIL, BASE_RAIL, SOLANA_RAIL];
+
+/** Opens rails, enabled or not: a payment that was made before its rail was switched off is still looked up. */
+export function openRails(context: RailContext, kinds = RAILS): Promise<Rail[]> {
+  return Promise.all(kinds.map((kind) => kind.open(context)));
+}
+
+/** A rail by its name in the registry. @throws Error when there is none */
+export function railKind(name: RailName): RailKind {
+  const kind = RAILS.find((candidate) => candidate.name === name);
+  if (!kind) throw new Error(`there is no rail ${name}`);
+  return kind;
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { equalBytes } from "@attestd/proof/encoding";
+import type { Address } from "@solana/kit";
+import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../../config/solana-address.ts";
+
+/** Mint of USDC on MainNet; the sandbox's has the same address. */
+export const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+
+export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+
+/**
+ * The address of an owner's associated USDC account: the first one off the curve that the seeds lead to (SPL Associated
+ * Token Account; Solana, program derived addresses).
+ *
+ * @returns undefined when the owner is no address
+ */
+export function usdcAccountOf(owner: string): Address | undefined {
+  if (!solanaAddressBytes(owner)) return undefined;
+  const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map(bytesOf);
+  for (let bump = 255; bump >= 0; bump--) {
+    const hash = createHash("sha256");
+    for (const seed of seeds) hash.update(seed);
+    const derived = hash
+      .update(new Uint8Array([bump]))
+      .update(bytesOf(ASSOCIATED_TOKEN_PROGRAM))
+      .update("ProgramDerivedAddress")
+      .digest();
+    if (!isOnCurve(derived)) return solanaAddress(derived) as Address;
+  }
+  return undefined;
+}
+
+/** The 32 bytes of an address. @throws TypeError when it is none */
+export function bytesOf(address: string): Uint8Array {
+  const bytes = solanaAddressBytes(address);
+  if (!bytes) throw new TypeError("not a Solana address");
+  return bytes;
+}
+
+/** What an account of the token program holds a place for (SPL Token, `Account`): 165 bytes, and its state at byte 108. */
+const TOKEN_ACCOUNT = { length: 165, owner: 32, state: 108, frozen: 2 };
+
+/**
+ * Why an account cannot take USDC for its owner.
+ *
+ * @param account as the chain has it; undefined where it has none
+ * @returns a clause; undefined when it can
+ */
+export function usdcAccountFault(
+  account: { program: string; data: Uint8Array } | undefined,
+  owner: string,
+): string | undefined {
+  const { length, owner: ownerAt, state, frozen } = TOKEN_ACCOUNT;
+  const data = account?.data;
+  if (account?.program !== TOKEN_PROGRAM || data?.length !== length || data[state] === 0) return "has no USDC account";
+  const isUsdc = equalBytes(data.subarray(0, 32), bytesOf(SOLANA_USDC));
+  if (!isUsdc || !equalBytes(data.subarray(ownerAt, ownerAt + 32), bytesOf(owner)))
+    return "does not own its USDC account any more";
+  return data[state] === frozen ? "has a USDC account that is frozen" : undefined;
+}
