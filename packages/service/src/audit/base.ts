@@ -4,9 +4,9 @@ import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
 import { BASE_USDC } from "../payment/rails/base/facts.ts";
-import { ask as askNode, decoded, readBlock, rpcBytes } from "../payment/rails/base/usdc-contract.ts";
-import { Log, rpcInteger, TRANSFER, USED } from "../payment/rails/base/usdc-logs.ts";
-import type { EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";
+import { readBlock } from "../payment/rails/base/usdc-contract.ts";
+import { Log, TRANSFER, USED } from "../payment/rails/base/usdc-logs.ts";
+import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../providers/ethereum-rpc.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover } from "../providers/quorum.ts";
 import type { ChainPayment, Span } from "./facts.ts";
@@ -73,7 +73,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
     return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
       const filter = { address: BASE_USDC, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
       const read = async (rpc: EthereumRpc, ends: AbortSignal) => {
-        const logs = await askNode(rpc, z.array(Log), "eth_getLogs", [filter], ends);
+        const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), ends);
         return logs.filter((log) => isTransfer(log) && log.blockNumber >= from && log.blockNumber <= to);
       };
       const about = `the transfers to us in blocks ${from} to ${to}`;
@@ -84,10 +84,10 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
 
   async function inTransaction(id: string, addresses: readonly string[]): Promise<ChainPayment[]> {
     const read = async (rpc: EthereumRpc, signal: AbortSignal) => {
-      const receipt = await askNode(rpc, Receipt, "eth_getTransactionReceipt", [id], signal);
+      const receipt = await rpc.call("eth_getTransactionReceipt", [id], Receipt, signal);
       if (receipt && receipt.transactionHash !== id.toLowerCase())
         throw unavailable(`${rpc.name} answered with another receipt than that of ${id}`);
-      return receipt?.status === 1 ? decoded(rpc, () => paymentsIn(receipt, addresses)) : [];
+      return receipt?.status === 1 ? rpc.decode(() => paymentsIn(receipt, addresses)) : [];
     };
     const about = `the transfers to us in transaction ${id}`;
     const same = (payments: readonly ChainPayment[]) => JSON.stringify(payments, numbersAsText);

@@ -12,8 +12,8 @@ import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import type { EthereumNodes } from "../providers/ethereum-rpc.ts";
-import { BASE_CHAIN_ID, openNodes } from "./nodes.ts";
+import { BASE_CHAIN_ID, type EthereumNodes } from "../providers/ethereum-rpc.ts";
+import { openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
 export type Networks = {

@@ -1,15 +1,11 @@
-import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { Algod } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import { type EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";
+import { BASE_CHAIN_ID, type EthereumNodes, EthereumRpc } from "../providers/ethereum-rpc.ts";
 import { Indexer } from "../providers/indexer.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
 import { type SolanaNodes, SolanaRpc } from "../providers/solana-rpc.ts";
-
-/** EIP-155. */
-export const BASE_CHAIN_ID = Number(BASE_MAINNET.split(":")[1]);
 
 /** The nodes of every chain; a chain that is not configured has none. */
 export type Nodes = { algorand: AlgorandNodes; base: EthereumNodes; solana: SolanaNodes };

@@ -2,11 +2,9 @@ import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 
 /**
- * How a paid endpoint is called, for those who index paid resources (x402 extension `bazaar`): its method, the schema of
- * its body, and an example. What it answers with is left to the OpenAPI document, because this travels in a header, and
- * comes back in every payment.
- *
- * Written out, as the stock package would give it (bazaar.test.ts): that one brings a JSON Schema validator along.
+ * How to call a paid endpoint, for indexers of paid resources (x402 extension `bazaar`): its method, the schema of its body
+ * and an example. The answers are left to the OpenAPI document, because this is sent in a header and comes back in every
+ * payment. The stock package would give the same (bazaar.test.ts), but brings a JSON Schema validator along.
  */
 export function bazaarExtension({ method, body }: Endpoint): Record<string, unknown> {
   if (!body) throw new Error("a paid endpoint has a body");

@@ -23,7 +23,7 @@ beforeEach(() => {
   monotonic = 0;
 });
 
-function watched({ url = upstream.url, ...over } = {}, mostUnderWay?: number): FacilitatorWatch {
+function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): FacilitatorWatch {
   const level = (name: string) => (fields: { operation: string; failures?: number }, text: string) =>
     void lines.push([name, fields.operation, text, ...(fields.failures ? [fields.failures] : [])].join(" "));
   const log = { info: level("info"), warn: level("warn"), error: level("error") } as unknown as Logger;
@@ -33,7 +33,7 @@ function watched({ url = upstream.url, ...over } = {}, mostUnderWay?: number): F
     log,
     now: () => 1_000,
     monotonic: () => monotonic,
-    ...(mostUnderWay && { mostUnderWay }),
+    ...(maxUnderWay && { maxUnderWay }),
   });
 }
 

@@ -16,43 +16,43 @@ type Failing = { failures: number; since: number; cause: FacilitatorError };
 
 export type FacilitatorWatchOptions = {
   facilitator: Facilitator;
-  /** Of the rail. */
+  /** The rail's log. */
   log: Logger;
   /** Unix ms. */
   now: () => number;
-  /** Never steps back, ms; the process's own unless set. */
+  /** A monotonic clock in ms; default: the process's own. */
   monotonic?: () => number;
-  /** Questions about payments that may be under way before no more is sold by it. */
-  mostUnderWay?: number;
+  /** Verify and settle requests that may be under way before sales on the rail stop. */
+  maxUnderWay?: number;
 };
 
-/** A quarter of all the calls that may be in flight: a facilitator that hangs leaves the others their places. */
-const MOST_UNDER_WAY = 500;
-/** How long a facilitator that takes no settlement from us is not sold by: a free tier ends for a month, a key is replaced. */
-const REFUSAL_REST_MS = { breakAfter: 3, firstRestMs: 30_000, longestRestMs: 300_000 };
-/** A settlement that did not leave is begun again soon: a rest must not outlive the payment. */
-const SETTLE_REST_MS = { longestRestMs: 4_000 };
-/** `supported` is asked every 15 seconds: one that is lost is none. */
+/** A quarter of the calls that may be in flight, so that one facilitator that hangs does not block the other rails. */
+const MAX_UNDER_WAY = 500;
+/** How long sales rest after a facilitator refused our settlements: a free tier may be used up for a month. */
+const REFUSAL_REST_MS = { breakAfter: 3, firstRestMs: 30_000, maxRestMs: 300_000 };
+/** A settlement that was not sent is tried again soon: a rest must not outlive the payment. */
+const SETTLE_REST_MS = { maxRestMs: 4_000 };
+/** `supported` is asked every 15 seconds; a single lost answer does not count. */
 const SILENT_AFTER = 2;
-/** Payments in a row that had no answer, after which the operator is told that it may not be the payments. */
+/** Payments in a row without an answer, after which `/ready` reports a doubt. */
 const DOUBTFUL_AFTER = 5;
 
 /**
- * A facilitator, and whether one can sell by it. Logs each change with its cause, once.
+ * A facilitator with circuit breakers. It decides whether its rail can be sold on, and logs each change once with its cause.
  *
- * It is left alone when it is not there, and when it does not serve us. Nothing that a payment may cause counts: its payer
- * could keep others from paying. So neither the status of a failure of its own (500) nor of a malformed request (400), nor
- * an answer that cannot be read, nor the time it takes tells anything; and verify and settle are left alone apart.
+ * The breakers open when the facilitator is unreachable or does not serve us. Nothing that a payment may cause counts,
+ * because its payer could then keep others from paying: not a status 500 or 400, an unreadable answer, or a time-out.
+ * Verify and settle have breakers of their own.
  */
 export class FacilitatorWatch implements Facilitator {
   readonly #options: FacilitatorWatchOptions;
   readonly #verifying: Breaker;
   readonly #settling: Breaker;
-  /** Lets every settlement leave: what rests is only the sale of further ones. */
+  /** Stops only further sales: every settlement is still sent. */
   readonly #selling: Breaker;
   readonly #failing = new Map<Operation, Failing>();
   #underWay = 0;
-  /** When it last answered anything. */
+  /** When it last answered anything, Unix ms. */
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FacilitatorWatchOptions) {
@@ -86,25 +86,25 @@ export class FacilitatorWatch implements Facilitator {
     return this.#watch("supported", () => this.#options.facilitator.supported(signal));
   }
 
-  /** Why nothing can be sold by it now: a clause, without what it said itself. */
+  /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
   obstacle(): string | undefined {
-    const { mostUnderWay = MOST_UNDER_WAY } = this.#options;
-    if (this.#underWay >= mostUnderWay) return `the facilitator is late with ${this.#underWay} payments`;
+    const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
+    if (this.#underWay >= maxUnderWay) return `the facilitator is late with ${this.#underWay} payments`;
     const [verify, settle, supported] = (["verify", "settle", "supported"] as const).map((operation) =>
       this.#failing.get(operation),
     );
-    if (verify && this.#verifying.isResting) return wordsFor("verify", verify);
-    if (settle && (this.#selling.isResting || this.#settling.isResting)) return wordsFor("settle", settle);
+    if (verify && this.#verifying.isResting) return clauseFor("verify", verify);
+    if (settle && (this.#selling.isResting || this.#settling.isResting)) return clauseFor("settle", settle);
     if (supported && supported.failures >= SILENT_AFTER && this.#answeredAt < supported.since)
-      return wordsFor("supported", supported);
+      return clauseFor("supported", supported);
     return undefined;
   }
 
-  /** What may keep it from being sold by, and may as well be the fault of single payments. */
+  /** A possible fault of the facilitator, which may also be the fault of single payments. */
   doubt(): string | undefined {
     for (const operation of ["verify", "settle"] as const) {
       const failing = this.#failing.get(operation);
-      if (failing && failing.failures >= DOUBTFUL_AFTER) return wordsFor(operation, failing);
+      if (failing && failing.failures >= DOUBTFUL_AFTER) return clauseFor(operation, failing);
     }
     return undefined;
   }
@@ -161,9 +161,9 @@ export class FacilitatorWatch implements Facilitator {
   }
 }
 
-/** Of a gateway whose upstream is away. */
+/** A gateway's statuses when its upstream is away. */
 const AWAY: readonly unknown[] = [502, 503, 504];
-/** About us and not about a payment: credentials, an account that is used up, a wrong URL. */
+/** Statuses about us and not about a payment: credentials, an account that is used up, a wrong URL. */
 const NOT_SERVED: readonly unknown[] = [401, 402, 404, 405];
 
 function isThere({ ending }: FacilitatorError): Vote {
@@ -175,17 +175,17 @@ function isServing(error: FacilitatorError): Vote {
   return NOT_SERVED.includes(error.ending) ? "failed" : isThere(error);
 }
 
-/** 403 too: an account that is used up, in the words of some. To verify it may be about the payer. */
+/** Also 403, which some send for an account that is used up. For verify it may be about the payer. */
 function isSettling(error: FacilitatorError): Vote {
   return error.ending === 403 ? "failed" : isServing(error);
 }
 
-function wordsFor(operation: Operation, { failures, since, cause: { ending } }: Failing): string {
-  const what = typeof ending === "number" ? `answers HTTP ${ending}` : WORDS[ending];
+function clauseFor(operation: Operation, { failures, since, cause: { ending } }: Failing): string {
+  const what = typeof ending === "number" ? `answers HTTP ${ending}` : ENDINGS[ending];
   return `the facilitator ${what} to ${operation}, ${failures} times in a row since ${new Date(since).toISOString()}`;
 }
 
-const WORDS = {
+const ENDINGS = {
   unreachable: "gives no answer",
   late: "gives no answer in time",
   "too long": "gives an endless answer",

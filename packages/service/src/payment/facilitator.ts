@@ -6,9 +6,9 @@ import { type Ending, type HttpAnswer, HttpProvider, Unanswered } from "../provi
 import { ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
 
-/** The facilitator could not be asked, or its answer could not be understood. Says nothing about the payment. */
+/** The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. */
 export class FacilitatorError extends Error {
-  /** The status without a verdict, or what came instead of one. */
+  /** The HTTP status of an answer without a verdict, or how the request ended without an answer. */
   readonly ending: Ending | "unreadable";
 
   constructor(message: string, ending: Ending | "unreadable" = "unreachable", cause?: unknown) {
@@ -20,15 +20,15 @@ export class FacilitatorError extends Error {
 
 export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
 
-/** Never proof of anything: what became of a payment is told by its chain. */
+/** A hint, never proof: only the payment's chain shows whether it was made. */
 export type SettleAnswer = { success: boolean; reason?: string };
 
-/** A network of scheme `exact` in version 2 that a facilitator settles, with what it adds to an offer. */
+/** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
 export type SupportedKind = { network: string; extra: Record<string, unknown> };
 
 /** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments are as `forwardedPayment` makes them. */
 export interface Facilitator {
-  /** @throws FacilitatorError; the signal's reason when it was aborted for another reason than the time */
+  /** @throws FacilitatorError; the signal's reason when the signal was aborted, but not by a time-out */
   verify(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer>;
   /** Never retried here, and never hedged. @throws as `verify` does */
   settle(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer>;
@@ -38,7 +38,7 @@ export interface Facilitator {
 
 const JSON_BODY = { "content-type": "application/json" };
 
-/** Read as @x402/core reads it: some facilitators write `null` where others leave a member out. */
+/** As @x402/core reads it: some facilitators write `null` where others omit a member. */
 const text = z
   .string()
   .nullish()
@@ -51,24 +51,24 @@ const Kind = z.object({
   network: z.string(),
   extra: z.record(z.string(), z.unknown()).nullish(),
 });
-/** A kind of another network that cannot be read is not our concern. */
+/** Kinds are read one by one, because an unreadable kind of another network must not matter. */
 const SupportedResponse = z.object({ kinds: z.array(z.unknown()) });
 
 const VERIFY_MS = 60_000;
 /** Facilitators wait for the payment's chain: some answer after 100 s. */
 export const SETTLE_MS = 120_000;
 const SUPPORTED_MS = 15_000;
-/** An answer is a few hundred bytes; a list of kinds some ten thousand. */
-const MOST_BYTES = 1024 * 1024;
-/** Of words of theirs that are passed on. */
-const MOST_CHARACTERS = 300;
+/** An answer has a few hundred bytes; a list of kinds some ten thousand. */
+const MAX_BYTES = 1024 * 1024;
+/** Characters of a facilitator's own text that are logged and passed on. */
+const MAX_CHARACTERS = 300;
 
 /**
- * Asks a facilitator over HTTP. Each of its three operations has connections of its own, so that none of them waits for
- * another. When it is left alone is for `FacilitatorWatch` to say.
+ * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
+ * `FacilitatorWatch` has the circuit breakers.
  *
- * Ours rather than @x402/core's client, because that one follows redirects and reads answers of any size: a payment
- * must reach the host that the operator named, and no other.
+ * @x402/core's client is not used because it follows redirects and reads answers of any size: a payment must reach no host
+ * but the one that the operator named.
  */
 export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator {
   const within = (timeoutMs: number) =>
@@ -84,8 +84,8 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
   ): Promise<{ isOk: boolean; answer: z.infer<S> }> {
     const post = body !== undefined && { method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
     try {
-      // A refusal may come with any status, and is an answer all the same (as @x402/core takes it).
-      const given = await provider.request({ path, maxBytes: MOST_BYTES, anyStatus: true, ...post }, signal);
+      // A refusal may have any status, and is an answer all the same (as in @x402/core).
+      const given = await provider.request({ path, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
       const read = readJson(given, schema);
       const isOk = given.status >= 200 && given.status <= 299;
       if (read?.success) return { isOk, answer: read.data };
@@ -96,7 +96,7 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
         read?.error,
       );
     } catch (error) {
-      // Also when the caller's own deadline ended it: that is the facilitator's doing.
+      // A caller's deadline counts as the facilitator's failure.
       const cause = signal.aborted ? ended(signal, "a payment") : error;
       if (cause instanceof ProviderError)
         throw new FacilitatorError(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
@@ -140,12 +140,12 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
   };
 }
 
-/** One that had no answer is late when it was the caller's time, or ours, that ended it. */
+/** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
 function endingOf({ cause }: ProviderError): Ending {
   return cause instanceof Unanswered ? cause.ending : "late";
 }
 
-/** @returns undefined when the answer is no JSON. Members that we need hold no integers: they may be rounded */
+/** @returns undefined when the answer is not JSON. We need no integers, so that rounded ones do no harm */
 function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSafeParseResult<z.infer<S>> | undefined {
   try {
     return schema.safeParse(JSON.parse(fromUtf8(body)));
@@ -154,15 +154,15 @@ function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSa
   }
 }
 
-/** What a status without a verdict said, for the operator: nothing in it is the client's but what it may find there. */
+/** Describes an answer without a verdict, for the operator's log. */
 function refusal({ status, body }: HttpAnswer): string {
-  const words = brief(Buffer.from(body.subarray(0, 4 * MOST_CHARACTERS)).toString());
-  return `answered HTTP ${status}${words ? `: ${words}` : ""}`;
+  const reason = brief(Buffer.from(body.subarray(0, 4 * MAX_CHARACTERS)).toString());
+  return `answered HTTP ${status}${reason ? `: ${reason}` : ""}`;
 }
 
-/** Words of a facilitator's, as they may be logged and passed on: one line, in print, and not long. */
-function brief(words: string | undefined): string | undefined {
-  const line = words?.replace(/[\p{C}\s]+/gu, " ").trim();
+/** A facilitator's text as it may be logged and passed on: one short line of printable characters. */
+function brief(text: string | undefined): string | undefined {
+  const line = text?.replace(/[\p{C}\s]+/gu, " ").trim();
   if (!line) return undefined;
-  return line.length <= MOST_CHARACTERS ? line : `${line.slice(0, MOST_CHARACTERS - 1)}…`;
+  return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS - 1)}…`;
 }

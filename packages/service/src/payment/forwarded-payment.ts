@@ -3,12 +3,11 @@ import type { Payment } from "./rails/rail.ts";
 import { type Resource, resourceInfo } from "./resource.ts";
 
 /**
- * A payment as the facilitator gets it (x402 v2, PaymentPayload): nothing in it but the scheme's own part is the client's.
+ * A payment as the facilitator gets it (x402 v2, PaymentPayload): only the scheme's own part is the client's.
  *
- * A facilitator refuses a client's spelling of `accepted` that it does not know, and a `resource` of any length; it may
- * act on what it finds in `extensions`. So `accepted` is the requirement that is settled, `resource` is ours, and of the
- * extensions only what indexers read of the resource is passed on, in our own words. The payer's name for its purchase
- * (`payment-identifier`) is between it and us; those that sponsor gas need payloads of a shape that we refuse.
+ * A facilitator may refuse a client's spelling of `accepted` or a long `resource`, and may act on `extensions`. So
+ * `accepted` is the requirement that is settled, `resource` is ours, and the extensions are those that we declare for the
+ * resource. The client's `payment-identifier` concerns us alone, and gas sponsoring needs payloads that we refuse.
  *
  * @param requirement our own, of the offer that the payment accepted
  */

@@ -21,7 +21,7 @@ export function decodePaymentHeader(value: string): PaymentPayload {
 }
 
 /**
- * Takes a decoded payment, as MCP and A2A carry it. Unknown members are x402's to have, and are kept.
+ * Checks a decoded payment, as MCP and A2A carry it. Unknown members are kept, for x402 may define them.
  *
  * @throws Problem `payment_malformed` when one of the three members that every version 2 payload has is missing
  */
@@ -34,7 +34,7 @@ export function toPaymentPayload(json: JsonValue): PaymentPayload {
   return json as unknown as PaymentPayload;
 }
 
-/** Encodes a value of one of the three payment headers: standard base64 of JSON. */
+/** Encodes the value of a payment header: standard base64 of JSON. */
 export function encodeHeader(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64");
 }

@@ -1,14 +1,13 @@
 import type { Payment } from "./rails/rail.ts";
 
-/** The name of an x402 extension by which a payer names its purchase. */
+/** The x402 extension in which a payer names its purchase. */
 const EXTENSION = "payment-identifier";
 const FORM = { minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" };
 const IDENTIFIER = new RegExp(FORM.pattern);
 
 /**
- * What every offer declares beside its options (x402 v2, `extensions`): a payer may name its purchase.
- *
- * Written out, as the stock package would give it (identifier.test.ts): that one brings a JSON Schema validator along.
+ * The `extensions` that every 402 declares (x402 v2): a payer may name its purchase. The stock package would give the same
+ * (identifier.test.ts), but brings a JSON Schema validator along.
  */
 export const DECLARED_EXTENSIONS = {
   [EXTENSION]: {
@@ -23,12 +22,12 @@ export const DECLARED_EXTENSIONS = {
 };
 
 /**
- * The alias by which a purchase that its payer has named is found again, when the payment itself is another one.
+ * The alias that finds a named purchase again when its payer sends another payment for it.
  *
- * The name is the payer's own, so it counts within that payer alone, and only once the payment is known to be signed by
- * it. It stands beside the payment key and never in its place.
+ * It must be used only after the payer's signature was verified: the name counts for that payer alone. It is kept beside
+ * the payment key, never in its place.
  *
- * @param attempt raised by one for every earlier purchase of that name which came to nothing (`void`)
+ * @param attempt the number of earlier purchases of that name that became `void`
  * @returns undefined when the payment has no well-formed identifier
  */
 export function identifierAlias(
@@ -39,7 +38,7 @@ export function identifierAlias(
   return id && `payment-identifier/${rail}/${payer.toLowerCase()}/${id}/${attempt}`;
 }
 
-/** @param extension as the payer sent it: anything */
+/** @param extension unchecked */
 function identifierOf(extension: unknown): string | undefined {
   const id = (extension as { info?: { id?: unknown } | null } | null | undefined)?.info?.id;
   if (typeof id !== "string" || id.length < FORM.minLength || id.length > FORM.maxLength) return undefined;

@@ -3,17 +3,17 @@ import type { Rail, RailName } from "./rails/rail.ts";
 
 type Payee = { rail: Pick<Rail, "name" | "payeeFault">; payTo: string };
 
-/** Whether the payees can be paid, as their chains had them when that was last read: one may opt out, or be frozen. */
+/** Whether the payees can be paid, as last read from their chains: an account may opt out of the asset, or be frozen. */
 export class PayeeWatch {
   readonly #payees: readonly Payee[];
-  /** By rail; absent until it could be read, undefined when nothing is wrong. */
+  /** By rail: absent until the chain was read, undefined when nothing is wrong. */
   readonly #faults = new Map<RailName, string | undefined>();
 
   constructor(payees: readonly Payee[]) {
     this.#payees = payees;
   }
 
-  /** Reads each payee again; what cannot be read stands as it was. */
+  /** Reads each payee again; if its chain cannot be read, the last result stands. */
   async refresh(signal: AbortSignal): Promise<void> {
     await Promise.all(
       this.#payees.map(async ({ rail, payTo }) => {
@@ -26,7 +26,7 @@ export class PayeeWatch {
     );
   }
 
-  /** The payees that cannot be paid, by their settings: sentences. */
+  /** The payees that cannot be paid, as sentences that name the setting. */
   faults(): string[] {
     return [...this.#faults].flatMap(([rail, fault]) => (fault === undefined ? [] : [`${settingOf(rail)} ${fault}.`]));
   }

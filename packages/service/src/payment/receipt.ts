@@ -8,8 +8,8 @@ export type Settled = { success: true; transaction: string } | { success: false;
 /**
  * The receipt of a settlement, as PAYMENT-RESPONSE carries it (x402 v2, SettleResponse).
  *
- * Made of what we saw on the payment's chain, because the facilitator's own answer may have been lost; so it is the
- * same however the settlement came about.
+ * It is made of what the payment's chain shows, because the facilitator's answer may be lost; so every settlement of the
+ * payment gives the same receipt.
  *
  * @returns standard base64 of JSON
  */
@@ -31,12 +31,12 @@ export function settlementReceipt(
   return encodeHeader(response);
 }
 
-/** What a receipt of ours says, for the transports that carry it as JSON. @param receipt value of PAYMENT-RESPONSE */
+/** Decodes a receipt of ours, for the transports that carry it as JSON. @param receipt value of PAYMENT-RESPONSE */
 export function settlementOf(receipt: string): SettleResponse {
   return JSON.parse(Buffer.from(receipt, "base64").toString());
 }
 
-/** JSON Schema of the extension's `info`, as every x402 extension carries one; short, for it travels in a header. */
+/** JSON Schema of the extension's `info`, which every x402 extension carries. Short, because it is sent in a header. */
 const RECEIPT_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -50,9 +50,9 @@ const RECEIPT_SCHEMA = {
   required: ["receipt"],
 };
 
-/** What a receipt says beside the settlement. */
+/** What a signed receipt adds to the settlement. */
 export type Delivery = {
-  /** What was paid for, whichever door it was bought through. */
+  /** What was paid for: the HTTP endpoint, whatever transport it was bought through. */
   resourceUrl: string;
   /** When it was delivered, Unix ms. */
   at: number;
@@ -62,12 +62,13 @@ export type Delivery = {
  * Adds the attestor's signature to the receipt of a settlement that succeeded (x402 extension `offer-receipt`, section 5).
  *
  * @param receipt of `settlementReceipt`
- * @returns standard base64 of JSON, under 8 KB, which is the most that some clients take for one header
+ * @returns standard base64 of JSON, under 8 KB, which is the longest header that some clients accept
  */
 export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery, attestor: Attestor): Promise<string> {
   const settlement = settlementOf(receipt);
   const { network, transaction, payer } = settlement;
-  if (!settlement.success || payer === undefined) throw new Error("only a payment that was made is signed for");
+  if (!settlement.success || payer === undefined)
+    throw new Error("only a payment that was made is signed for");
   const signature = await attestor.signReceipt({
     type: "x402-receipt",
     version: 1,

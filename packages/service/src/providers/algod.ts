@@ -42,25 +42,25 @@ export type TransactionParams = {
   genesisId: string;
   lastRound: number;
   minFee: bigint;
-  /** At present; 0 but under congestion. */
+  /** Now; 0 unless the network is congested. */
   feePerByte: bigint;
 };
 
 /** See `Algod.stateProof`. */
 export type StateProofOfRound = {
-  /** Place of the round in its interval, from 0. */
+  /** Index of the round in its interval, from 0. */
   index: number;
   siblings: Uint8Array;
   /** `BlockHeadersCommitment`, 32 bytes. */
   commitment: Uint8Array;
-  /** Of the interval, both inclusive. */
+  /** The interval, both inclusive. */
   firstRound: number;
   lastRound: number;
 };
 
-/** Blocks of 5 MiB of transactions, with their effects and the certificate. */
+/** A block has up to 5 MiB of transactions, with their effects and the certificate. */
 const MAX_BLOCK_BYTES = 32 * 1024 * 1024;
-/** algod answers wait-for-block-after within a minute, new round or not. */
+/** algod answers wait-for-block-after within a minute, even without a new round. */
 const WAIT_MS = 65_000;
 
 /**
@@ -108,7 +108,7 @@ export class Algod {
 
   /**
    * Submits a signed transaction.
-   * @returns the node's words of rejection; undefined when it took the transaction
+   * @returns the node's reason for the rejection; undefined when it accepted the transaction
    */
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<string | undefined> {
     const headers = { "content-type": "application/x-binary" };
@@ -122,12 +122,11 @@ export class Algod {
   /**
    * Looks for a transaction in the pool and in the last 1000 rounds.
    * @returns undefined when it is in neither; both members are absent while it is in the pool, or was dropped from it.
-   *   `signed` is `{txn, sig?, …}`, by the node's word
+   *   `signed` is `{txn, sig?, …}`, unchecked
    */
   async pending(txid: string, signal: AbortSignal): Promise<{ round?: number; signed?: MsgpackMap } | undefined> {
-    const answer = await this.#http.request({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    const answer = await this.#http.find({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
+    if (!answer) return undefined;
     return this.#http.decode(() => {
       const information = decodeMsgpackMap(answer.body);
       const round = Number(getInteger(information, "confirmed-round"));
@@ -139,22 +138,18 @@ export class Algod {
   /** A block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
   async block(round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const request = { path: `/v2/blocks/${round}?format=msgpack`, maxBytes: MAX_BLOCK_BYTES };
-    const answer = await this.#http.request(request, signal);
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw this.#http.unexpected(answer);
-    return answer.body;
+    return (await this.#http.find(request, signal))?.body;
   }
 
   /**
-   * What a state proof says of a round: the commitment to the light headers of its interval, and the siblings, one
-   * digest after the other, that should lead there from the round's own. All of it is the node's word.
+   * The state proof of a round, unchecked: the commitment to the light headers of its interval, and the concatenated
+   * sibling digests that should lead there from the round's own.
    *
    * @returns undefined while no state proof covers the round
    */
   async stateProof(round: number, signal: AbortSignal): Promise<StateProofOfRound | undefined> {
-    const path = await this.#http.request({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
-    if (path.status === 404) return undefined;
-    if (path.status !== 200) throw this.#http.unexpected(path);
+    const path = await this.#http.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
+    if (!path) return undefined;
     const { index, proof = new Uint8Array() } = this.#http.read(path, LightHeader);
     const { Message: message } = await this.#http.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
     return {
@@ -166,7 +161,7 @@ export class Algod {
     };
   }
 
-  /** The ids in a block, by the node's word. @throws ProviderError also when the node does not have that round */
+  /** The ids in a block, unchecked. @throws ProviderError also when the node does not have that round */
   async blockTransactionIds(round: number, signal: AbortSignal): Promise<string[]> {
     return (await this.#http.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
   }
@@ -184,7 +179,7 @@ export class Algod {
   /**
    * Evaluates a group on the latest round without submitting it; a transaction in it may lack its signature.
    * @param group signed transactions, `{txn, sig?, …}`
-   * @returns the node's words of rejection; undefined when it would take the group
+   * @returns the node's reason for a rejection; undefined when it would accept the group
    */
   async simulate(group: readonly MsgpackMap[], signal: AbortSignal): Promise<string | undefined> {
     const body = encodeMsgpack(
@@ -201,25 +196,24 @@ export class Algod {
     return this.#http.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
   }
 
-  /** Base units of an asset that an account holds; 0 where it has not opted in. */
+  /** An account's balance of an asset, in base units; 0 when it has not opted in. */
   async assetBalance(address: string, asset: string, signal: AbortSignal): Promise<bigint> {
     return (await this.assetHolding(address, asset, signal))?.amount ?? 0n;
   }
 
-  /** What an account holds of an asset, in base units; undefined where it has not opted in. */
+  /** An account's holding of an asset, in base units; undefined when it has not opted in. */
   async assetHolding(
     address: string,
     asset: string,
     signal: AbortSignal,
   ): Promise<{ amount: bigint; isFrozen: boolean } | undefined> {
-    const answer = await this.#http.request({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw this.#http.unexpected(answer);
+    const answer = await this.#http.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
+    if (!answer) return undefined;
     const holding = this.#http.read(answer, AssetHolding)["asset-holding"];
     return holding && { amount: holding.amount, isFrozen: holding["is-frozen"] ?? false };
   }
 
-  /** Runs a decoder of this node's data: what it throws is the node's failure. */
+  /** Runs a decoder of this node's data: what it throws counts as the node's failure. */
   decode<T>(decoder: () => T): T {
     return this.#http.decode(decoder);
   }

@@ -11,7 +11,7 @@ export type AlgorandNodes = {
   rules: QuorumRules;
 };
 
-/** Where a transaction is confirmed. */
+/** The round in which a transaction is confirmed, and the transaction. */
 export type Location = {
   round: number;
   /** `{txn, sig?, …}` as algod has it, while it remembers the transaction. */
@@ -20,25 +20,25 @@ export type Location = {
   record?: IndexedTransaction;
 };
 
-/** A node's statement that a transaction is in none of the rounds after `after`, up to and with `upTo`. */
+/** A node's statement that a transaction is in no round after `after` up to `upTo`, inclusive. */
 type Absence = { after: number; upTo: number };
 type Sighting = Location | Absence;
 
-/** algod tells of a transaction for this many rounds (consensus parameter MaxTxnLife). */
+/** Rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
 const ALGOD_REMEMBERS = 1_000;
-/** A node that many rounds behind another is not caught up. */
+/** Rounds that a node may be behind another and still count as caught up. */
 const MAX_LAG = 10;
 
 /**
- * Finds the round that holds a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest;
- * together they can say that it is in none.
+ * Finds the round of a transaction. algod knows the latest 1000 rounds, an indexer all but the very latest; together they
+ * can show that it is in none.
  *
- * @returns undefined when it is confirmed in no round up to now, by the word of caught-up nodes of both kinds
- * @throws ProviderError when that cannot be told, or nodes contradict one another
+ * @returns undefined when caught-up nodes of both kinds agree that no round up to now has it
+ * @throws ProviderError when the nodes cannot answer, or contradict one another
  */
 export async function locate(nodes: AlgorandNodes, txid: string, signal: AbortSignal): Promise<Location | undefined> {
   const about = `transaction ${txid}`;
-  const question: Question<Sighting> = { about, same: describe, behind: saysNothing, signal };
+  const question: Question<Sighting> = { about, same: describe, behind: contradictsNone, signal };
 
   const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
   if ("round" in recent) return recent;
@@ -52,7 +52,7 @@ export async function locate(nodes: AlgorandNodes, txid: string, signal: AbortSi
 
 function lookInAlgod(txid: string) {
   return async (algod: Algod, signal: AbortSignal): Promise<Sighting> => {
-    // Before the look-up: what it then does not find is in no round up to this one.
+    // Read before the look-up: a transaction that is then not found is in no round up to this one.
     const upTo = await algod.lastRound(signal);
     const { round, signed } = (await algod.pending(txid, signal)) ?? {};
     if (round === undefined) return { after: Math.max(0, upTo - ALGOD_REMEMBERS), upTo };
@@ -74,14 +74,12 @@ function describe(sighting: Sighting): string {
   return "round" in sighting ? `in round ${sighting.round}` : "in no round";
 }
 
-/** An absence contradicts only who saw the transaction in a round that the absence speaks of. */
-function saysNothing(answer: Sighting, others: readonly Sighting[]): boolean {
+/** An absence contradicts only a location in one of its rounds. */
+function contradictsNone(answer: Sighting, others: readonly Sighting[]): boolean {
   if ("round" in answer) return false;
-  return others.some((other) =>
-    "round" in other ? !speaksOf(answer, other.round) : answer.upTo + MAX_LAG < other.upTo,
-  );
+  return others.some((other) => ("round" in other ? !covers(answer, other.round) : answer.upTo + MAX_LAG < other.upTo));
 }
 
-function speaksOf({ after, upTo }: Absence, round: number): boolean {
+function covers({ after, upTo }: Absence, round: number): boolean {
   return after < round && round <= upTo;
 }

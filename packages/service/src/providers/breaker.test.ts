@@ -6,7 +6,7 @@ describe("a breaker", () => {
   let breaker: Breaker;
   beforeEach(() => {
     now = 0;
-    breaker = new Breaker({ breakAfter: 3, firstRestMs: 100, longestRestMs: 300, now: () => now });
+    breaker = new Breaker({ breakAfter: 3, firstRestMs: 100, maxRestMs: 300, now: () => now });
   });
 
   const votes = async (...given: Vote[]) => {

@@ -1,82 +1,82 @@
-/** How a request went, as far as it tells whether the upstream is there: `unclear` tells nothing. */
+/** What the outcome of a request shows about the upstream; `unclear` shows nothing. */
 export type Vote = "answered" | "failed" | "unclear";
 
 export type BreakerOptions = {
-  /** Failures in a row after which the upstream is left alone for a while. */
+  /** Failures in a row after which the breaker opens. */
   breakAfter?: number;
-  /** The first rest, in ms; every one that ends in another failure is followed by one twice as long, up to the longest. */
+  /** The first rest, in ms. Each rest that is followed by another failure doubles the next, up to `maxRestMs`. */
   firstRestMs?: number;
-  longestRestMs?: number;
+  maxRestMs?: number;
   /** Monotonic, in ms. */
   now?: () => number;
 };
 
-/** The upstream is left alone after repeated failures: nothing was sent. */
+/** The breaker is open after repeated failures: nothing was sent. */
 export class Resting extends Error {}
 
 /**
- * Leaves an upstream alone while it fails. After each rest one request at a time tries it; the others still fail fast, so
- * that nobody waits behind a try.
+ * A circuit breaker: sends nothing to an upstream while it fails. After each rest one request at a time probes it; the
+ * others still fail fast, so that none waits behind the probe.
  */
 export class Breaker {
   readonly #breakAfter: number;
   readonly #firstRestMs: number;
-  readonly #longestRestMs: number;
+  readonly #maxRestMs: number;
   readonly #now: () => number;
   #failures = 0;
   #restMs: number;
   #restsUntil = Number.NEGATIVE_INFINITY;
-  #isTrying = false;
+  #isProbing = false;
 
-  constructor({ breakAfter = 5, firstRestMs = 1_000, longestRestMs = 30_000, now }: BreakerOptions = {}) {
+  constructor({ breakAfter = 5, firstRestMs = 1_000, maxRestMs = 30_000, now }: BreakerOptions = {}) {
     this.#breakAfter = breakAfter;
     this.#firstRestMs = firstRestMs;
-    this.#longestRestMs = longestRestMs;
+    this.#maxRestMs = maxRestMs;
     this.#now = now ?? (() => performance.now());
     this.#restMs = firstRestMs;
   }
 
-  /** Whether nothing but a try after the rest may be sent. */
+  /** Whether only a probe may be sent, after the rest. */
   get isOpen(): boolean {
     return this.#failures >= this.#breakAfter;
   }
 
-  /** Whether the upstream is left alone now, and not even tried. */
+  /** Whether nothing may be sent now, not even a probe. */
   get isResting(): boolean {
     return this.isOpen && this.#now() < this.#restsUntil;
   }
 
   /**
-   * Runs a request that votes once it has ended; one that has not voted is `unclear`.
+   * Runs a request, which votes when it has ended; without a vote it counts as `unclear`.
    *
-   * @throws Resting when nothing may be sent now; whatever the request throws
+   * @throws Resting when nothing may be sent now; any error of the request
    */
   async run<T>(request: (vote: (vote: Vote) => void) => Promise<T>): Promise<T> {
-    const isTry = this.isOpen;
-    if (isTry && (this.#isTrying || this.isResting)) throw new Resting();
-    if (isTry) this.#isTrying = true;
+    const isProbe = this.isOpen;
+    if (isProbe && (this.#isProbing || this.isResting)) throw new Resting();
+    if (isProbe) this.#isProbing = true;
     try {
-      return await request((vote) => this.#count(vote, isTry));
+      return await request((vote) => this.#count(vote, isProbe));
     } finally {
-      if (isTry) this.#isTrying = false;
+      if (isProbe) this.#isProbing = false;
     }
   }
 
-  /** Hears of a request that it did not run: it may have been sent while the upstream was left alone. */
+  /** Counts a request that it did not run, which may have been sent during a rest. */
   note(vote: Vote): void {
     this.#count(vote, this.isOpen && !this.isResting);
   }
 
-  #count(vote: Vote, isTry: boolean): void {
+  #count(vote: Vote, isProbe: boolean): void {
     if (vote === "answered") {
       this.#failures = 0;
       this.#restMs = this.#firstRestMs;
     }
     if (vote !== "failed") return;
     this.#failures += 1;
-    // Those that were under way when it broke say nothing new.
-    if (this.#failures !== this.#breakAfter && !isTry) return;
+    // Requests that were under way when the breaker opened show nothing new.
+    if (this.#failures !== this.#breakAfter && !isProbe) return;
     this.#restsUntil = this.#now() + this.#restMs;
-    this.#restMs = Math.min(this.#restMs * 2, this.#longestRestMs);
+    this.#restMs = Math.min(this.#restMs * 2, this.#maxRestMs);
   }
 }

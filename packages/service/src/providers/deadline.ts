@@ -1,11 +1,11 @@
-/** The time was over. One for all: an error of its own, with its stack, for each would cost more than a small answer. */
+/** One error for all: a new one with its stack would cost more than a small answer. */
 const TIME_OVER = new Error("the time is over");
 
 /**
- * Runs work that has so much time, and not longer than its caller wants it.
+ * Runs work with a time limit.
  *
- * @param work gets a signal that is aborted when the time is over or the caller's signal is
- * @throws Error once either is, whatever becomes of the work; the caller's reason when it was the caller's signal
+ * @param work gets a signal that is aborted when the time is over, or when the caller's signal is
+ * @throws Error as soon as that happens, even if the work goes on; the signal's reason when it was the caller's signal
  */
 export async function within<T>(ms: number, signal: AbortSignal, work: (ends: AbortSignal) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
@@ -15,13 +15,13 @@ export async function within<T>(ms: number, signal: AbortSignal, work: (ends: Ab
     ends.abort(reason);
     reject(reason);
   };
-  const leave = () => end(signal.reason);
+  const onAbort = () => end(signal.reason);
   const timer = setTimeout(end, ms, TIME_OVER);
-  signal.addEventListener("abort", leave);
+  signal.addEventListener("abort", onAbort);
   try {
     return await Promise.race([work(ends.signal), ended]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", leave);
+    signal.removeEventListener("abort", onAbort);
   }
 }

@@ -7,17 +7,17 @@ import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 
 export type HttpProviderOptions = {
-  /** Base of every path. Credentials in it become an Authorization header. */
+  /** The base of every path. Credentials in it become an Authorization header. */
   url: string;
   /** Sent with every request; may carry a token, and never appears in errors. */
   headers?: Readonly<Record<string, string>>;
   /** Per request. */
   timeoutMs?: number;
-  /** Leaves the upstream alone while it fails; undefined where the caller sees to that. */
+  /** Default: a breaker of its own; undefined: none, because the caller has one. */
   breaker?: Breaker | undefined;
 };
 
-/** How a request ended that had no answer: by the status that it got, or without one. */
+/** How a request without an answer ended: the status that it got, or how it failed. */
 export type Ending = number | "unreachable" | "late" | "too long";
 
 export type HttpRequest = {
@@ -26,29 +26,29 @@ export type HttpRequest = {
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer> | string;
-  /** Of the decoded response body. */
+  /** Of the response body. */
   maxBytes?: number;
   /**
-   * A request that the upstream answers only when something happens, within this time. It neither trips nor probes the
-   * circuit breaker: a breaker waits for what a try comes to, and must not wait for an event.
+   * The time limit of a request that the upstream answers only when something happens. It neither trips nor probes the
+   * breaker, because a probe must not wait for an event.
    */
   longPollMs?: number;
   /**
-   * Whether the upstream runs something that a stranger has chosen, a program or a contract. Such requests have a breaker
-   * among themselves: what they come to keeps none of the others from leaving.
+   * Whether the upstream runs a program or contract that a stranger has chosen. Such requests share a breaker of their own,
+   * so that their failures do not stop the others.
    */
   isForeign?: boolean;
-  /** Whether 429 and 5xx are answers too, because of what may be in their bodies. The breaker hears of them as failures. */
+  /** Whether 429 and 5xx count as answers, because their bodies may matter. The breaker still counts them as failures. */
   anyStatus?: boolean;
 };
 
-/** A whole answer, below 500 and other than 429 unless any status was asked for. */
+/** A whole answer. Its status is below 500 and not 429, unless `anyStatus` was set. */
 export type HttpAnswer = { status: number; body: Uint8Array };
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** The cause of the error of a request that had no answer. */
+/** The cause of the ProviderError of a request that had no answer. */
 export class Unanswered extends Error {
   readonly ending: Ending;
 
@@ -62,7 +62,7 @@ export class Unanswered extends Error {
  * One upstream over HTTP: redirects refused, answers bounded in size and time, failing fast while the upstream is down.
  */
 export class HttpProvider {
-  /** Host and port: all of the URL that is known to hold no secret. */
+  /** Host and port: the only part of the URL that surely holds no secret. */
   readonly name: string;
   readonly #send: ReturnType<typeof exchangeWith>;
   readonly #path: string;
@@ -105,6 +105,14 @@ export class HttpProvider {
     }
   }
 
+  /** Requests what may be absent. @returns undefined at 404. @throws ProviderError also at any other status than 200 */
+  async find(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer | undefined> {
+    const answer = await this.request(request, signal);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw this.unexpected(answer);
+    return answer;
+  }
+
   /**
    * Requests JSON of a known shape.
    * @throws ProviderError also when the answer is not 200, not JSON or of another shape
@@ -129,7 +137,7 @@ export class HttpProvider {
     }
   }
 
-  /** The error for a status that a call has no use for. */
+  /** The error for a status that the caller does not handle. */
   unexpected(answer: HttpAnswer): ProviderError {
     return unavailable(`${this.name} answered HTTP ${answer.status}`);
   }
@@ -146,7 +154,7 @@ export class HttpProvider {
       if (fault && !(anyStatus && fault.isStatus)) throw new Unanswered(fault.message, fault.ending);
       return answer;
     } catch (error) {
-      // A caller who leaves says nothing about the provider, so the breaker must not count it.
+      // A caller's abort shows nothing about the provider, so the breaker must not count it.
       caller.throwIfAborted();
       if (error instanceof Unanswered) throw error;
       const unanswered = unread(error, ends.aborted, maxBytes);
@@ -167,14 +175,14 @@ export class HttpProvider {
   }
 }
 
-/** Why a whole answer is none. A redirect never is one: its target is nobody whom the operator named. */
+/** Why an answer does not count. A redirect never does: the operator did not name its target. */
 function faultOf({ status }: HttpAnswer): { message: string; ending: number; isStatus: boolean } | undefined {
   if (status >= 300 && status < 400) return { message: "answered with a redirect", ending: status, isStatus: false };
   if (status === 429 || status >= 500) return { message: `answered HTTP ${status}`, ending: status, isStatus: true };
   return undefined;
 }
 
-/** Only the error's code is told, never text that may hold a URL. */
+/** Describes an error by its code alone: its text may hold a URL. */
 function unread(error: unknown, isLate: boolean, maxBytes: number): Unanswered {
   if (error instanceof TooLong) return new Unanswered(`answered with more than ${maxBytes} bytes`, "too long", error);
   const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";

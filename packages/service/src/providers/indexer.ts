@@ -8,7 +8,7 @@ const Search = z.object({
   transactions: z.array(z.looseObject({ id: z.string().optional(), "confirmed-round": round.optional() })),
 });
 
-/** A transaction in the indexer's JSON, integers lossless. Its `id` is the provider's word. */
+/** A transaction in the indexer's JSON, integers lossless, its `id` unchecked. */
 export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
 
 /** One indexer. Its methods throw as those of Algod do. */
@@ -17,15 +17,15 @@ export class Indexer {
   readonly #http: HttpProvider;
 
   constructor({ url, token }: Endpoint) {
-    // An indexer reads the one, hosts that put algod and indexer behind one gate read the other.
+    // An indexer reads the first; hosts with one gateway for algod and indexer read the second.
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
     this.#http = new HttpProvider({ url, headers });
     this.name = this.#http.name;
   }
 
   /**
-   * Looks a transaction up by the search, which says up to which round the indexer knows: the plain look-up's 404 does
-   * not, and an indexer that lags would look like one that knows of no such transaction.
+   * Looks up a transaction by search, because the answer has the indexer's latest round. The 404 of the plain look-up has
+   * not, so that an indexer that lags would look like one without the transaction.
    */
   async transaction(
     txid: string,

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import type { Endpoint } from "../config/config.ts";
+import { HttpProvider } from "./http.ts";
+import { unavailable } from "./provider.ts";
 
-/** An upstream answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
+/** A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
 export class RpcRefusal extends Error {
   /** JSON-RPC 2.0 section 5.1, EIP-1474; of Solana: agave's rpc-client-api, custom_error.rs. */
   readonly code: number;
@@ -13,7 +16,101 @@ export class RpcRefusal extends Error {
 }
 
 /** An answer of JSON-RPC 2.0. */
-export const RpcResponse = z.object({
+const Response = z.object({
   result: z.unknown().optional(),
   error: z.object({ code: z.number(), message: z.string() }).nullish(),
 });
+
+export type CallOptions = {
+  /** Of the answer. */
+  maxBytes?: number;
+  /** Whether the node runs a contract that a stranger has chosen. */
+  isForeign?: boolean;
+};
+
+/** One JSON-RPC 2.0 node over HTTP, asked once for its network before anything else. */
+export abstract class JsonRpc {
+  /** Host and port. */
+  readonly name: string;
+  readonly #http: HttpProvider;
+  #isNetworkChecked = false;
+
+  /** @param endpoint its token is sent as a bearer token */
+  constructor({ url, token }: Endpoint) {
+    this.#http = new HttpProvider({
+      url,
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+    });
+    this.name = this.#http.name;
+  }
+
+  /** Asks by `send` which network the node is on. @throws ProviderError when it is the wrong one */
+  protected abstract checkNetwork(signal: AbortSignal): Promise<void>;
+
+  /**
+   * Calls a method.
+   *
+   * @returns the result; integers beyond 2^53 - 1 are bigint
+   * @throws ProviderError when the node gives no usable answer or is on another network; its cause is an RpcRefusal when the
+   *   node answered with an error. The signal's reason when the signal comes first
+   */
+  async call<S extends z.ZodType>(
+    method: string,
+    params: readonly unknown[],
+    schema: S,
+    signal: AbortSignal,
+    options?: CallOptions,
+  ): Promise<z.infer<S>> {
+    if (!this.#isNetworkChecked) await this.checkNetwork(signal);
+    this.#isNetworkChecked = true;
+    return this.send(method, params, schema, signal, options);
+  }
+
+  /** As `call`; undefined when the node answers with an error. */
+  async callUnlessRefused<S extends z.ZodType>(
+    method: string,
+    params: readonly unknown[],
+    schema: S,
+    signal: AbortSignal,
+    options?: CallOptions,
+  ): Promise<z.infer<S> | undefined> {
+    try {
+      return await this.call(method, params, schema, signal, options);
+    } catch (error) {
+      if (refusalOf(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** As `call`, whatever network the node is on. */
+  protected async send<S extends z.ZodType>(
+    method: string,
+    params: readonly unknown[],
+    schema: S,
+    signal: AbortSignal,
+    options: CallOptions = {},
+  ): Promise<z.infer<S>> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    const answer = await this.#http.request({ method: "POST", path: "", headers, body, ...options }, signal);
+    // Some nodes send their errors with a 4xx. A body that is not JSON-RPC is no answer, whatever the status.
+    const { error, result } = this.#http.read(answer, Response);
+    if (error) {
+      const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
+      throw unavailable(message, new RpcRefusal(error.code, message));
+    }
+    if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
+    return this.decode(() => schema.parse(result));
+  }
+
+  /** Runs a decoder of this node's data: what it throws counts as the node's failure. */
+  decode<T>(decoder: () => T): T {
+    return this.#http.decode(decoder);
+  }
+}
+
+/** The JSON-RPC error that a `call` failed with; undefined when it failed otherwise. */
+export function refusalOf(error: unknown): RpcRefusal | undefined {
+  const { cause } = error as { cause?: unknown };
+  return cause instanceof RpcRefusal ? cause : undefined;
+}

@@ -1,14 +1,14 @@
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** What every integer beyond 2^53 - 1 looks like, if not only those: without one the reviver, which costs 5×, is idle. */
+/** Matches every integer beyond 2^53 - 1, and some other text. Without a match the reviver, which costs 5×, is not used. */
 const LONG_INTEGER = /(?:^|[\s:,[])-?\d{16}/;
 
-/** Of at most 78 digits, as 2^256 - 1 has: what a decimal costs to read grows faster than its length. */
+/** At most 78 digits, the length of 2^256 - 1: the cost of reading a decimal grows faster than its length. */
 const INTEGER = /^-?\d{1,78}$/;
 
 /**
- * JSON.parse that keeps every integer of a chain: those beyond 2^53 - 1 become bigint instead of a rounded number.
- * Upstreams' answers only; documents at our own doors have a stricter parser.
+ * JSON.parse that keeps integers beyond 2^53 - 1 exact, as bigint. Only for upstreams' answers: requests to us have a
+ * stricter parser.
  *
  * @throws SyntaxError when the text is not JSON
  */

@@ -1,6 +1,6 @@
 export type ProviderErrorCode = "providers_unavailable" | "providers_conflict";
 
-/** Upstream nodes could not answer, or contradicted one another. Never says anything about the thing asked for. */
+/** Upstream nodes could not answer, or contradicted one another. This says nothing about the subject of the question. */
 export class ProviderError extends Error {
   readonly code: ProviderErrorCode;
 
@@ -11,7 +11,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** A ProviderError that says who could not answer, or what could not be learnt. */
+/** The error for a provider that gave no usable answer. */
 export function unavailable(message: string, cause?: unknown): ProviderError {
   return new ProviderError("providers_unavailable", message, cause);
 }

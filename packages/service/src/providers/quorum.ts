@@ -1,40 +1,40 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ProviderError, unavailable } from "./provider.ts";
 
-/** Providers answered one question differently. For an alert: at least one of them is wrong. */
+/** Different answers of providers to one question, for an alert: at least one of them is wrong. */
 export type Conflict = { about: string; answers: readonly { provider: string; answer: string }[] };
 
-/** How many providers must agree, and who hears when they do not. One for all questions of a deployment. */
+/** How many providers must agree, and what is called when they do not. The same for all questions of a deployment. */
 export type QuorumRules = {
   /**
-   * k of n: how many must give the same answer. Absent: one where fewer than three providers are asked, else more than
-   * half. k greater than n counts as n.
+   * k of n: how many must give the same answer. Default: one of fewer than three providers, else more than half. A k
+   * greater than n counts as n.
    */
   quorum?: number;
   onConflict: (conflict: Conflict) => void;
-  /** How long the slower providers are waited for once enough have answered; then they count as unreachable. */
+  /** How long, once enough have answered, the others may take, in ms; then they count as unreachable. */
   patienceMs?: number;
 };
 
 export type Question<T> = {
-  /** What is asked, for errors and alerts: "transaction ABC…". */
+  /** The subject, for errors and alerts: "transaction ABC…". */
   about: string;
-  /** The fact in an answer, recomputed from its bytes where that is possible. Equal keys are the same fact. */
+  /** The fact in an answer, recomputed from its bytes where possible. Equal strings are the same fact. */
   same: (answer: T) => string;
-  /** Whether an answer, given the others, only shows that its provider lags, and so contradicts no one. */
+  /** Whether an answer only shows that its provider lags behind the others, and so contradicts none of them. */
   behind?: (answer: T, others: readonly T[]) => boolean;
   signal: AbortSignal;
 };
 
 const PATIENCE_MS = 2_000;
 
-type Heard<T> = { name: string; answer: T };
+type Received<T> = { name: string; answer: T };
 
 /**
- * Asks every provider at once and returns the answers that agree (at least as many as the quorum, first come first).
+ * Asks every provider at once and returns the answers that agree: at least a quorum, in the order in which they came.
  *
- * A provider that fails or is too slow is tolerated. A provider that contradicts is tolerated only by a majority quorum
- * of three or more, which outvotes it; otherwise any two different answers refuse. Either way the conflict is reported.
+ * A provider may fail or be too slow. A provider that contradicts the others is outvoted by a majority quorum of three or
+ * more; otherwise two different answers are an error. Every conflict is reported.
  *
  * @throws ProviderError providers_conflict, or providers_unavailable when too few answered or the signal's time is up;
  * the signal's reason when it was aborted for another reason
@@ -48,11 +48,11 @@ export async function agree<P extends { readonly name: string }, T>(
   const { about, same, signal } = question;
   const enough = Math.min(rules.quorum ?? defaultQuorum(providers.length), providers.length);
   const outvotes = providers.length >= 3 && enough > providers.length / 2;
-  const heard: Heard<T>[] = [];
+  const received: Received<T>[] = [];
   const failures: ProviderError[] = [];
   const dispute = () =>
     reportConflict(
-      { about, answers: heard.map(({ name, answer }) => ({ provider: name, answer: same(answer) })) },
+      { about, answers: received.map(({ name, answer }) => ({ provider: name, answer: same(answer) })) },
       rules,
     );
 
@@ -61,15 +61,15 @@ export async function agree<P extends { readonly name: string }, T>(
   const outstanding = new Map(
     providers.map((provider) => {
       const { name } = provider;
-      const told = (answer: T) => ({ provider, name, answer });
-      return [provider, ask(provider, ends).then(told, (error: unknown) => ({ provider, error }))] as const;
+      const answered = (answer: T) => ({ provider, name, answer });
+      return [provider, ask(provider, ends).then(answered, (error: unknown) => ({ provider, error }))] as const;
     }),
   );
   let patience: Promise<undefined> | undefined;
 
   try {
     for (;;) {
-      const facts = countVotes(heard, question);
+      const facts = countVotes(received, question);
       const [leader] = facts;
       const won = leader !== undefined && leader.length >= enough;
       const disputed = facts.length > 1;
@@ -88,7 +88,7 @@ export async function agree<P extends { readonly name: string }, T>(
         continue;
       }
       outstanding.delete(arrived.provider);
-      if ("answer" in arrived) heard.push(arrived);
+      if ("answer" in arrived) received.push(arrived);
       else if (signal.aborted) throw ended(signal, about);
       else if (arrived.error instanceof ProviderError) failures.push(arrived.error);
       else throw arrived.error;
@@ -99,8 +99,8 @@ export async function agree<P extends { readonly name: string }, T>(
 }
 
 /**
- * Asks one provider after the other until one answers: for writes, which any node passes on, and for reads that nothing
- * is signed upon.
+ * Asks one provider after the other until one answers. Only for writes, which any node passes on, and for reads on which
+ * no signature rests.
  *
  * @throws ProviderError providers_unavailable when none did or the signal's time is up; the signal's reason otherwise
  */
@@ -123,7 +123,7 @@ export async function failover<P, T>(
 }
 
 /**
- * Asks every provider at once and takes the first answer, for what any one of them may tell: that a round has come.
+ * Asks every provider at once and takes the first answer. Only where any single provider is enough: a new round.
  *
  * @throws as failover does
  */
@@ -139,8 +139,8 @@ export async function fastest<P, T>(
   } catch (error) {
     if (signal.aborted) throw ended(signal, about);
     const failures: unknown[] = error instanceof AggregateError ? error.errors : [error];
-    const mistake = failures.find((failure) => !(failure instanceof ProviderError));
-    throw mistake ?? tooFew(about, failures as ProviderError[]);
+    const defect = failures.find((failure) => !(failure instanceof ProviderError));
+    throw defect ?? tooFew(about, failures as ProviderError[]);
   } finally {
     others.abort();
   }
@@ -154,29 +154,37 @@ function defaultQuorum(providers: number): number {
   return providers < 3 ? 1 : Math.floor(providers / 2) + 1;
 }
 
-/** The answers by fact, most votes first, without those whose provider lags. */
-function countVotes<T>(heard: readonly Heard<T>[], { same, behind }: Question<T>): [T, ...T[]][] {
-  const answers = heard.map(({ answer }) => answer);
+/** Groups the answers by fact, most votes first, without those of providers that lag. */
+function countVotes<T>(received: readonly Received<T>[], { same, behind }: Question<T>): [T, ...T[]][] {
+  const answers = received.map(({ answer }) => answer);
   const current = behind ? answers.filter((answer) => !behind(answer, answers)) : answers;
   const groups = [...Map.groupBy(current, same).values()] as [T, ...T[]][];
   return groups.sort((a, b) => b.length - a.length);
 }
 
-/** Reports a conflict and returns the error that says it. */
+/** Reports a conflict. @returns the error to throw */
 export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules): ProviderError {
   onConflict(conflict);
-  const told = conflict.answers.map(({ provider, answer }) => `${provider}: ${answer}`).join("; ");
-  return new ProviderError("providers_conflict", `providers contradict one another about ${conflict.about}: ${told}`);
+  const answers = conflict.answers.map(({ provider, answer }) => `${provider}: ${answer}`).join("; ");
+  return new ProviderError(
+    "providers_conflict",
+    `providers contradict one another about ${conflict.about}: ${answers}`,
+  );
 }
 
 function tooFew(about: string, failures: readonly ProviderError[]): ProviderError {
   const contradictory = failures.find(({ code }) => code === "providers_conflict");
   if (contradictory) return contradictory;
-  const told = failures.map(({ message }) => message).join("; ");
-  return unavailable(`too few providers answered about ${about}${told && `: ${told}`}`, failures[0]);
+  const reasons = failures.map(({ message }) => message).join("; ");
+  return unavailable(`too few providers answered about ${about}${reasons && `: ${reasons}`}`, failures[0]);
 }
 
-/** A deadline leaves the question open, which is the providers' doing; any other abort is the caller's own. */
+/**
+ * The error for a question whose signal was aborted: a time-out counts as the providers' failure, any other abort is the
+ * caller's.
+ *
+ * @returns ProviderError, or the signal's reason
+ */
 export function ended(signal: AbortSignal, about: string): unknown {
   const late = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
   return late ? unavailable(`no answer about ${about} in time`, signal.reason) : signal.reason;

@@ -1,12 +1,10 @@
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
-import { HttpProvider } from "./http.ts";
-import { RpcRefusal, RpcResponse } from "./json-rpc.ts";
+import { JsonRpc, refusalOf } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
-/** How the genesis hash of Solana MainNet begins, and that of the sandbox, which goes by its name (CAIP-2). */
+/** How the genesis hash of Solana MainNet begins (CAIP-2); that of the sandbox begins likewise. */
 export const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 /** The nodes of Solana MainNet. */
@@ -48,21 +46,21 @@ const LandedTransaction = z.object({ slot, transaction: bytes, meta: z.unknown()
 const TOKEN_AMOUNT = { offset: 64, length: 8 };
 const Account = z.object({ value: z.object({ owner: z.string(), data: bytes }).nullable() });
 const TokenAmount = z.object({ value: z.object({ data: bytes }).nullable() });
-/** The newest version of transactions that we ask for; of a newer one there is no payment to us. */
+/** The newest version of transactions that we ask for. No payment to us has a newer one. */
 const NEWEST_VERSION = 1;
-/** The code of a node that keeps a transaction from a client who did not ask for its version. */
+/** The error code for a transaction of a newer version than was asked for. */
 const UNSUPPORTED_VERSION = -32015;
 /** A thousand listed transactions whose memos are of control characters, which JSON writes in six bytes each. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024;
 
-/** A transaction as the list of an account's transactions has it, by the node's word. */
+/** A transaction as the list of an account's transactions has it, unchecked. */
 export type ListedTransaction = z.infer<typeof ListedTransactions>[number];
 /**
  * A transaction that has landed: executed and paid for, whether it failed or not. `transaction` is its wire form, of any
- * version; `meta` is left to `SolanaRpc.outcome`, so that only a transaction that matters has to be understood.
+ * version; `meta` is left to `SolanaRpc.outcome`, so that a transaction that does not matter need not be understood.
  */
 export type LandedTransaction = z.infer<typeof LandedTransaction>;
-/** What a landed transaction came to: its error, and the token balances of its accounts before and after. */
+/** The result of a landed transaction: its error, and the token balances of its accounts before and after. */
 export type Outcome = z.infer<typeof Outcome>;
 
 /** `confirmed`: voted by two thirds of the stake. `finalized`: with 31 confirmed blocks on top. */
@@ -74,26 +72,22 @@ export type Commitment = "processed" | "confirmed" | "finalized";
  *
  * `minSlot` is `minContextSlot`: a node whose newest slot at that commitment is older refuses to answer.
  */
-export class SolanaRpc {
-  readonly name: string;
-  readonly #http: HttpProvider;
-  #isMainNet = false;
-
-  constructor({ url, token }: Endpoint) {
-    const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-    this.#http = new HttpProvider({ url, headers });
-    this.name = this.#http.name;
+export class SolanaRpc extends JsonRpc {
+  protected async checkNetwork(signal: AbortSignal): Promise<void> {
+    const genesisHash = await this.send("getGenesisHash", [], z.string(), signal);
+    if (!genesisHash.startsWith(MAINNET_GENESIS))
+      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${MAINNET_GENESIS}…`);
   }
 
-  /** @throws ProviderError when the node finds itself behind its cluster */
+  /** @throws ProviderError also when the node is behind its cluster */
   async checkHealth(signal: AbortSignal): Promise<void> {
-    await this.#call("getHealth", [], z.literal("ok"), signal);
+    await this.call("getHealth", [], z.literal("ok"), signal);
   }
 
   /**
    * Whether a transaction that names the blockhash could be in a block on top of the newest one at that commitment.
    *
-   * @returns also that block's slot. A blockhash which is newer than it is not valid either
+   * @returns also that block's slot. A blockhash newer than that block is not valid either
    */
   async isBlockhashValid(
     blockhash: string,
@@ -101,8 +95,8 @@ export class SolanaRpc {
     signal: AbortSignal,
   ): Promise<{ slot: number; valid: boolean }> {
     const options = { commitment, ...atLeast(minSlot) };
-    const { context, value } = await this.#call("isBlockhashValid", [blockhash, options], Validity, signal);
-    // A balancer, or a node that does not know the option, may have let it pass.
+    const { context, value } = await this.call("isBlockhashValid", [blockhash, options], Validity, signal);
+    // A balancer, or a node that does not know the option, may have ignored it.
     if (minSlot !== undefined && context.slot < minSlot)
       throw unavailable(`${this.name} answered from slot ${context.slot}, which is before ${minSlot}`);
     return { slot: context.slot, valid: value };
@@ -110,7 +104,7 @@ export class SolanaRpc {
 
   /**
    * Confirmed transactions that name an account, newest first, at most `limit` (1000): all, or those before one of them.
-   * A node that does not know that one yet lists none: ask with its slot for `minSlot`.
+   * A node that does not know that one yet lists none, so pass its slot as `minSlot`.
    */
   async transactionsOf(
     account: string,
@@ -123,13 +117,15 @@ export class SolanaRpc {
       ...(before !== undefined && { before }),
       ...atLeast(minSlot),
     };
-    return this.#call("getSignaturesForAddress", [account, options], ListedTransactions, signal, MAX_LIST_BYTES);
+    return this.call("getSignaturesForAddress", [account, options], ListedTransactions, signal, {
+      maxBytes: MAX_LIST_BYTES,
+    });
   }
 
   /**
    * A confirmed transaction by its first signature.
    *
-   * @returns undefined when the node has none; `of_newer_version` when it is of a version that we do not ask for
+   * @returns undefined when the node has none; `of_newer_version` when its version is newer than we ask for
    */
   async transaction(
     signature: string,
@@ -137,76 +133,31 @@ export class SolanaRpc {
   ): Promise<LandedTransaction | "of_newer_version" | undefined> {
     const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: NEWEST_VERSION };
     try {
-      const found = await this.#call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
+      const found = await this.call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
       return found ?? undefined;
     } catch (error) {
-      const { cause } = error as Error;
-      if (cause instanceof RpcRefusal && cause.code === UNSUPPORTED_VERSION) return "of_newer_version";
+      if (refusalOf(error)?.code === UNSUPPORTED_VERSION) return "of_newer_version";
       throw error;
     }
   }
 
-  /** What a landed transaction came to. */
+  /** The result of a landed transaction. */
   outcome({ meta }: LandedTransaction): Outcome {
-    return this.#http.decode(() => Outcome.parse(meta));
+    return this.decode(() => Outcome.parse(meta));
   }
 
-  /** What a token account holds, in atomic units; 0 where there is none. */
+  /** The balance of a token account in atomic units; 0 where there is no account. */
   async tokenBalance(account: string, signal: AbortSignal): Promise<bigint> {
     const options = { commitment: "confirmed", encoding: "base64", dataSlice: TOKEN_AMOUNT };
-    const { value } = await this.#call("getAccountInfo", [account, options], TokenAmount, signal);
+    const { value } = await this.call("getAccountInfo", [account, options], TokenAmount, signal);
     return value === null ? 0n : this.decode(() => new DataView(value.data.buffer).getBigUint64(0, true));
   }
 
   /** An account: the program that owns it, and its data. Undefined where there is none. */
   async account(address: string, signal: AbortSignal): Promise<{ program: string; data: Uint8Array } | undefined> {
     const options = { commitment: "confirmed", encoding: "base64" };
-    const { value } = await this.#call("getAccountInfo", [address, options], Account, signal);
+    const { value } = await this.call("getAccountInfo", [address, options], Account, signal);
     return value === null ? undefined : { program: value.owner, data: value.data };
-  }
-
-  /** Runs a decoder of this node's data: what it throws is the node's failure. */
-  decode<T>(decoder: () => T): T {
-    return this.#http.decode(decoder);
-  }
-
-  async #call<S extends z.ZodType>(
-    method: string,
-    params: readonly unknown[],
-    result: S,
-    signal: AbortSignal,
-    maxBytes?: number,
-  ): Promise<z.infer<S>> {
-    await this.#checkGenesis(signal);
-    return this.#ask(method, params, result, signal, maxBytes);
-  }
-
-  async #checkGenesis(signal: AbortSignal): Promise<void> {
-    if (this.#isMainNet) return;
-    const genesisHash = await this.#ask("getGenesisHash", [], z.string(), signal);
-    if (!genesisHash.startsWith(MAINNET_GENESIS))
-      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${MAINNET_GENESIS}…`);
-    this.#isMainNet = true;
-  }
-
-  async #ask<S extends z.ZodType>(
-    method: string,
-    params: readonly unknown[],
-    schema: S,
-    signal: AbortSignal,
-    maxBytes?: number,
-  ): Promise<z.infer<S>> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const request = { method: "POST", path: "", headers, body, ...(maxBytes !== undefined && { maxBytes }) } as const;
-    const answer = await this.#http.request(request, signal);
-    // Some nodes answer their errors with a 4xx; a body that is no JSON-RPC is no answer, whatever the status.
-    const { error, result } = this.#http.read(answer, RpcResponse);
-    if (error) {
-      const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
-      throw unavailable(message, new RpcRefusal(error.code, message));
-    }
-    return this.#http.decode(() => schema.parse(result));
   }
 }
 

@@ -2,7 +2,6 @@ import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase6
 import { z } from "zod";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
-import { RpcRefusal } from "../../providers/json-rpc.ts";
 import { ProviderError } from "../../providers/provider.ts";
 import type { BlockWork } from "../block-work.ts";
 
@@ -23,7 +22,9 @@ export async function proveReceipt(
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {
   const encoded: Way = async (rpc, number, ends) => {
-    const receipts = z.array(z.unknown()).safeParse(await ask(rpc, "eth_getBlockReceipts", number, ends));
+    const receipts = z
+      .array(z.unknown())
+      .safeParse(await rpc.callUnlessRefused("eth_getBlockReceipts", [number], z.unknown(), ends));
     return receipts.data && work.encodeReceipts(receipts.data);
   };
   for (const rpc of nodes.rpcs) {
@@ -51,19 +52,11 @@ function isReadable(receipt: Uint8Array, transaction: Uint8Array): boolean {
 }
 
 const raw: Way = async (rpc, number, signal) => {
-  const receipts = RawReceipts.safeParse(await ask(rpc, "debug_getRawReceipts", number, signal));
+  const receipts = RawReceipts.safeParse(
+    await rpc.callUnlessRefused("debug_getRawReceipts", [number], z.unknown(), signal),
+  );
   return receipts.data?.map((hex) => Uint8Array.fromHex(hex.slice(2)));
 };
-
-/** @returns undefined where the node refuses */
-async function ask(rpc: EthereumRpc, method: string, number: string, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await rpc.call(method, [number], signal);
-  } catch (error) {
-    if (error instanceof RpcRefusal) return undefined;
-    throw error;
-  }
-}
 
 function unlessDefect(error: unknown): undefined {
   if (error instanceof ProviderError || error instanceof DecodeError) return undefined;

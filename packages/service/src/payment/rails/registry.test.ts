@@ -65,7 +65,7 @@ describe("a rail that is added by a line in the registry", () => {
     facilitator = await Upstream.start((request, response) => {
       const { pathname } = new URL(request.url ?? "", "http://facilitator");
       if (pathname === "/supported") {
-        const extra = { feePayer: "the man in the moon" };
+        const extra = { feePayer: "man-in-the-moon" };
         return json(response, { kinds: [{ x402Version: 2, scheme: "exact", network: IOU.network, extra }] });
       }
       const { paymentPayload } = JSON.parse(request.body.toString()) as { paymentPayload: PaymentPayload };
@@ -102,7 +102,7 @@ describe("a rail that is added by a line in the registry", () => {
         amount: "1000",
         payTo: "us",
         maxTimeoutSeconds: 60,
-        extra: { ...extra, feePayer: "the man in the moon" },
+        extra: { ...extra, feePayer: "man-in-the-moon" },
       },
     ]);
     expect(offers.for("algorand")).toEqual([]);

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
-import { RpcRefusal } from "../../../providers/json-rpc.ts";
-import { ProviderError, unavailable } from "../../../providers/provider.ts";
-import { type AuthorizationId, ask, decoded, isAuthorizationUsed, readBlock, rpcBytes } from "./usdc-contract.ts";
-import { CANCELLED, Log, rpcInteger, TRANSFER, USED } from "./usdc-logs.ts";
+import { type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
+import { refusalOf } from "../../../providers/json-rpc.ts";
+import { unavailable } from "../../../providers/provider.ts";
+import { type AuthorizationId, isAuthorizationUsed, readBlock } from "./usdc-contract.ts";
+import { CANCELLED, Log, TRANSFER, USED } from "./usdc-logs.ts";
 
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
@@ -113,7 +113,7 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refuse
   try {
     return { answer: await asked, refused: false };
   } catch (error) {
-    if (error instanceof ProviderError && error.cause instanceof RpcRefusal) return { refused: true };
+    if (refusalOf(error)) return { refused: true };
     throw error;
   }
 }
@@ -172,19 +172,19 @@ async function search(
     fromBlock: numberToHex(from),
     toBlock: numberToHex(to),
   };
-  const logs = await ask(rpc, z.array(Log), "eth_getLogs", [filter], signal);
+  const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), signal);
   return logs.find((log) => isOf(log, id));
 }
 
 /** Reads a use from its transaction's receipt, in a block that is still in the chain. */
 async function readUse(rpc: EthereumRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
   const { transactionHash: transaction, blockNumber: block, blockHash } = found;
-  const receipt = await ask(rpc, Receipt.nullable(), "eth_getTransactionReceipt", [transaction], signal);
+  const receipt = await rpc.call("eth_getTransactionReceipt", [transaction], Receipt.nullable(), signal);
   const { hash } = await readBlock(rpc, block, signal);
   if (receipt?.blockHash !== blockHash || hash !== blockHash || receipt.transactionHash !== transaction)
     throw unavailable(`${rpc.name} does not show transaction ${transaction} where its log is, in block ${blockHash}`);
 
-  return decoded(rpc, () => {
+  return rpc.decode(() => {
     const place = receipt.logs.findIndex((log) => isOf(log, id));
     const [log, next] = receipt.logs.slice(place, place + 2);
     if (receipt.status !== 1 || place < 0 || !log) throw new Error("no successful transaction with that log");

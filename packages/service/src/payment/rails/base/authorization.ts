@@ -1,4 +1,3 @@
-import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Hex } from "viem";
 import {
   encodeAbiParameters,
@@ -10,6 +9,7 @@ import {
   recoverAddress,
   size,
 } from "viem/utils";
+import { BASE_CHAIN_ID } from "../../../providers/ethereum-rpc.ts";
 import { PaymentRefused } from "../rail.ts";
 
 /** A token's EIP-712 `name` and `version`, which set its signatures apart from every other contract's. */
@@ -40,11 +40,10 @@ const TRANSFER_WITH_AUTHORIZATION = {
   ],
 } as const;
 
-const CHAIN_ID = Number(BASE_MAINNET.slice("eip155:".length));
 /** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 /** A WebAuthn signature of a smart wallet takes some 700. The facilitator pays for each of them on chain. */
-const MOST_SIGNATURE_BYTES = 2_048;
+const MAX_SIGNATURE_BYTES = 2_048;
 
 /**
  * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator takes the way of
@@ -67,8 +66,8 @@ export function readAuthorization(payload: unknown): { authorization: Authorizat
     if (value < 2n ** 256n) return value;
     throw new PaymentRefused(`payload.authorization.${field} is more than a uint256 holds`);
   };
-  if (!isHex(signature) || signature.length % 2 !== 0 || size(signature) > MOST_SIGNATURE_BYTES)
-    throw new PaymentRefused(`payload.signature is not 0x and hex of at most ${MOST_SIGNATURE_BYTES} bytes`);
+  if (!isHex(signature) || signature.length % 2 !== 0 || size(signature) > MAX_SIGNATURE_BYTES)
+    throw new PaymentRefused(`payload.signature is not 0x and hex of at most ${MAX_SIGNATURE_BYTES} bytes`);
   return {
     authorization: {
       from: address("from"),
@@ -95,7 +94,7 @@ function exactly(value: unknown, members: readonly string[], where: string): Rec
 /** The 32 bytes that the payer signs (EIP-712), for the token at that address on Base. */
 export function authorizationDigest(authorization: Authorization, token: Hex, domain: TokenDomain): Hex {
   return hashTypedData({
-    domain: { ...domain, chainId: CHAIN_ID, verifyingContract: token },
+    domain: { ...domain, chainId: BASE_CHAIN_ID, verifyingContract: token },
     types: TRANSFER_WITH_AUTHORIZATION,
     primaryType: "TransferWithAuthorization",
     message: authorization,

@@ -1,13 +1,18 @@
 import type { Hex } from "viem";
 import { decodeFunctionResult, encodeFunctionData, numberToHex, padHex, parseAbi, size, slice } from "viem/utils";
 import { z } from "zod";
-import type { Block, EthereumNodes, EthereumRpc, Head } from "../../../providers/ethereum-rpc.ts";
-import { hexBytes } from "../../../providers/hex-bytes.ts";
-import { RpcRefusal } from "../../../providers/json-rpc.ts";
-import { ProviderError, unavailable } from "../../../providers/provider.ts";
+import {
+  type Block,
+  type EthereumNodes,
+  type EthereumRpc,
+  type Head,
+  rpcBytes,
+} from "../../../providers/ethereum-rpc.ts";
+import { refusalOf } from "../../../providers/json-rpc.ts";
+import { unavailable } from "../../../providers/provider.ts";
 import { agree } from "../../../providers/quorum.ts";
 
-/** An EIP-3009 authorization as its token remembers it. */
+/** What identifies an EIP-3009 authorization. */
 export type AuthorizationId = { token: Hex; from: Hex; nonce: Hex };
 
 const TOKEN = parseAbi([
@@ -18,17 +23,14 @@ const TOKEN = parseAbi([
 ]);
 const WALLET = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
 
-/** The word that a wallet's contract answers to a signature which it accepts (ERC-1271). */
+/** A wallet contract's answer to a signature that it accepts (ERC-1271). */
 const ACCEPTED = padHex("0x1626ba7e", { dir: "right", size: 32 });
-/** The code of a call that the contract reverted, which geth began, and how other nodes word it. */
+/** geth's error code for a call that the contract reverted, and how other nodes word it. */
 const REVERTED = 3;
 const FAILED_IN_CONTRACT = /revert|out of gas|opcode/i;
 
-/** Bytes in hex, lower-cased. */
-export const rpcBytes = hexBytes.transform((text) => text.toLowerCase() as Hex);
-
 /**
- * Reads a token's EIP-712 name and version, by the word of the quorum.
+ * Reads a token's EIP-712 name and version from a quorum of the nodes.
  *
  * @throws ProviderError
  */
@@ -39,8 +41,8 @@ export async function readTokenDomain(
 ): Promise<{ name: string; version: string }> {
   const read = async (rpc: EthereumRpc, functionName: "name" | "version", ends: AbortSignal) => {
     const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName }) };
-    const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], ends);
-    return decoded(rpc, () => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
+    const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, ends);
+    return rpc.decode(() => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
   };
   const readBoth = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const [name, version] = await Promise.all([read(rpc, "name", ends), read(rpc, "version", ends)]);
@@ -58,16 +60,16 @@ export async function readBlock(rpc: EthereumRpc, at: Head | number, signal: Abo
   return block;
 }
 
-/** What an address holds of a token, in its atomic units. @throws ProviderError */
+/** An address's balance of a token, in atomic units. @throws ProviderError */
 export async function readBalance(rpc: EthereumRpc, token: Hex, owner: Hex, signal: AbortSignal): Promise<bigint> {
   const functionName = "balanceOf";
   const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [owner] }) };
-  const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal);
-  return decoded(rpc, () => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
+  const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, signal);
+  return rpc.decode(() => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
 }
 
 /**
- * Whether the nonce was used or cancelled in any block up to that one. Once it is, it is for ever (EIP-3009).
+ * Whether the nonce was used or cancelled in a block up to that one. It stays so for ever (EIP-3009).
  *
  * @throws ProviderError
  */
@@ -79,15 +81,14 @@ export async function isAuthorizationUsed(
 ): Promise<boolean> {
   const functionName = "authorizationState";
   const call = { to: token, data: encodeFunctionData({ abi: TOKEN, functionName, args: [from, nonce] }) };
-  const answer = await ask(rpc, rpcBytes, "eth_call", [call, numberToHex(block)], signal);
-  return decoded(rpc, () => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
+  const answer = await rpc.call("eth_call", [call, numberToHex(block)], rpcBytes, signal);
+  return rpc.decode(() => decodeFunctionResult({ abi: TOKEN, functionName, data: answer }));
 }
 
 /**
- * Has the contract at an address say whether it accepts a signature as its own (ERC-1271).
+ * Asks the contract at an address whether it accepts a signature as its own (ERC-1271).
  *
- * @param maxGas that the contract may take for it
- *
+ * @param maxGas that the contract may spend on the answer
  * @throws ProviderError
  */
 export async function askWallet(
@@ -98,48 +99,22 @@ export async function askWallet(
   { maxGas }: { maxGas: number },
   signal: AbortSignal,
 ): Promise<"accepted" | "refused" | "no contract"> {
-  if ((await ask(rpc, rpcBytes, "eth_getCode", [wallet, "latest"], signal)) === "0x") return "no contract";
+  if ((await rpc.call("eth_getCode", [wallet, "latest"], rpcBytes, signal)) === "0x") return "no contract";
   const input = encodeFunctionData({ abi: WALLET, functionName: "isValidSignature", args: [digest, signature] });
   try {
     const call = { to: wallet, data: input, gas: numberToHex(maxGas) };
-    const answer = await ask(rpc, rpcBytes, "eth_call", [call, "latest"], signal, true);
+    const answer = await rpc.call("eth_call", [call, "latest"], rpcBytes, signal, { isForeign: true });
     return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED ? "accepted" : "refused";
   } catch (error) {
-    if (error instanceof ProviderError && hasFailedInContract(error.cause)) return "refused";
+    const refusal = refusalOf(error);
+    const hasReverted = refusal && (refusal.code === REVERTED || FAILED_IN_CONTRACT.test(refusal.message));
+    if (hasReverted) return "refused";
     throw error;
   }
 }
 
 /** The input of a transaction that the node must have, in lower-case hex. @throws ProviderError */
 export async function readInput(rpc: EthereumRpc, transaction: string, signal: AbortSignal): Promise<Hex> {
-  const { input } = await ask(rpc, z.object({ input: rpcBytes }), "eth_getTransactionByHash", [transaction], signal);
+  const { input } = await rpc.call("eth_getTransactionByHash", [transaction], z.object({ input: rpcBytes }), signal);
   return input;
-}
-
-function hasFailedInContract(refusal: unknown): boolean {
-  return refusal instanceof RpcRefusal && (refusal.code === REVERTED || FAILED_IN_CONTRACT.test(refusal.message));
-}
-
-/** Calls a method whose answer has a shape. @throws ProviderError, its cause the RpcRefusal when the node refused */
-export async function ask<S extends z.ZodType>(
-  rpc: EthereumRpc,
-  schema: S,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal,
-  isForeign = false,
-): Promise<z.infer<S>> {
-  const answer = await rpc.call(method, params, signal, isForeign).catch((error: unknown) => {
-    throw error instanceof RpcRefusal ? unavailable(error.message, error) : error;
-  });
-  return decoded(rpc, () => schema.parse(answer));
-}
-
-/** Runs a decoder of a node's data: what it throws is the node's failure. */
-export function decoded<T>(rpc: EthereumRpc, decoder: () => T): T {
-  try {
-    return decoder();
-  } catch (error) {
-    throw unavailable(`${rpc.name} answered with data that cannot be read`, error);
-  }
 }

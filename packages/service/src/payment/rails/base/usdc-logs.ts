@@ -1,8 +1,8 @@
 import { encodeEventTopics, parseAbi } from "viem/utils";
 import { z } from "zod";
-import { rpcBytes } from "./usdc-contract.ts";
+import { rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
 
-/* What the logs of USDC tell (ERC-20, ERC-3009), as a node answers with them. */
+/* The logs of USDC (ERC-20, ERC-3009), as nodes send them. */
 
 const EVENTS = parseAbi([
   "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
@@ -12,13 +12,6 @@ const EVENTS = parseAbi([
 export const [USED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationUsed" });
 export const [CANCELLED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationCanceled" });
 export const [TRANSFER] = encodeEventTopics({ abi: EVENTS, eventName: "Transfer" });
-
-/** A JSON-RPC quantity below 2^56, as a number. */
-export const rpcInteger = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{1,14}$/)
-  .transform(Number)
-  .pipe(z.int());
 
 export const Log = z.object({
   address: rpcBytes,
