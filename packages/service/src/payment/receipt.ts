@@ -67,8 +67,7 @@ export type Delivery = {
 export async function signReceipt(receipt: string, { resourceUrl, at }: Delivery, attestor: Attestor): Promise<string> {
   const settlement = settlementOf(receipt);
   const { network, transaction, payer } = settlement;
-  if (!settlement.success || payer === undefined)
-    throw new Error("only a payment that was made is signed for");
+  if (!settlement.success || payer === undefined) throw new Error("only a payment that was made is signed for");
   const signature = await attestor.signReceipt({
     type: "x402-receipt",
     version: 1,
