@@ -1,6 +1,6 @@
 import { excerpt } from "@attestd/proof/excerpt";
 
-/** Every problem that any door can answer with: the stable code, its HTTP status, and what it means for the caller. */
+/** Every problem: the stable code, its HTTP status, its title, and what the caller should do. */
 export const PROBLEMS = {
   body_not_json: [
     400,
@@ -8,7 +8,7 @@ export const PROBLEMS = {
     "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096).",
   ],
   body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
-  query_invalid: [400, "A query parameter has a value it cannot have", "`detail` names the parameter and its values."],
+  query_invalid: [400, "A query parameter has an invalid value", "`detail` names the parameter and the values that it takes."],
   payment_malformed: [
     400,
     "The payment cannot be decoded",
@@ -22,7 +22,7 @@ export const PROBLEMS = {
   source_inner_transaction: [
     400,
     "An inner transaction cannot be attested",
-    "It has no bytes of its own and no place in its block's tree. Name `rootId`, the transaction that contains it. Nothing was charged.",
+    "It has no bytes of its own and is not a leaf of its block's tree. Name `rootId`, the transaction that contains it. Nothing was charged.",
   ],
   source_wrong_chain: [
     400,
@@ -31,38 +31,38 @@ export const PROBLEMS = {
   ],
   source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
-  request_malformed: [400, "That is no HTTP request", "The connection is closed. Nothing of it was read."],
-  not_found: [404, "No such resource", "See `/llms.txt` or the README for what there is."],
+  request_malformed: [400, "The request is not valid HTTP", "The connection is closed. No part of the request was read."],
+  not_found: [404, "No such resource", "`/llms.txt` lists what there is."],
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
-  source_elsewhere: [404, "The transaction is in another block", "`height` is where it is. Nothing was charged."],
+  source_elsewhere: [404, "The transaction is in another block", "`height` is that of its block. Nothing was charged."],
   block_not_found: [404, "No such block", "The chain has no block of this height yet. Nothing was charged."],
   record_not_found: [
     404,
     "Not found on the chain",
-    "The bundle stands offline, but the indexer has no matching transaction; `report` says which.",
+    "The bundle is valid offline, but the indexer has no matching transaction; `report` says which.",
   ],
   method_not_allowed: [405, "The method is not allowed here", "`Allow` names the methods."],
   request_timeout: [
     408,
-    "The request did not come to its end in time",
-    "Headers have 10 seconds, a whole request 30. Send it again; a payment with it was not looked at.",
+    "The request did not arrive in time",
+    "Headers must arrive within 10 seconds, the whole request within 30. Send it again; a payment in it was not read.",
   ],
   payment_bound_to_other_request: [
     409,
     "The payment was used for another request",
-    "One payment buys one thing. Send the request that it was first sent with, or pay anew.",
+    "One payment buys one thing. Send the request that it was first sent with, or make a new payment.",
   ],
   source_not_final: [409, "The source is not final yet", "Repeat after `Retry-After`. Nothing was charged."],
-  payment_refunded: [410, "The payment was given back", "The operator refunded it; pay anew."],
+  payment_refunded: [410, "The payment was refunded", "The operator sent the money back. Make a new payment to buy again."],
   body_too_large: [
     413,
     "The body is too large",
-    "Verifying takes 2 MiB, all else 64 KB; `_meta` over MCP and `metadata` over A2A 16 KB.",
+    "A bundle may have 2 MiB, any other body 64 KB; `_meta` over MCP and `metadata` over A2A 16 KB.",
   ],
   media_type: [
     415,
-    "The body is not application/json as it is",
-    "Send `Content-Type: application/json`, and no `Content-Encoding`: nothing is unpacked here.",
+    "The body is not plain application/json",
+    "Send `Content-Type: application/json`, and no `Content-Encoding`: compressed bodies are not accepted.",
   ],
   too_many_requests: [429, "Too many requests", "Repeat after `Retry-After`."],
   headers_too_large: [
@@ -72,7 +72,7 @@ export const PROBLEMS = {
   ],
   internal: [
     500,
-    "Something broke",
+    "The service failed",
     "It has been logged. A payment already sent is safe: repeat it with the same PAYMENT-SIGNATURE.",
   ],
   settlement_pending: [
@@ -88,11 +88,11 @@ export const PROBLEMS = {
   payment_unaccounted: [
     503,
     "The chain shows this payment, our journal does not",
-    "Do not pay again. The operator has been told and can bind it.",
+    "Do not pay again. The operator has been notified and can bind it to its request.",
   ],
   payment_unknown: [
     503,
-    "It cannot be told whether this payment was spent",
+    "It is not known whether this payment was spent",
     "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
   ],
   providers_unavailable: [503, "The chain cannot be read now", "Repeat after `Retry-After`. Nothing was charged."],
@@ -107,13 +107,13 @@ export const PROBLEMS = {
     "Repeat after `Retry-After`. Nothing was charged.",
   ],
   over_capacity: [503, "Too many calls are in flight", "Repeat after `Retry-After`. Nothing was charged."],
-  attestor_unfunded: [503, "The attestor cannot pay ledger fees", "The operator has been told. Nothing was charged."],
+  attestor_unfunded: [503, "The attestor cannot pay ledger fees", "The operator has been notified. Nothing was charged."],
   attestor_key_unusable: [
     503,
-    "The attestor's key may not sign any more",
-    "It was replaced or revoked; the operator has been told. Nothing was charged.",
+    "The attestor's key may no longer sign",
+    "It was replaced or revoked; the operator has been notified. Nothing was charged.",
   ],
-  disk_low: [503, "The journal has little room left", "The operator has been told. Nothing was charged."],
+  disk_low: [503, "The journal has little room left", "The operator has been notified. Nothing was charged."],
   stopping: [503, "The service is stopping", "Repeat after `Retry-After`. Nothing was charged."],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 
@@ -127,10 +127,10 @@ export type ProblemOptions = {
   cause?: unknown;
 };
 
-/** Characters of a detail, into which a caller's or an upstream's words may have come. */
-const MOST_DETAIL = 1000;
+/** Characters of a detail, which may quote a caller or an upstream. */
+const MAX_DETAIL = 1000;
 
-/** An answer other than success: thrown where it is found out, worded by the door that the request came through. */
+/** An answer other than success, which the request's transport formats. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -138,7 +138,7 @@ export class Problem extends Error {
   readonly members: Record<string, unknown>;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
-    super(excerpt(detail, MOST_DETAIL), { cause: options.cause });
+    super(excerpt(detail, MAX_DETAIL), { cause: options.cause });
     this.name = "Problem";
     this.code = code;
     this.status = PROBLEMS[code][0];

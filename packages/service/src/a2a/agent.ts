@@ -4,7 +4,7 @@ import { paymentRequired, type Recall } from "../calls/outcome.ts";
 import { x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import { type Arguments, askFree, encodeWithin } from "../endpoints/arguments.ts";
+import { type Arguments, callFree, encodeWithin } from "../endpoints/arguments.ts";
 import type { Operation, Operations, PaidOperation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
@@ -27,10 +27,10 @@ export type AgentOptions = {
 };
 
 /**
- * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that asks for its payment.
+ * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that requires a payment.
  *
- * A task is one purchase. Until it is paid it is kept nowhere: its id says what it is about. From then on it is the call
- * that the journal has under its name.
+ * A task is one purchase. Until it is paid it is stored nowhere: its id contains its subject. From then on it is the call
+ * that the journal has under the task's name.
  */
 export function createAgent({ admit, recall, offers, ids, ...options }: AgentOptions): Methods {
   const skills = skillsOf(options);
@@ -53,16 +53,16 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
       throw fault("/message/taskId", "must name the task that is paid for");
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
-    if (operation.kind !== "paid") return tell(endpoint, operation, { members: args, bundle }, asked.contextId);
+    if (operation.kind !== "paid") return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
     encodeWithin(args, endpoint);
     const task = { skill, subject: operation.subject(args) };
-    return askFor(ids.issue(task), task);
+    return requirePayment(ids.issue(task), task);
   }
 
-  /** Pays for a task, and tells what that comes to. Where the task has a call, that is the answer whatever was sent. */
+  /** Pays for a task. Where the task already has a call, its state is the answer, whatever payment was sent. */
   async function pay(id: string, sent: JsonValue, wait = true): Promise<object> {
     const task = ids.read(id);
-    // Not ours, or issued under a key that has been replaced: then the journal alone may know it.
+    // Not ours, or issued under a key that was replaced: only the journal may know it.
     if (!task) return get(id);
     const { resource } = skillNamed(task.skill);
     const payment = toPaymentPayload(sent);
@@ -75,17 +75,17 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
   }
 
   async function get(id: string): Promise<object> {
-    return (await paidTask(id)) ?? askFor(id, read(id));
+    return (await paidTask(id)) ?? requirePayment(id, read(id));
   }
 
-  /** Nothing is kept of an unpaid task, so that nothing is left to cancel. */
+  /** An unpaid task is stored nowhere, so there is nothing to undo. */
   async function cancel(id: string): Promise<object> {
     if (await paidTask(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
     read(id);
     return canceledTask(id);
   }
 
-  /** The task as the journal has it; undefined when it has not. */
+  /** The task's call in the journal. @returns undefined where there is none */
   async function paidTask(id: string): Promise<object | undefined> {
     const outcome = await recall(nameOf(id)).catch(asProblem);
     if (outcome instanceof Problem) {
@@ -98,7 +98,7 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     return outcome && completedTask(id, outcome);
   }
 
-  function askFor(id: string, { skill, subject }: UnpaidTask): object {
+  function requirePayment(id: string, { skill, subject }: UnpaidTask): object {
     return unpaidTask(id, x402PaymentRequired(paymentRequired(offers, subject.chain), skillNamed(skill).resource));
   }
 
@@ -115,10 +115,10 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
   }
 }
 
-/** An endpoint that agents may use, as the catalogue offers it. */
+/** An endpoint that the catalogue offers to agents. */
 type Skill = { endpoint: Endpoint; operation: Operation; resource: Resource };
 
-/** Skills by id. What is sold is the same thing as over HTTP, and has its name. */
+/** Skills by id. What is sold has the same resource as over HTTP. */
 function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalogue" | "operations" | "origin">) {
   const skills = new Map<string, Skill>();
   for (const [id, endpoint] of Object.entries(catalogue)) {
@@ -129,8 +129,8 @@ function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalog
   return skills;
 }
 
-/** A bundle that is not verified is an answer too. */
-async function tell(
+/** Calls a free skill. The report of a bundle that fails verification is an answer too. */
+async function callFreeSkill(
   endpoint: Endpoint,
   operation: Exclude<Operation, PaidOperation>,
   args: Arguments,
@@ -138,7 +138,7 @@ async function tell(
 ): Promise<object> {
   try {
     const text = operation.kind === "verify" ? "Verified." : `${endpoint.summary}.`;
-    return message(text, JSON.parse(await askFree(endpoint, operation, args)), contextId);
+    return message(text, JSON.parse(await callFree(endpoint, operation, args)), contextId);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "bundle_rejected") throw error;
     return message(error.message, error.members.report as JsonObject, contextId);
@@ -154,7 +154,7 @@ function isPending({ code }: Problem): boolean {
   return code === "settlement_pending" || code === "attestation_pending";
 }
 
-/** @throws whatever is not a problem */
+/** @throws every error that is not a problem */
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;

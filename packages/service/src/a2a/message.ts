@@ -3,11 +3,11 @@ import { z } from "zod";
 import { invalid, parseInput } from "../catalogue/input.ts";
 import { Json } from "./rpc.ts";
 
-/** Longer than any id that we issue. */
+/** Longer than any id that this service issues. */
 const TaskId = z.string().max(512);
 const Members = z.record(z.string(), Json);
 
-/** Members of a message that are not named here (A2A 0.3.0, Message) say nothing to us. */
+/** Other members of a message (A2A 0.3.0, Message) are ignored. */
 const Message = z.object({
   role: z.literal("user", "must be user"),
   parts: z
@@ -43,12 +43,12 @@ export const PAYMENT = {
   error: "x402.payment.error",
 } as const;
 
-/** A skill and its arguments, as a message asks for them. */
+/** A skill and its arguments. */
 export type SkillCall = { skill: string; args: JsonObject };
 
 /**
- * What a message asks for: its one data part, or a text that is the JSON of such a part, names `skill` and has the
- * arguments beside it. A text that is not JSON is the id of a transaction to attest.
+ * Reads the call in a message: its one data part, or a text that is the JSON of one, has `skill` and the arguments beside
+ * it. A text that is not JSON is the id of a transaction to attest.
  *
  * @throws Problem `body_invalid`, `body_not_json`
  */

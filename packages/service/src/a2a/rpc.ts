@@ -12,13 +12,13 @@ export const RPC = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** Whatever else keeps us from answering: the problem says what. */
+  /** Any other refusal: the problem document has the reason. */
   refused: -32000,
   taskNotFound: -32001,
   taskNotCancelable: -32002,
 } as const;
 
-/** An answer other than a result that is no problem of ours. */
+/** An error of JSON-RPC or A2A, which has no problem document. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -29,7 +29,7 @@ export class RpcError extends Error {
   }
 }
 
-/** @param bundle that was in the params, where one is to be verified @throws RpcError; Problem */
+/** @param bundle taken out of the params of a call that verifies @throws RpcError; Problem */
 export type Method = (params: JsonValue | undefined, bundle: Uint8Array | undefined) => Promise<object>;
 
 /** Methods by name. */
@@ -41,17 +41,15 @@ export type RpcOptions = {
   log: Logger;
 };
 
-/** What `parseJson` has read, as it is. */
+/** A value that `parseJson` returned. */
 export const Json = z.custom<JsonValue>();
 const Id = z.union([z.string().max(128), z.int(), z.null()]);
-/** Every method has an answer, so every request has an id. Members that are not named here are ignored. */
+/** Every method has an answer, so every request has an id. Other members are ignored. */
 const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: Json.optional() });
 
 /**
- * Answers one request of JSON-RPC 2.0. A problem is an error with the problem document (RFC 9457)
- * as its `data`, in which `retryAfter` has the seconds that HTTP has in Retry-After.
- *
- * @param received the request, whatever it is
+ * Answers one request of JSON-RPC 2.0. A problem becomes an error whose `data` is the problem document (RFC 9457), with
+ * the seconds of Retry-After as `retryAfter`.
  */
 export async function answer(received: Received, methods: Methods, { origin, log }: RpcOptions): Promise<object> {
   let id: z.infer<typeof Id> = null;
@@ -66,10 +64,10 @@ export async function answer(received: Received, methods: Methods, { origin, log
     if (!method) throw new RpcError(RPC.methodNotFound, "There is no such method.");
     return { jsonrpc: "2.0", id, result: await method(params, bundle) };
   } catch (error) {
-    return { jsonrpc: "2.0", id, error: worded(error) };
+    return { jsonrpc: "2.0", id, error: errorOf(error) };
   }
 
-  function worded(error: unknown): object {
+  function errorOf(error: unknown): object {
     if (error instanceof RpcError) return { code: error.code, message: error.message };
     if (error instanceof Problem) return ofProblem(error);
     log.error({ err: error }, "an A2A request failed");
@@ -89,7 +87,7 @@ function codeOf(status: number): number {
   return status === 400 || status === 413 ? RPC.invalidParams : RPC.refused;
 }
 
-/** The id of what may not be a request (JSON-RPC 2.0, section 5: null where it cannot be told). */
+/** The id of a value that may not be a request (JSON-RPC 2.0, section 5: null where it cannot be read). */
 function idOf(json: JsonValue): z.infer<typeof Id> {
   const id = typeof json === "object" && json !== null && !Array.isArray(json) ? json.id : null;
   return Id.safeParse(id).data ?? null;

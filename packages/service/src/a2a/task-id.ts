@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Subject } from "../subjects/subject.ts";
 
-/** What a task that nobody has paid for yet is about. It is kept nowhere but in the task's own id. */
+/** The content of an unpaid task, which is stored only in the task's id. */
 export type UnpaidTask = { skill: string; subject: Subject };
 
 /**
- * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`: any replica reads what any other has issued, and nobody else can make
- * one. The nonce tells two tasks apart that are about the same, because each of them is one purchase.
+ * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`: every replica reads the ids of the others, and nobody else can make
+ * one. The nonce separates two tasks about the same subject, since each is one purchase.
  */
 export interface TaskIds {
   issue(task: UnpaidTask): string;
@@ -18,7 +18,7 @@ export interface TaskIds {
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
-/** @param seed of the attestor's post-quantum key, which every replica has; ids say nothing of it (HKDF, RFC 5869) */
+/** @param seed of the attestor's post-quantum key, which every replica has; ids do not reveal it (HKDF, RFC 5869) */
 export function createTaskIds(seed: Uint8Array): TaskIds {
   const key = Buffer.from(hkdfSync("sha256", seed, "", "attestd/a2a-task/v1", 32));
   const mac = (text: string) =>
@@ -32,10 +32,10 @@ export function createTaskIds(seed: Uint8Array): TaskIds {
     read(id) {
       const end = id.lastIndexOf(".");
       const text = id.slice(0, Math.max(end, 0));
-      // As texts, so that an id has one spelling alone.
+      // Compared as texts, so that an id has only one spelling.
       const [stated, right] = [Buffer.from(id.slice(end + 1)), Buffer.from(mac(text))];
       if (stated.length !== right.length || !timingSafeEqual(stated, right)) return undefined;
-      // Ours, so of the form that `issue` gave it.
+      // The MAC is ours, so `issue` wrote the content.
       const [content = ""] = text.split(".", 1);
       return JSON.parse(Buffer.from(content, "base64url").toString()) as UnpaidTask;
     },

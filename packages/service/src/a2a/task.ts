@@ -7,9 +7,9 @@ import { settlementOf } from "../payment/receipt.ts";
 import type { Problem } from "../problems.ts";
 import { PAYMENT } from "./message.ts";
 
-// How tasks and messages are worded (A2A 0.3.0, Task and Message; payment in the status message's metadata, a2a-x402).
+// Tasks and messages (A2A 0.3.0, Task and Message); the payment is in the status message's metadata (a2a-x402).
 
-/** What a payment has come to. */
+/** The state of a payment (a2a-x402 v0.1). */
 type PaymentStatus =
   | "payment-required"
   | "payment-rejected"
@@ -17,12 +17,11 @@ type PaymentStatus =
   | "payment-completed"
   | "payment-failed";
 
-/** Nobody has paid yet. */
 export function unpaidTask(id: string, required: X402PaymentRequired): object {
   return task(id, "input-required", "Payment is required.", "payment-required", { [PAYMENT.required]: required });
 }
 
-/** A payment was not taken, and nothing was charged: another one may be sent for the same task. */
+/** The payment was refused and nothing was charged: another one may be sent for the same task. */
 export function refusedTask(id: string, required: X402PaymentRequired, network: string): object {
   const reason = required.error ?? "The payment was refused.";
   return task(id, "input-required", reason, "payment-failed", {
@@ -47,7 +46,7 @@ export function completedTask(id: string, { body, receipt }: Delivered): object 
   };
 }
 
-/** @param receipt of the settlement that failed, where there is one */
+/** @param receipt of the failed settlement, if there is one */
 export function failedTask(id: string, reason: string, receipt?: string): object {
   return task(id, "failed", excerpt(reason, 500), "payment-failed", {
     [PAYMENT.error]: "SETTLEMENT_FAILED",
@@ -65,7 +64,7 @@ export function message(text: string, data: JsonObject, contextId: string | unde
   return { kind: "message", role: "agent", messageId: randomUUID(), parts, ...(contextId && { contextId }) };
 }
 
-/** Its context is the task alone: nothing is remembered from one to the next. */
+/** Each task is its own context: nothing is kept from one task to the next. */
 function task(id: string, state: string, text: string, status: PaymentStatus, metadata: object = {}): object {
   const message = {
     kind: "message",

@@ -6,18 +6,18 @@ import { Problem } from "../problems.ts";
 import type { MessageForm } from "./messages.ts";
 import type { DocumentOperation, Operations, ReadOperation, VerifyOperation } from "./operations.ts";
 
-/** What agents give an endpoint: the members of its path, its query and its body, side by side in one object. */
+/** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
 export type Arguments = {
   members: JsonObject;
-  /** Of an endpoint that verifies, what would be its body, as JSON in UTF-8; it is not among the members. */
+  /** For an endpoint that verifies: what over HTTP is its body, as JSON in UTF-8. It is not among the members. */
   bundle: Uint8Array | undefined;
 };
 
 /**
- * How a protocol's messages carry bundles for the endpoints that verify.
+ * How the messages of a protocol carry bundles for the endpoints that verify.
  *
  * @param nameOf the endpoint's name in the protocol; undefined where the protocol does not have it
- * @param beside members of the arguments that the protocol itself has there
+ * @param beside arguments that the protocol itself adds
  */
 export function messageForm(
   protocol: MessageForm["protocol"],
@@ -35,12 +35,12 @@ export function messageForm(
 }
 
 /**
- * Asks an endpoint that is free.
+ * Calls a free endpoint.
  *
- * @returns JSON of an object: what the endpoint answers
- * @throws Problem as the operation does, and for arguments that the endpoint does not have or that are too large
+ * @returns its answer, the JSON of an object
+ * @throws Problem as the operation does, and for arguments that are unknown or too large
  */
-export async function askFree(
+export async function callFree(
   endpoint: Endpoint,
   operation: VerifyOperation | ReadOperation | DocumentOperation,
   { members, bundle = EMPTY }: Arguments,
@@ -58,7 +58,7 @@ export async function askFree(
   }
 }
 
-/** @returns UTF-8 JSON @throws Problem `body_too_large` beyond what the endpoint takes over HTTP */
+/** @returns JSON, UTF-8 @throws Problem `body_too_large` above the endpoint's limit over HTTP */
 export function encodeWithin(value: unknown, endpoint: Endpoint): Uint8Array {
   return within(Buffer.from(JSON.stringify(value)), endpoint);
 }
@@ -69,10 +69,10 @@ function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {
   return bytes;
 }
 
-/** Of a call that brings no bundle at all. */
+/** Stands for the bundle of a call that has none. */
 const EMPTY = Buffer.from("{}");
 
-/** The parameters of the endpoint's path, of which nothing else may be among the arguments. */
+/** The parameters of the endpoint's path. @throws Problem `body_invalid` for any other argument */
 function parameters(args: JsonObject, { params = z.object() }: Endpoint): Readonly<Record<string, string>> {
   return validate(params.strict(), args) as Record<string, string>;
 }

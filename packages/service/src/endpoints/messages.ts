@@ -4,34 +4,34 @@ import { REQUEST_LIMITS } from "../catalogue/input.ts";
 /** How the messages of a protocol carry a bundle that is to be verified. */
 export type MessageForm = {
   protocol: keyof typeof FIND_CALL;
-  /** The tools, or skills, that take a bundle. */
+  /** The tools or skills that take a bundle. */
   verifying: readonly string[];
-  /** Their arguments that are no members of the bundle. */
+  /** Their arguments that are not members of the bundle. */
   beside: readonly string[];
 };
 
 /**
- * A message as a door goes on with it, or why it does not. A bundle in it is taken out, as its JSON in UTF-8: what is left
- * is as small as any request, whatever came.
+ * A message that was read, or why it was not. A bundle is taken out of it, as JSON in UTF-8: the rest is as small as any
+ * request.
  */
 export type MessageRead =
   | { message: JsonValue; bundle?: Uint8Array }
   | { notJson: string; pointer: string }
   | { tooLarge: string };
 
-/** Reads a message, a large one beside the event loop. @throws Problem `over_capacity` */
+/** Reads a message; a large one in the worker pool. @throws Problem `over_capacity` */
 export type ReadMessage = (body: Uint8Array, form: MessageForm) => Promise<MessageRead>;
 
 /** The largest bundle, and a request around it, in bytes. */
-export const MESSAGE_BYTES = (2048 + 96) * 1024;
-/** The largest request of a paid route, what may be said about it, and the message around both, in bytes. */
-export const REQUEST_BYTES = (64 + 16 + 16) * 1024;
-/** Of `_meta`, and of `metadata`, in bytes: a payment, which over HTTP has to fit into 16 KB of headers. */
-const ABOUT_BYTES = 16 * 1024;
+export const MAX_MESSAGE_BYTES = (2048 + 96) * 1024;
+/** The largest request of a paid route, its metadata, and the message around both, in bytes. */
+export const MAX_REQUEST_BYTES = (64 + 16 + 16) * 1024;
+/** Of `_meta` and of `metadata`, in bytes: they have the payment, which over HTTP must fit into 16 KB of headers. */
+const MAX_METADATA_BYTES = 16 * 1024;
 /** A bundle lies six deep in a message of A2A, three deep in one of MCP. */
-const LIMITS = { maxSize: MESSAGE_BYTES, maxDepth: 16 + 6, maxMembers: 4096 + REQUEST_LIMITS.maxMembers };
+const LIMITS = { maxSize: MAX_MESSAGE_BYTES, maxDepth: 16 + 6, maxMembers: 4096 + REQUEST_LIMITS.maxMembers };
 
-/** Reads a message where it is called. @param body UTF-8 */
+/** Reads a message in the calling thread. @param body UTF-8 */
 export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
   try {
     return take(parseJson(body, LIMITS), form, (text) => readText(text));
@@ -40,9 +40,9 @@ export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
   }
 }
 
-/** Reads a message that has no more bytes and members than a request has. @returns undefined for one that has */
+/** Reads a message of no more bytes and members than a request may have. @returns undefined for a larger one */
 export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRead | undefined {
-  if (body.length > REQUEST_BYTES) return undefined;
+  if (body.length > MAX_REQUEST_BYTES) return undefined;
   const limits = { ...LIMITS, ...REQUEST_LIMITS };
   try {
     return take(parseJson(body, limits), form, (text) => readText(text, limits));
@@ -59,7 +59,7 @@ function take(message: JsonValue, form: MessageForm, read: ReadText): MessageRea
   return { message, ...(bundle && { bundle }) };
 }
 
-/** @throws whatever is not about the JSON */
+/** @throws every error that is not about the JSON */
 function refusal(error: unknown): MessageRead {
   if (error instanceof JsonError) return { notJson: error.message, pointer: error.pointer };
   throw error;
@@ -69,7 +69,7 @@ function isTooMany(error: unknown): boolean {
   return error instanceof JsonError && error.code === "too_many";
 }
 
-/** A call in a message: the arguments of one that verifies, and whatever else the protocol lets be said with it. */
+/** A call in a message: its arguments, where it verifies a bundle, and the metadata that the protocol has beside them. */
 type FoundCall = { args: JsonObject | undefined; about: readonly (JsonValue | undefined)[] };
 
 const FIND_CALL = {
@@ -107,8 +107,8 @@ function withData(part: JsonObject, readText: ReadText): JsonObject {
 type ReadText = (text: string) => JsonValue | undefined;
 
 /**
- * @returns undefined where the text is no strict JSON: it stays what it is, for the door to refuse
- * @throws JsonError where its members are more than the limits that are given
+ * @returns undefined where the text is not strict JSON: it stays as it is, and the transport refuses it
+ * @throws JsonError where it has more members than the given limits allow
  */
 function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
   try {
@@ -127,16 +127,16 @@ function takeBundle(args: JsonObject, { beside }: MessageForm): Uint8Array {
     bundle[name] = value;
     delete args[name];
   }
-  // Of a buffer of its own: a thread hands that over.
+  // In a buffer of its own, which a worker can transfer.
   return new TextEncoder().encode(JSON.stringify(bundle));
 }
 
-/** What is too large about a message without its bundle; undefined where nothing is. */
+/** Describes what is too large in a message without its bundle. @returns undefined where nothing is */
 function excess(message: JsonValue, about: FoundCall["about"], isWhole: boolean): string | undefined {
-  if (about.some((said) => said !== undefined && sizeOf(said) > ABOUT_BYTES))
-    return `What is said about the call is larger than ${ABOUT_BYTES} bytes.`;
+  if (about.some((said) => said !== undefined && sizeOf(said) > MAX_METADATA_BYTES))
+    return `The metadata of the call is larger than ${MAX_METADATA_BYTES} bytes.`;
   const beside = isWhole ? "" : " beside the bundle";
-  if (sizeOf(message) > REQUEST_BYTES) return `The message is larger than ${REQUEST_BYTES} bytes${beside}.`;
+  if (sizeOf(message) > MAX_REQUEST_BYTES) return `The message is larger than ${MAX_REQUEST_BYTES} bytes${beside}.`;
   const { maxMembers } = REQUEST_LIMITS;
   if (countMembers(message) > maxMembers) return `The message has more than ${maxMembers} members and items${beside}.`;
   return undefined;
@@ -153,7 +153,7 @@ function countMembers(value: JsonValue): number {
   return held.reduce<number>((sum, one) => sum + countMembers(one), held.length);
 }
 
-/** The members of what is an object; none of anything else. */
+/** The members of an object; no members for any other value. */
 export function membersOf(value: JsonValue | undefined): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -14,16 +14,16 @@ import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "../
 import type { Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
-/** What an endpoint does, whichever door it is asked through. */
+/** What an endpoint does, whichever transport the request came over. */
 export type Operation = PaidOperation | VerifyOperation | ReadOperation | DocumentOperation;
 
-/** Sold: the door gives the subject and the payment to `admit`. */
+/** Sold: the transport gives the subject and the payment to `admit`. */
 export type PaidOperation = {
   kind: "paid";
   /**
-   * What a body asks for, normalised.
+   * The subject that a body asks for, normalised.
    *
-   * @param body as it was parsed; it is held to the endpoint's schema here
+   * @param body as parsed; it is checked by the endpoint's schema here
    * @throws Problem `body_invalid`
    */
   subject(body: unknown): Subject;
@@ -35,7 +35,7 @@ export type VerifyOperation = {
    * Verifies a bundle.
    *
    * @param bundle its JSON, UTF-8, at most the endpoint's `maxBytes`
-   * @param options.chain whether the chains are asked too
+   * @param options.chain whether the chains are checked too
    * @returns the report of a bundle that is verified
    * @throws Problem `bundle_rejected` with the report, and the others that `Verifier` names
    */
@@ -52,7 +52,7 @@ export type ReadOperation = {
   read(params: Readonly<Record<string, string>>): Representation | Promise<Representation>;
 };
 
-/** A text that stays as it is while what it is drawn from does. */
+/** A text that changes only when its source does. */
 export type DocumentOperation = { kind: "document"; text(): string };
 
 /** One of the endpoint's replies, of the media type that the catalogue names for it. */
@@ -135,7 +135,7 @@ function document(text: string): DocumentOperation {
   return { kind: "document", text: () => text };
 }
 
-/** Draws anew only when its source is another. */
+/** Draws the text again only when its source is another object. */
 function drawn<T extends object>(source: () => T, draw: (value: T) => string): DocumentOperation {
   let last: { value: T; text: string } | undefined;
   return {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { requireJson } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
 import { readBody } from "./body.ts";
-import { MESSAGE_BYTES, type MessageForm, type MessageRead, type ReadMessage } from "./messages.ts";
+import { MAX_MESSAGE_BYTES, type MessageForm, type MessageRead, type ReadMessage } from "./messages.ts";
 
 /** A message within its limits, or why the body is not JSON. */
 export type Received = Exclude<MessageRead, { tooLarge: string }>;
@@ -14,7 +14,7 @@ export async function receiveMessage(
   readMessage: ReadMessage,
 ): Promise<Received> {
   requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
-  const read = await readMessage(await readBody(incoming, MESSAGE_BYTES), form);
+  const read = await readMessage(await readBody(incoming, MAX_MESSAGE_BYTES), form);
   if ("tooLarge" in read) throw new Problem("body_too_large", read.tooLarge);
   return read;
 }

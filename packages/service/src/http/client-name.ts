@@ -2,11 +2,11 @@ import { isIPv4, isIPv6 } from "node:net";
 import { excerpt } from "@attestd/proof/excerpt";
 
 /**
- * The name under which a client's requests are counted: its IPv4 address, also where that is written as IPv6; of an IPv6
- * address the first 64 bits, all of which one client has to itself (RFC 4291, 2.5.4; RFC 6177).
+ * The name under which a client's requests are counted: its IPv4 address, also when mapped to IPv6; the first 64 bits of
+ * an IPv6 address, since one client has all of the rest (RFC 4291, 2.5.4; RFC 6177).
  *
- * @param address as a socket or a proxy gives it: with brackets, a port or a zone, or without
- * @returns for what is no address, an excerpt of it
+ * @param address from a socket or a proxy: with or without brackets, a port or a zone
+ * @returns an excerpt of the text where it is not an address
  */
 export function clientName(address: string): string {
   const bare = withoutPort(address.trim());

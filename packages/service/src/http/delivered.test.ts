@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Delivered } from "../calls/outcome.ts";
-import { DeliveredLately, requestName } from "./delivered.ts";
+import { createDeliveredCache, requestName } from "./delivered.ts";
 
 const answer = (body: string): Delivered => ({ kind: "delivered", body, receipt: "abc" });
 
 test("what was delivered is found by its request, until newer answers take its room", () => {
-  const lately = new DeliveredLately(27);
+  const lately = createDeliveredCache(27);
   lately.keep("first", answer("1234"));
   lately.keep("second", answer("12345"));
   expect(lately.find("first")).toEqual(answer("1234"));
@@ -17,7 +17,7 @@ test("what was delivered is found by its request, until newer answers take its r
 });
 
 test("an answer kept twice takes its room once, and one beyond all room is not kept", () => {
-  const lately = new DeliveredLately(19);
+  const lately = createDeliveredCache(19);
   for (let i = 0; i < 3; i++) lately.keep("first", answer("123456"));
   expect(lately.find("first")).toEqual(answer("123456"));
   lately.keep("large", answer("123456789012"));

@@ -4,27 +4,26 @@ import type { Delivered } from "../calls/outcome.ts";
 /** Bytes of requests, bundles and receipts that a route remembers. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+export type DeliveredCache = {
+  /** @param request of `requestName` */
+  find(request: string): Delivered | undefined;
+  /** Keeps an answer, and drops the oldest ones to make room. */
+  keep(request: string, answer: Delivered): void;
+};
+
 /**
  * The answers that a route delivered last, by request. A delivered bundle and its receipt never change, so the same
  * request, byte for byte, has the same answer without a look at the journal.
  */
-export class DeliveredLately {
-  readonly #answers: LRUCache<string, Delivered>;
-
-  constructor(maxBytes = MAX_BYTES) {
-    this.#answers = new LRUCache({ maxSize: maxBytes, sizeCalculation: sizeOf });
-  }
-
-  /** @param request of `requestName` */
-  find(request: string): Delivered | undefined {
+export function createDeliveredCache(maxBytes = MAX_BYTES): DeliveredCache {
+  const answers = new LRUCache<string, Delivered>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  return {
     // Not `get`: an answer gives way by the time of its delivery, however often it is replayed.
-    return this.#answers.peek(request);
-  }
-
-  /** Keeps an answer, and drops the oldest ones to make room. */
-  keep(request: string, answer: Delivered): void {
-    if (!this.#answers.has(request)) this.#answers.set(request, answer);
-  }
+    find: (request) => answers.peek(request),
+    keep(request, answer) {
+      if (!answers.has(request)) answers.set(request, answer);
+    },
+  };
 }
 
 function sizeOf({ body, receipt }: Delivered, request: string): number {

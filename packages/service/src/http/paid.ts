@@ -11,19 +11,19 @@ import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
-import { DeliveredLately, requestName } from "./delivered.ts";
+import { createDeliveredCache, requestName } from "./delivered.ts";
 
 export type PaidOptions = { admit: Admit; offers: Offers; origin: string };
 
-/** A paid route: reads the request as far as it can without asking anyone, and leaves the rest to `admit`. */
+/** Reads a paid request as far as possible without an upstream, and leaves the rest to `admit`. */
 export function paidHandler(
   endpoint: Endpoint,
   operation: PaidOperation,
   { admit, offers, origin }: PaidOptions,
 ): Handler {
   const { body } = endpoint;
-  const lately = new DeliveredLately();
-  const word = wording(resourceOf(endpoint, origin));
+  const delivered = createDeliveredCache();
+  const answerTo = outcomeAnswers(resourceOf(endpoint, origin));
 
   return async (incoming) => {
     const header = incoming.headers["payment-signature"]?.toString();
@@ -31,28 +31,28 @@ export function paidHandler(
     if (bytes.length === 0) {
       if (header !== undefined)
         throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
-      // A crawler's probe: it wants to see what this route costs (x402 discovery).
-      return word(paymentRequired(offers, undefined));
+      // A crawler's probe for the price (x402 discovery).
+      return answerTo(paymentRequired(offers, undefined));
     }
     requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
     const request = header === undefined ? undefined : requestName(header, bytes);
-    const delivered = request && lately.find(request);
-    if (delivered) return word(delivered);
+    const known = request && delivered.find(request);
+    if (known) return answerTo(known);
 
     const subject = operation.subject(parseInput(bytes));
     const payload = header === undefined ? undefined : decodePaymentHeader(header);
     const outcome = await admit(subject, payload);
-    if (request && outcome.kind === "delivered") lately.keep(request, outcome);
-    return word(outcome);
+    if (request && outcome.kind === "delivered") delivered.keep(request, outcome);
+    return answerTo(outcome);
   };
 }
 
-/** A demand for payment, as it is sent. */
+/** A 402: its body and PAYMENT-REQUIRED. */
 type Demand = { body: string; header: string };
 
-/** Words the outcomes of paid requests for a resource over HTTP (x402 v2, HTTP transport). */
-function wording(resource: Resource): (outcome: Outcome) => Answer {
-  /** Demands without a reason, which most answers of a paid route are: by their offers, the same until one changes. */
+/** Answers with the outcomes of paid requests for a resource (x402 v2, HTTP transport). */
+function outcomeAnswers(resource: Resource): (outcome: Outcome) => Answer {
+  /** 402s without a reason, which most answers of a paid route are, by their offers. */
   const known = new WeakMap<PaymentRequired["accepts"], Demand>();
 
   function demandOf(outcome: PaymentRequired): Demand {

@@ -4,16 +4,16 @@ import { Problem } from "../problems.ts";
 import { clientName } from "./client-name.ts";
 
 export type RateLimitOptions = {
-  /** Requests that one client may make in a minute, on this process. */
+  /** Requests that one client may make of this process in a minute. */
   perMinute: number;
-  /** Whether a proxy of ours stands in front and names the client in X-Forwarded-For. */
+  /** Whether a proxy of the operator names the client in X-Forwarded-For. */
   trustProxy: boolean;
 };
 
 /**
  * Counts a request.
  *
- * @throws Problem `too_many_requests` once the client has had its minute's share
+ * @throws Problem `too_many_requests` above the limit
  */
 export type RateLimit = (incoming: IncomingMessage) => Promise<void>;
 
@@ -30,7 +30,7 @@ export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): Ra
   };
 }
 
-/** By `clientName`. The last address is the one that our own proxy saw; those before it are the client's word. */
+/** The last address is the one that the proxy saw; the client may have made up those before it. */
 function clientOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
   return clientName(forwarded || (socket.remoteAddress ?? "unknown"));

@@ -4,7 +4,7 @@ import { problemAnswer } from "../endpoints/answer.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import { withCommonHeaders } from "./listener.ts";
 
-/** What Node finds wrong with a request before any of it reaches a listener; all else is `request_malformed`. */
+/** Node's errors of requests that do not reach a listener; every other one is `request_malformed`. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "body_too_large",
@@ -12,8 +12,9 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 /**
- * Answers requests that Node cannot read, in place of Node's own answers, which pages of other origins may not see: a
- * client whose payment is too long for the headers has to learn that, and not that there is no network.
+ * Answers requests that Node cannot parse. Node's own answers have no CORS headers: a page whose payment is too long for
+ * the headers would see a network error.
+ *
  * @param origin of this service, for the links
  */
 export function answerUnread(server: Server, origin: string): void {
@@ -23,7 +24,7 @@ export function answerUnread(server: Server, origin: string): void {
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
     const { incoming, outgoing } = begun.get(socket) ?? {};
-    // What is wrong comes after a request that is still to be answered, to whom this would be said, or amid its answer.
+    // An earlier request on this connection still waits for its answer, which this one must not replace or interrupt.
     const isOwed = outgoing !== undefined && !outgoing.writableFinished && (incoming?.complete || outgoing.headersSent);
     if (!socket.writable || isOwed) return void socket.destroy();
     socket.end(responseText(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
 import { SAME_HEADER } from "../calls/problems.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { type Arguments, askFree, encodeWithin } from "../endpoints/arguments.ts";
+import { type Arguments, callFree, encodeWithin } from "../endpoints/arguments.ts";
 import type { Operation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { Problem } from "../problems.ts";
@@ -17,12 +17,12 @@ export type CallOptions = {
   log: Logger;
 };
 
-/** A call of a tool, as it was parsed: the arguments, and the payment where one came with them. */
+/** A parsed call of a tool: the arguments, and the payment if there is one. */
 export type ToolCall = Arguments & { payment: JsonValue | undefined };
 
 /**
- * Calls a tool: gives its arguments to the endpoint's operation and words what comes of that. Whatever goes wrong is a
- * result too, with `isError`, so that a model sees it.
+ * Calls a tool: gives its arguments to the endpoint's operation and returns the result. A failure is a result too, with
+ * `isError`, so that a model sees it.
  */
 export async function callTool(
   name: string,
@@ -32,7 +32,7 @@ export async function callTool(
   { admit, origin, log }: CallOptions,
 ): Promise<CallToolResult> {
   try {
-    if (operation.kind !== "paid") return succeeded(await askFree(endpoint, operation, call));
+    if (operation.kind !== "paid") return succeeded(await callFree(endpoint, operation, call));
     encodeWithin(call.members, endpoint);
     const subject = operation.subject(call.members);
     const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);

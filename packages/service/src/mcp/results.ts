@@ -5,7 +5,7 @@ import { settlementOf } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
 import type { Problem } from "../problems.ts";
 
-/** @param text JSON of an object; it is sent as it is, and parsed beside that */
+/** @param text JSON of an object; it is sent as text and as structured content */
 export function succeeded(text: string): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
 }

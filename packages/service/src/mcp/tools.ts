@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Endpoint, Tool as ToolEntry } from "../catalogue/catalogue.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 
-/** A problem as a tool's result has it: there is no Retry-After header to carry the seconds. */
+/** A problem as a tool's result: it has the seconds of Retry-After, for which there is no header. */
 const ToolProblem = ProblemDocument.extend({
   retryAfter: z.int().min(1).optional().describe("Seconds after which the same call may succeed."),
 });
@@ -12,9 +12,9 @@ const HOW_TO_PAY =
   'Over MCP: an unpaid call results in an error whose structuredContent is x402\'s PaymentRequired. Call again with the same arguments and the signed PaymentPayload, as an object, in params._meta["x402/payment"]; the receipt is in the result\'s _meta["x402/payment-response"]. Where retry.sameHeader is true, money may have moved: call again with the same payment and sign nothing new.';
 
 /**
- * How MCP lists a tool: the endpoint's own description, input and output.
+ * Describes an endpoint as MCP lists it, with its own description, input and output.
  *
- * @param tool the endpoint's
+ * @param tool of the endpoint
  */
 export function describeTool(endpoint: Endpoint, { name, title, annotations }: ToolEntry): Tool {
   const { description, access } = endpoint;
@@ -40,8 +40,8 @@ function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
 }
 
 /**
- * A union of all that the tool may result in, errors too: clients of the 1.x SDK hold those to the schema as well. Its
- * root is an object, as revisions before 2026-07-28 ask.
+ * A union of every result of the tool, errors included: clients of the 1.x SDK check those by the schema too. Its root is
+ * an object, as revisions before 2026-07-28 require.
  */
 function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["outputSchema"]> {
   const problem = problems.includes("bundle_rejected") ? ToolProblem : ToolProblem.omit({ report: true });
@@ -56,8 +56,8 @@ function objectSchema(schema: z.ZodType): ObjectSchema {
 }
 
 /**
- * Without a dialect, and of base64 the one keyword that the standard has: clients' validators complain of a format that
- * they do not know, and the pattern would be a good part of the list.
+ * Leaves out the dialect, and the format and pattern of base64: clients' validators warn about a format that they do not
+ * know, and the pattern would make up a large part of the list.
  */
 function jsonSchema(schema: z.ZodType): { [keyword: string]: unknown } {
   const { $schema, ...keywords } = z.toJSONSchema(schema, {
