@@ -47,7 +47,7 @@ const data = (name: string, value: string) => `{"kind":"data","data":{"skill":"$
 const text = (name: string, value: string) =>
   `{"kind":"text","text":${JSON.stringify(`{"skill":"${name}","version":${value}}`)}}`;
 
-/** Every place of every door in which a value can lie, by the door. */
+/** Every place in a request that can have a value, by route group. */
 const PLACES: Readonly<Record<string, (value: (size: number) => string) => Hostile[]>> = {
   paid: (value) => [
     { path: "/attest", body: value(64 * KB) },
@@ -82,9 +82,9 @@ const PLACES: Readonly<Record<string, (value: (size: number) => string) => Hosti
   ],
 };
 
-export const DOORS: readonly string[] = Object.keys(PLACES);
+export const ROUTE_GROUPS: readonly string[] = Object.keys(PLACES);
 
-/** Every hostile request to a door. */
-export function hostileTo(door: string): Hostile[] {
-  return Object.values(VALUES).flatMap((value) => PLACES[door]?.(value) ?? []);
+/** Every hostile request to a route group. */
+export function hostileTo(group: string): Hostile[] {
+  return Object.values(VALUES).flatMap((value) => PLACES[group]?.(value) ?? []);
 }

@@ -1,4 +1,4 @@
-import { DOORS, type Hostile, hostileTo } from "./hostile-bodies.ts";
+import { type Hostile, hostileTo, ROUTE_GROUPS } from "./hostile-bodies.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { type Server, startBare, startNetworks } from "./server.ts";
 
@@ -7,22 +7,22 @@ const AT_ONCE = 4;
 const GOAL_MS = 20;
 
 /**
- * How long hostile bodies keep the event loop from anything else, at every door: the 99th percentile, over all of them, of
- * the longest stall while one of them is answered, beside node:http that parses the same bodies where it reads them.
+ * How long hostile bodies stall the event loop, over every transport: the 99th percentile, over all of them, of the longest
+ * stall while one of them is answered, beside node:http that parses the same bodies where it reads them.
  */
 export async function run(effort: Effort): Promise<Row[]> {
   await using networks = await startNetworks(1000);
   await using attestd = await startBare("stall-attestd.ts", [networks.settingsFile]);
   await using bare = await startBare("bare-stall.ts");
   const rows: Row[] = [];
-  for (const door of DOORS) {
-    const requests = hostileTo(door);
+  for (const group of ROUTE_GROUPS) {
+    const requests = hostileTo(group);
     const turns = await inTurns(
       { ...effort, turns: Math.min(effort.turns, 3), warmUp: 1 },
       () => stallOf(attestd, requests),
       () => stallOf(bare, requests),
     );
-    rows.push(judge(`stall-${door}`, "ms", turns, "share", { ours: GOAL_MS }));
+    rows.push(judge(`stall-${group}`, "ms", turns, "share", { ours: GOAL_MS }));
   }
   return rows;
 }

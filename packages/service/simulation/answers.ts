@@ -12,7 +12,7 @@ import type { Witness } from "./witness.ts";
 export type Answer =
   | Outcome
   | { kind: "problem"; code: ProblemCode }
-  /** What a door words as a 500. */
+  /** What a transport answers with 500. */
   | { kind: "broken"; error: unknown }
   | { kind: "disconnected" };
 

@@ -10,7 +10,7 @@ export type Sent = {
   accepted: PaymentRequirements;
   /** The payer's own name for the purchase (extension payment-identifier). */
   identifier?: string;
-  /** The name that a door gives to the purchase. */
+  /** The name that a transport gives to the purchase. */
   name?: string;
 };
 

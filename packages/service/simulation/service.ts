@@ -45,7 +45,7 @@ export type ServiceOptions = {
   defect: Defect;
 };
 
-/** The service in one process: what its doors and its operator reach. */
+/** The service in one process: what its transports and its operator reach. */
 export type Service = { admit: Admit; capacity: Capacity; runner: Runner; journal: Journal };
 
 /** ms by which a process's clock is wrong at most. */

@@ -8,7 +8,11 @@ export const PROBLEMS = {
     "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096).",
   ],
   body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
-  query_invalid: [400, "A query parameter has an invalid value", "`detail` names the parameter and the values that it takes."],
+  query_invalid: [
+    400,
+    "A query parameter has an invalid value",
+    "`detail` names the parameter and the values that it takes.",
+  ],
   payment_malformed: [
     400,
     "The payment cannot be decoded",
@@ -31,7 +35,11 @@ export const PROBLEMS = {
   ],
   source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
-  request_malformed: [400, "The request is not valid HTTP", "The connection is closed. No part of the request was read."],
+  request_malformed: [
+    400,
+    "The request is not valid HTTP",
+    "The connection is closed. No part of the request was read.",
+  ],
   not_found: [404, "No such resource", "`/llms.txt` lists what there is."],
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
   source_elsewhere: [404, "The transaction is in another block", "`height` is that of its block. Nothing was charged."],
@@ -53,7 +61,11 @@ export const PROBLEMS = {
     "One payment buys one thing. Send the request that it was first sent with, or make a new payment.",
   ],
   source_not_final: [409, "The source is not final yet", "Repeat after `Retry-After`. Nothing was charged."],
-  payment_refunded: [410, "The payment was refunded", "The operator sent the money back. Make a new payment to buy again."],
+  payment_refunded: [
+    410,
+    "The payment was refunded",
+    "The operator sent the money back. Make a new payment to buy again.",
+  ],
   body_too_large: [
     413,
     "The body is too large",
@@ -107,7 +119,11 @@ export const PROBLEMS = {
     "Repeat after `Retry-After`. Nothing was charged.",
   ],
   over_capacity: [503, "Too many calls are in flight", "Repeat after `Retry-After`. Nothing was charged."],
-  attestor_unfunded: [503, "The attestor cannot pay ledger fees", "The operator has been notified. Nothing was charged."],
+  attestor_unfunded: [
+    503,
+    "The attestor cannot pay ledger fees",
+    "The operator has been notified. Nothing was charged.",
+  ],
   attestor_key_unusable: [
     503,
     "The attestor's key may no longer sign",

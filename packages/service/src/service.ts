@@ -69,7 +69,7 @@ const DISK_REFRESH_MS = 2_000;
  * They are free, so that what they take of an upstream's patience must leave most of it to paid calls.
  */
 const VERIFIED_ONLINE = { most: 4, mostWaiting: 64, perSecond: 8 };
-/** Where each kind is sold over HTTP; receipts and facilitators are told it, whichever door the subject was bought through. */
+/** The endpoint that sells each kind; receipts and facilitators name it, over whichever transport the subject was bought. */
 const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
 /**

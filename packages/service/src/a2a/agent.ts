@@ -53,7 +53,8 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
       throw fault("/message/taskId", "must name the task that is paid for");
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
-    if (operation.kind !== "paid") return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
+    if (operation.kind !== "paid")
+      return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
     encodeWithin(args, endpoint);
     const task = { skill, subject: operation.subject(args) };
     return requirePayment(ids.issue(task), task);

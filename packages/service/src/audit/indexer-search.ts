@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
+import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Span } from "./facts.ts";
@@ -32,7 +32,7 @@ export class IndexerSearch {
   readonly name: string;
   readonly #http: HttpProvider;
 
-  constructor({ url, token }: Endpoint) {
+  constructor({ url, token }: UpstreamNode) {
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
     this.#http = new HttpProvider({ url, headers });
     this.name = this.#http.name;

@@ -297,7 +297,7 @@ describe("admission", () => {
     });
   });
 
-  describe("of a purchase that a door has named", () => {
+  describe("of a purchase that a transport has named", () => {
     const name = "task";
 
     test("finds it under that name, and answers another payment, whoever's, with what the first came to", async () => {
@@ -324,7 +324,7 @@ describe("admission", () => {
     });
   });
 
-  test("does not wait for the bundle of a door that does not", async () => {
+  test("does not wait for the bundle where the transport does not", async () => {
     perform = stuck;
     const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }));
     expect(problem.code).toBe("settlement_pending");

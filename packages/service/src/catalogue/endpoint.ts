@@ -25,8 +25,8 @@ export type RequestBody = {
   /** By name. */
   examples?: Readonly<Record<string, unknown>>;
   /**
-   * Absent: the door holds the body to the schema. `operation`: whatever takes the body does so itself, because what it
-   * finds wrong with the schema is part of its answer.
+   * Absent: the transport checks the body by the schema. `operation`: the operation does, because a fault in the schema is
+   * part of its answer.
    */
   checkedBy?: "operation";
 };
@@ -45,7 +45,7 @@ export type Skill = { id: string; name: string; tags: readonly string[] };
 /** One endpoint, as it is routed, validated, described and offered to agents. */
 export type Endpoint = {
   method: "GET" | "POST";
-  /** Hono's notation: `:name` is a path parameter. */
+  /** `:name` is a path parameter. */
   path: string;
   access: Access;
   tag: Tag;

@@ -16,7 +16,7 @@ export class ConfigError extends Error {
 }
 
 /** One upstream node. */
-export type Endpoint = { url: string; token?: string };
+export type UpstreamNode = { url: string; token?: string };
 
 /** A facilitator; `auth` is the value of its Authorization header. */
 export type FacilitatorSettings = { url: string; auth?: string };
@@ -47,9 +47,9 @@ export type Config = {
   database: { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
   sandbox: boolean;
   /** The ledger: its genesis hash in base64, and its CAIP-2 name. */
-  algorand: { genesisHash: string; caip2: string; algod: Endpoint[]; indexer: Endpoint[] };
-  base?: { rpc: Endpoint[]; confirmation: Level; blockConfirmation: Level };
-  solana?: { rpc: Endpoint[] };
+  algorand: { genesisHash: string; caip2: string; algod: UpstreamNode[]; indexer: UpstreamNode[] };
+  base?: { rpc: UpstreamNode[]; confirmation: Level; blockConfirmation: Level };
+  solana?: { rpc: UpstreamNode[] };
   /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
   extraSourceChains: string[];
   /** Both seeds have 32 bytes: of the account, and of the ML-DSA-65 key. */
@@ -278,7 +278,7 @@ function readSecret(setting: string, path: string): string {
   }
 }
 
-function withTokens(prefix: string, urls: string[], tokens: string[] | undefined): Endpoint[] {
+function withTokens(prefix: string, urls: string[], tokens: string[] | undefined): UpstreamNode[] {
   if (tokens && tokens.length !== urls.length)
     throw new ConfigError(`${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
   return urls.map((url, i) => ({ url, ...(tokens?.[i] && { token: tokens[i] }) }));

@@ -10,7 +10,7 @@ const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["ski
 const examiner = createExaminer(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
 afterAll(() => examiner.close());
 
-/** Read as a door has it read: where it is called, or, when it is large, on a thread. */
+/** Read as a transport reads it: in the calling thread, or in the worker pool when it is large. */
 async function read(text: string, form: MessageForm) {
   const read = await examiner.readMessage(Buffer.from(text), form);
   if ("message" in read && read.bundle) return { ...read, bundle: Buffer.from(read.bundle).toString() };

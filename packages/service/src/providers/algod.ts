@@ -8,7 +8,7 @@ import {
   type MsgpackValue,
 } from "@attestd/proof";
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
+import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";
 import { unavailable } from "./provider.ts";
 
@@ -73,7 +73,7 @@ export class Algod {
   readonly #genesisHash: string;
 
   /** @param genesisHash base64, 32 bytes: of the network that the node must be on */
-  constructor({ url, token }: Endpoint, genesisHash: string) {
+  constructor({ url, token }: UpstreamNode, genesisHash: string) {
     this.#http = new HttpProvider({ url, headers: token === undefined ? {} : { "x-algo-api-token": token } });
     this.name = this.#http.name;
     this.#genesisHash = genesisHash;

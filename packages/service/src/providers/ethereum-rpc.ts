@@ -1,7 +1,7 @@
 import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
+import type { UpstreamNode } from "../config/config.ts";
 import { hexBytes } from "./hex-bytes.ts";
 import { type CallOptions, JsonRpc } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
@@ -61,7 +61,7 @@ export type Head = "latest" | "safe" | "finalized";
 export class EthereumRpc extends JsonRpc {
   readonly #chainId: number;
 
-  constructor(endpoint: Endpoint, chainId: number) {
+  constructor(endpoint: UpstreamNode, chainId: number) {
     super(endpoint);
     this.#chainId = chainId;
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
+import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";
 
 const round = z.int().nonnegative();
@@ -16,7 +16,7 @@ export class Indexer {
   readonly name: string;
   readonly #http: HttpProvider;
 
-  constructor({ url, token }: Endpoint) {
+  constructor({ url, token }: UpstreamNode) {
     // An indexer reads the first; hosts with one gateway for algod and indexer read the second.
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
     this.#http = new HttpProvider({ url, headers });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Endpoint } from "../config/config.ts";
+import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";
 import { unavailable } from "./provider.ts";
 
@@ -36,7 +36,7 @@ export abstract class JsonRpc {
   #isNetworkChecked = false;
 
   /** @param endpoint its token is sent as a bearer token */
-  constructor({ url, token }: Endpoint) {
+  constructor({ url, token }: UpstreamNode) {
     this.#http = new HttpProvider({
       url,
       ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),

@@ -13,7 +13,7 @@ export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>
 /**
  * The identity of a subject: what a payment is bound to.
  *
- * It leaves out route, transport, price and spelling, so that one payment means one thing on every door.
+ * It leaves out route, transport, price and spelling, so that one payment means one thing over every transport.
  *
  * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
  */

@@ -16,7 +16,7 @@ export type VerifierOptions = {
   genesisHash: string;
 };
 
-/** Verifies bundles for the doors. */
+/** Verifies bundles for the transports. */
 export interface Verifier {
   /**
    * Verifies a bundle without asking anyone.

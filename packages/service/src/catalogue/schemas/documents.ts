@@ -26,7 +26,7 @@ export const PaymentTerms = named(
     .describe("What a paid call costs and how it is paid, by x402."),
 );
 
-const Links = z.record(z.string(), Link).describe("Other documents and doors, by name.");
+const Links = z.record(z.string(), Link).describe("Other documents and transports, by name.");
 
 export const Discovery = named(
   "Discovery",
