@@ -1,14 +1,14 @@
-import { createThreads, type ThreadsOptions } from "../workers/pool.ts";
+import { createWorkerPool, type WorkerPoolOptions } from "../workers/pool.ts";
 import { type BlockWork, blockWork } from "./block-work.ts";
 
-/** Threads on which blocks are worked through. */
+/** A worker pool for the block work. */
 export interface BlockWorkers {
   readonly work: BlockWork;
-  /** Ends the threads; what they have under way is rejected. */
+  /** Ends the workers; their jobs are rejected. */
   close(): Promise<void>;
 }
 
-export function createBlockWorkers(options: Pick<ThreadsOptions, "most" | "background">): BlockWorkers {
-  const threads = createThreads(new URL("./block-worker.ts", import.meta.url), options);
-  return { work: blockWork(threads.run), close: threads.close };
+export function createBlockWorkers(options: Pick<WorkerPoolOptions, "maxWorkers" | "background">): BlockWorkers {
+  const pool = createWorkerPool(new URL("./block-worker.ts", import.meta.url), options);
+  return { work: blockWork(pool.run), close: pool.close };
 }

@@ -36,7 +36,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const { ledger, rounds } = followLedger(config, nodes.algorand, log, clock);
   opened.defer(() => rounds.stop());
   const rails = await openRails({ config, nodes, rounds, clock, signal });
-  const blockWorkers = createBlockWorkers({ most: config.workers });
+  const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
   const seen = (txnId: string) => rounds.seen(txnId);
   const chains = sourceChains(config, { nodes: nodes.algorand, baseNodes: nodes.base, seen, work: blockWorkers.work });
@@ -56,7 +56,7 @@ export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
  */
 export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
   const { algorand: nodes, base: baseNodes } = openNodes(config, log);
-  const blockWorkers = createBlockWorkers({ most: 1, background: true });
+  const blockWorkers = createBlockWorkers({ maxWorkers: 1, background: true });
   const { work } = blockWorkers;
   return {
     chains: sourceChains(config, { nodes, baseNodes, work }),

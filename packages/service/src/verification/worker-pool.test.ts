@@ -11,8 +11,8 @@ afterEach(async () => {
   for (const examiner of open.splice(0)) await examiner.close();
 });
 
-function start(most: number, history = () => ours): Examiner {
-  const examiner = createExaminer(most, history);
+function start(maxWorkers: number, history = () => ours): Examiner {
+  const examiner = createExaminer(maxWorkers, history);
   open.push(examiner);
   return examiner;
 }

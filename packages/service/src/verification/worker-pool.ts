@@ -4,12 +4,12 @@ import type { KeyHistory } from "@attestd/proof/trust";
 import type { ChainName } from "../chains/chain.ts";
 import { type MessageRead, type ReadMessage, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";
-import { createThreads } from "../workers/pool.ts";
+import { createWorkerPool } from "../workers/pool.ts";
 
-/** What offline verification comes to, or why the bundle is no JSON. */
+/** The result of offline verification, or why the body is not JSON. */
 export type Examined = { report: VerifyReport; claims?: Claims } | { notJson: string };
 
-/** What a bundle says that its chains can be asked about; without its proof, which may be large. */
+/** What a bundle states that its chains can confirm; without its proof, which may be large. */
 export type Claims = {
   chain: ChainName;
   source?: BundleSource;
@@ -18,65 +18,64 @@ export type Claims = {
   attestor: Bundle["attestor"];
 };
 
-/** What its threads do. */
+/** The functions of its workers. */
 export type ExaminerJob = "examine" | "readMessage";
 
-/** Verifies bundles, and reads large messages, on other threads: either takes as long as several paid requests. */
+/** Verifies bundles, and reads large messages, in a worker pool: either takes as long as several paid requests. */
 export interface Examiner {
   /**
    * @param body the bundle's JSON, UTF-8
-   * @param type the only type of bundle that is taken
-   * @param options.asksChain whether the chains are asked next: then `claims` are given where they may be
-   * @throws Problem `over_capacity` while too much is waiting already
+   * @param type the only type of bundle that is accepted
+   * @param options.asksChain whether the chains are asked next: then the result has `claims` where they may be asked
+   * @throws Problem `over_capacity` while too many bytes are waiting
    */
   examine(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<Examined>;
-  /** Reads a message of an agent: here where it is small. */
+  /** Reads a message of an agent: in this thread when it is small. */
   readMessage: ReadMessage;
   close(): Promise<void>;
 }
 
-/** A signature is verified in a fraction of a millisecond, in which the next bundle should already be there. */
-const JOBS_A_THREAD = 16;
-/** What bundles and messages that wait for a thread may take, in bytes: some thousands of the usual size. */
-const MOST_WAITING = 2 ** 26;
+/** A signature is verified in a fraction of a millisecond: the next bundle should be there by then. */
+const MAX_JOBS_PER_WORKER = 16;
+/** Bytes of the bundles and messages that wait for a worker: some thousands of the usual size. */
+const MAX_WAITING_BYTES = 2 ** 26;
 
 /**
- * @param most threads
- * @param history the keys that are trusted, as far as they are known now; the same object until it changes
+ * @param history the trusted keys as they are known now; the same object until they change
  */
-export function createExaminer(most: number, history: () => KeyHistory): Examiner {
-  const threads = createThreads(new URL("./worker.ts", import.meta.url), {
-    most,
-    each: JOBS_A_THREAD,
+export function createExaminer(maxWorkers: number, history: () => KeyHistory): Examiner {
+  const pool = createWorkerPool(new URL("./worker.ts", import.meta.url), {
+    maxWorkers,
+    maxJobsPerWorker: MAX_JOBS_PER_WORKER,
     background: true,
   });
   let shared: KeyHistory | undefined;
-  let waiting = 0;
+  let waitingBytes = 0;
 
   async function run(name: ExaminerJob, body: Uint8Array, how: unknown): Promise<unknown> {
-    if (waiting + body.length > MOST_WAITING)
+    if (waitingBytes + body.length > MAX_WAITING_BYTES)
       throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
-    // A copy, to hand over: of a buffer that others share, a message would carry the whole.
+    // A copy, to transfer: Node's small buffers share one ArrayBuffer, which would be transferred whole.
     const bytes = new Uint8Array(body);
     const size = bytes.length;
-    waiting += size;
+    waitingBytes += size;
     try {
-      return await threads.run(name, [bytes, how], [bytes.buffer]);
+      return await pool.run(name, [bytes, how], [bytes.buffer]);
     } finally {
-      waiting -= size;
+      waitingBytes -= size;
     }
   }
 
   return {
     async examine(body, type, { asksChain } = { asksChain: false }) {
       const known = history();
-      if (known !== shared) threads.share(known);
+      if (known !== shared) pool.share(known);
       shared = known;
       return (await run("examine", body, { type, asksChain })) as Examined;
     },
     async readMessage(body, form) {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
-    close: () => threads.close(),
+    close: () => pool.close(),
   };
 }

@@ -20,7 +20,7 @@ answerJobs(
     trust = history as KeyHistory;
     crypto.pin(trust.keys.map(({ pqPublicKey }) => fromBase64(pqPublicKey)));
   },
-  // A message's bundle, which was made here.
+  // The bundle of a message: made by this worker, in a buffer of its own.
   (value) => {
     const { bundle } = value as { bundle?: unknown };
     return bundle instanceof Uint8Array ? [bundle.buffer as ArrayBuffer] : [];

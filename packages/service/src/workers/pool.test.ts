@@ -4,19 +4,22 @@ import { DecodeError } from "@attestd/proof/encoding";
 import { afterEach, expect, it } from "vitest";
 import { testAlgorandBlock, testBaseBlock } from "../../../../test/bundles/bundles.ts";
 import { blockWork, runBlockWork } from "../chains/block-work.ts";
-import { createThreads, type Threads } from "./pool.ts";
+import { createWorkerPool, type WorkerPool } from "./pool.ts";
 
 const BACKGROUND = constants.priority.PRIORITY_BELOW_NORMAL;
 const here = blockWork(runBlockWork);
-const open: Threads[] = [];
+const open: WorkerPool[] = [];
 afterEach(async () => {
-  for (const threads of open.splice(0)) await threads.close();
+  for (const pool of open.splice(0)) await pool.close();
 });
 
-function start(most: number, each = 1) {
-  const threads = createThreads(new URL("../chains/block-worker.ts", import.meta.url), { most, each });
-  open.push(threads);
-  return { threads, work: blockWork(threads.run) };
+function start(maxWorkers: number, maxJobsPerWorker = 1) {
+  const pool = createWorkerPool(new URL("../chains/block-worker.ts", import.meta.url), {
+    maxWorkers,
+    maxJobsPerWorker,
+  });
+  open.push(pool);
+  return { pool, work: blockWork(pool.run) };
 }
 
 const { transactions } = testBaseBlock(30);
@@ -25,8 +28,8 @@ it.each([
   [2, 1],
   [2, 7],
   [1, 100],
-])("gives on %i threads with %i jobs each what it gives here", async (most, each) => {
-  const { work } = start(most, each);
+])("gives on %i workers with %i jobs each what it gives here", async (maxWorkers, maxJobsPerWorker) => {
+  const { work } = start(maxWorkers, maxJobsPerWorker);
   const proofs = await Promise.all(transactions.map((_, index) => work.proveItem(transactions, index)));
   for (const [index, proof] of proofs.entries()) expect(proof).toEqual(await here.proveItem(transactions, index));
 });
@@ -35,9 +38,12 @@ it.skipIf(platform() !== "linux")(
   "leaves the processor to others in the background, and them their priority",
   async () => {
     const before = nices();
-    const threads = createThreads(new URL("../chains/block-worker.ts", import.meta.url), { most: 1, background: true });
-    open.push(threads);
-    await blockWork(threads.run).proveItem(transactions, 0);
+    const pool = createWorkerPool(new URL("../chains/block-worker.ts", import.meta.url), {
+      maxWorkers: 1,
+      background: true,
+    });
+    open.push(pool);
+    await blockWork(pool.run).proveItem(transactions, 0);
     const lowered = (all: readonly number[]) => all.filter((nice) => nice === BACKGROUND).length;
     expect(lowered(nices())).toBe(lowered(before) + 1);
   },
@@ -62,10 +68,10 @@ it("tells data that are malformed from defects, and goes on after both", async (
 });
 
 it("rejects what is under way or waiting when it is closed, and what comes after", async () => {
-  const { threads, work } = start(1);
+  const { pool, work } = start(1);
   const asked = [0, 1, 2].map((index) => work.proveItem(transactions, index));
   const settled = Promise.allSettled(asked);
-  await threads.close();
+  await pool.close();
   expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   await expect(work.proveItem(transactions, 0)).rejects.toThrow("were ended");
 });

@@ -1,137 +1,132 @@
 import { Worker } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
 
-/** One function to be run on a thread. */
+/** A function to run, by its name. Arguments and results are cloned (structured clone). */
 export type Job = { id: number; name: string; args: readonly unknown[] };
-/** What is handed over with a job or an outcome, and not copied. */
-export type Handed = readonly ArrayBuffer[];
-/** What it gave, or why it did not. */
-export type Outcome = { id: number } & ({ value: unknown } | { error: string; malformed: boolean });
-/** What a thread is told: work, and what all work on it goes by from now on. */
-export type Telling = { jobs: readonly Job[] } | { premises: unknown };
+/** Buffers that are transferred with a job or a result instead of cloned. */
+export type Transfer = readonly ArrayBuffer[];
+export type JobResult = { id: number } & ({ value: unknown } | { error: string; malformed: boolean });
+/** To a worker: jobs, or the value that all later jobs share. */
+export type WorkerMessage = { jobs: readonly Job[] } | { shared: unknown };
 
-export type ThreadsOptions = {
-  /** How many threads there may be. */
-  most: number;
-  /**
-   * How many jobs a thread may have: more than one keep it busy while its answers are on their way, which pays for jobs
-   * that are shorter than the way.
-   */
-  each?: number;
-  /** Whether the work waits for others: they get what processor time the process leaves, where the system can do that. */
+export type WorkerPoolOptions = {
+  maxWorkers: number;
+  /** Jobs that a worker may have at once: more than one keep it busy while results and next jobs are on their way. */
+  maxJobsPerWorker?: number;
+  /** Whether the workers run at a lower priority than the process, on systems that can. */
   background?: boolean;
 };
 
-/** What a thread is started with. */
-export type ThreadData = { background: boolean };
+export type WorkerData = { background: boolean };
 
-/** Threads that run functions of plain data. */
-export interface Threads {
+export interface WorkerPool {
   /**
-   * @param handed of the arguments, what is handed over: nobody may use it here any more
-   * @returns what the function gives
-   * @throws DecodeError what the function threw as such; Error anything else, and when the threads are closed
+   * @param transfer buffers of the arguments; the caller MUST NOT use them any more
+   * @returns the function's result
+   * @throws DecodeError when the function threw one; Error for any other error, and when the pool is closed
    */
-  run(name: string, args: readonly unknown[], handed?: Handed): Promise<unknown>;
-  /** Tells every thread, now and later, what its functions go by; jobs that are given afterwards see it. */
-  share(premises: unknown): void;
-  /** Ends the threads; what they have under way is rejected. */
+  run(name: string, args: readonly unknown[], transfer?: Transfer): Promise<unknown>;
+  /** Gives every worker, also those started later, a value; jobs that are run afterwards see it. */
+  share(value: unknown): void;
+  /** Ends the workers; their jobs are rejected. */
   close(): Promise<void>;
 }
 
-type Pending = Job & { handed: Handed; resolve: (value: unknown) => void; reject: (error: Error) => void };
-type Thread = { worker: Worker; pending: Map<number, Pending> };
+type Pending = Job & { transfer: Transfer; resolve: (value: unknown) => void; reject: (error: Error) => void };
+type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
 
 /**
- * Each thread is started when there is work for which no other is free, and keeps no process alive. What comes within
- * one turn of the event loop goes to a thread in one message.
+ * A worker is started when no other is free for a job, and keeps no process alive. Jobs of one turn of the event loop go
+ * to a worker in one message.
  *
- * @param file the module that `answerJobs` is called in
+ * @param file the module that calls `answerJobs`
  */
-export function createThreads(file: URL, { most, each = 1, background = false }: ThreadsOptions): Threads {
-  const threads = new Set<Thread>();
+export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerPool {
+  const { maxWorkers, maxJobsPerWorker = 1, background = false } = options;
+  const workers = new Set<PooledWorker>();
   let waiting: Pending[] = [];
   let shared: unknown;
   let isDue = false;
   let closed = false;
   let lastId = 0;
 
-  function start(): Thread {
-    const worker = new Worker(file, { workerData: { background } satisfies ThreadData });
+  function start(): PooledWorker {
+    const worker = new Worker(file, { workerData: { background } satisfies WorkerData });
     worker.unref();
-    const thread: Thread = { worker, pending: new Map() };
-    threads.add(thread);
-    worker.on("message", (outcomes: Outcome[]) => {
-      for (const outcome of outcomes) {
-        const job = thread.pending.get(outcome.id);
-        thread.pending.delete(outcome.id);
-        if (job) settle(job, outcome);
+    const pooled: PooledWorker = { worker, pending: new Map() };
+    workers.add(pooled);
+    worker.on("message", (results: JobResult[]) => {
+      for (const result of results) {
+        const job = pooled.pending.get(result.id);
+        pooled.pending.delete(result.id);
+        if (job) settle(job, result);
       }
-      handOut();
+      dispatch();
     });
-    let failure = new Error("a thread has ended");
+    let failure = new Error("a worker has ended");
     worker.on("error", (error: Error) => {
       failure = error;
     });
     worker.on("exit", () => {
-      threads.delete(thread);
-      for (const { reject } of thread.pending.values()) reject(failure);
-      if (!closed) handOut();
+      workers.delete(pooled);
+      for (const { reject } of pooled.pending.values()) reject(failure);
+      if (!closed) dispatch();
     });
-    if (shared !== undefined) worker.postMessage({ premises: shared } satisfies Telling);
-    return thread;
+    if (shared !== undefined) worker.postMessage({ shared } satisfies WorkerMessage);
+    return pooled;
   }
 
-  /** The thread that is to have the next job; undefined while each has enough. */
-  function next(): Thread | undefined {
-    let free: Thread | undefined;
-    for (const thread of threads) if (!free || thread.pending.size < free.pending.size) free = thread;
-    if ((!free || free.pending.size > 0) && threads.size < most) return start();
-    return free && free.pending.size < each ? free : undefined;
+  /** The worker for the next job; undefined while every worker has enough. */
+  function next(): PooledWorker | undefined {
+    let free: PooledWorker | undefined;
+    for (const pooled of workers) if (!free || pooled.pending.size < free.pending.size) free = pooled;
+    if ((!free || free.pending.size > 0) && workers.size < maxWorkers) return start();
+    return free && free.pending.size < maxJobsPerWorker ? free : undefined;
   }
 
-  function handOut(): void {
+  function dispatch(): void {
     isDue = false;
-    const given = new Map<Thread, { jobs: Job[]; handed: ArrayBuffer[] }>();
+    const batches = new Map<PooledWorker, { jobs: Job[]; transfer: ArrayBuffer[] }>();
     let taken = 0;
     for (const pending of waiting) {
-      const thread = next();
-      if (!thread) break;
+      const pooled = next();
+      if (!pooled) break;
       taken++;
-      thread.pending.set(pending.id, pending);
-      const { id, name, args, handed } = pending;
-      const parcel = given.get(thread) ?? { jobs: [], handed: [] };
-      parcel.jobs.push({ id, name, args });
-      parcel.handed.push(...handed);
-      given.set(thread, parcel);
+      pooled.pending.set(pending.id, pending);
+      const { id, name, args, transfer } = pending;
+      const batch = batches.get(pooled) ?? { jobs: [], transfer: [] };
+      batch.jobs.push({ id, name, args });
+      batch.transfer.push(...transfer);
+      batches.set(pooled, batch);
     }
     waiting = waiting.slice(taken);
-    for (const [{ worker }, { jobs, handed }] of given) worker.postMessage({ jobs } satisfies Telling, handed);
+    for (const [{ worker }, { jobs, transfer }] of batches)
+      worker.postMessage({ jobs } satisfies WorkerMessage, transfer);
   }
 
   return {
-    run(name, args, handed = []) {
-      if (closed) return Promise.reject(new Error("the threads were ended"));
+    run(name, args, transfer = []) {
+      if (closed) return Promise.reject(new Error("the workers were ended"));
       return new Promise((resolve, reject) => {
-        waiting.push({ id: ++lastId, name, args, handed, resolve, reject });
-        if (!isDue) setImmediate(handOut);
+        waiting.push({ id: ++lastId, name, args, transfer, resolve, reject });
+        if (!isDue) setImmediate(dispatch);
         isDue = true;
       });
     },
-    share(premises) {
-      shared = premises;
-      for (const { worker } of threads) worker.postMessage({ premises } satisfies Telling);
+    share(value) {
+      shared = value;
+      for (const { worker } of workers) worker.postMessage({ shared } satisfies WorkerMessage);
     },
     async close() {
       closed = true;
-      const ended = new Error("the threads were ended");
+      const ended = new Error("the workers were ended");
       for (const { reject } of waiting.splice(0)) reject(ended);
-      await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+      await Promise.all([...workers].map(({ worker }) => worker.terminate()));
     },
   };
 }
 
-function settle({ resolve, reject }: Pending, outcome: Outcome): void {
-  if ("value" in outcome) resolve(outcome.value);
-  else reject(outcome.malformed ? new DecodeError(outcome.error) : new Error(outcome.error));
+function settle({ resolve, reject }: Pending, result: JobResult): void {
+  if ("value" in result) resolve(result.value);
+  else reject(result.malformed ? new DecodeError(result.error) : new Error(result.error));
 }

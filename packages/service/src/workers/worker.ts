@@ -1,35 +1,36 @@
 import { constants, platform, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { DecodeError } from "@attestd/proof/encoding";
-import type { Handed, Job, Outcome, Telling, ThreadData } from "./pool.ts";
+import type { Job, JobResult, Transfer, WorkerData, WorkerMessage } from "./pool.ts";
 
 /**
- * Makes this thread one of `createThreads`.
+ * Makes this thread a worker of a `WorkerPool`.
+ *
  * @param run runs a function by its name
- * @param rely takes what the functions go by from now on
- * @param handOver what of a value is handed over: nothing on this thread may use it any more
+ * @param onShared receives each value that the pool shares
+ * @param transferOf the buffers of a result to transfer; this thread MUST NOT use them any more
  */
 export function answerJobs(
   run: (name: string, args: readonly unknown[]) => unknown,
-  rely: (premises: unknown) => void = () => undefined,
-  handOver: (value: unknown) => Handed = () => [],
+  onShared: (value: unknown) => void = () => undefined,
+  transferOf: (result: unknown) => Transfer = () => [],
 ): void {
   const port = parentPort;
-  if (!port) throw new Error("answerJobs is called on a thread");
-  // On Linux alone a thread has a priority of its own; elsewhere this would be the whole process' (setpriority(2), "Bugs").
-  if ((workerData as ThreadData).background && platform() === "linux")
+  if (!port) throw new Error("answerJobs is called in a worker");
+  // Only on Linux a thread has its own priority; elsewhere this would set that of the process (setpriority(2), "Bugs").
+  if ((workerData as WorkerData).background && platform() === "linux")
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  port.on("message", (telling: Telling) => {
-    if ("premises" in telling) return rely(telling.premises);
-    void Promise.all(telling.jobs.map(answer)).then((outcomes) => {
+  port.on("message", (message: WorkerMessage) => {
+    if ("shared" in message) return onShared(message.shared);
+    void Promise.all(message.jobs.map(answer)).then((results) => {
       port.postMessage(
-        outcomes,
-        outcomes.flatMap((outcome) => ("value" in outcome ? handOver(outcome.value) : [])),
+        results,
+        results.flatMap((result) => ("value" in result ? transferOf(result.value) : [])),
       );
     });
   });
 
-  async function answer({ id, name, args }: Job): Promise<Outcome> {
+  async function answer({ id, name, args }: Job): Promise<JobResult> {
     try {
       return { id, value: await run(name, args) };
     } catch (error) {
