@@ -5,11 +5,10 @@ import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 import { exampleFile } from "./example.ts";
 
-// Builds the page, into `dist` or the folder that is named: run by `npm ci`, and by whoever changed the page. Nothing
-// is fetched.
+// Builds the page into `dist`, or into the folder given as argument. `npm ci` runs it. Nothing is fetched.
 
 const { build } = await import("esbuild").catch(() => {
-  // An installation without development dependencies: the service then says at `/` that there is no page.
+  // Without development dependencies the service answers at `/` that there is no page.
   console.warn("esbuild is not installed here, so the page is not built");
   process.exit(0);
 });
@@ -17,7 +16,7 @@ const { build } = await import("esbuild").catch(() => {
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));
 
-/** Packages by which a program signs with keys of its own. The page signs with the reader's wallet and drops them. */
+/** Packages that sign with keys of the program. The page signs with the reader's wallet and does not need them. */
 const NOT_HERE = ["algosdk", "viem*", "@solana/*", "@x402/avm*", "@x402/evm*", "@x402/svm*", "@x402/core/client"];
 
 const COMMON = {
@@ -33,12 +32,12 @@ const COMMON = {
   write: false,
 } as const satisfies BuildOptions;
 
-/** The page's files by their paths in the URL. */
+/** The page's files by URL path. */
 const files = new Map<string, string | Uint8Array>();
 
 /**
- * Bundles one entry, and what it loads later, under names that change with their contents.
- * @returns their paths in the URL, the entry's own first
+ * Bundles an entry and the chunks that it loads, under names with a hash of their contents.
+ * @returns their URL paths, the entry's own first
  */
 async function asset(
   name: string,
@@ -67,7 +66,7 @@ const [style] = await asset("style", "style.css");
 const source = await readFile(join(HERE, "index.html"), "utf8");
 files.set("/icon.svg", await readFile(join(HERE, "icon.svg")));
 files.set("/example.json", exampleFile());
-// What the script imports at once is fetched beside it, not after it.
+// Preloads what the script imports at once.
 const shared = chunks.filter((path) => path.startsWith("/assets/chunk-"));
 const preloads = shared.map((path) => `  <link rel="modulepreload" href="${path}">\n`).join("");
 files.set(

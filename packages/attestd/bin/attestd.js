@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that an old system Node can start it: attestd itself needs the Node which npm installed beside
-// it as a platform package (`optionalDependencies` of the workspace), and is run by that one.
+// Plain JavaScript, so that an old system Node can run it: it starts attestd with the newer Node that npm installed as a
+// platform package (`optionalDependencies` of the workspace).
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
@@ -50,7 +50,7 @@ function run(node) {
     process.stderr.write(`attestd: ${node} does not start: ${error.message}\n`);
     process.exitCode = 2;
   });
-  // The shell's own convention for a process that a signal ended.
+  // The shell's convention for a process that a signal ended.
   child.on("exit", (code, signal) => {
     process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
   });

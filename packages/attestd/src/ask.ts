@@ -2,10 +2,10 @@ import { createInterface } from "node:readline/promises";
 import type { Streams } from "./terminal.ts";
 
 /**
- * Asks the person at the terminal a question to be answered with yes; anything else is a no.
+ * Asks a question at the terminal. Only yes counts as yes.
  *
- * @returns undefined where nobody is there to answer
- * @throws AbortError on Ctrl-C, and where the input ends
+ * @returns undefined without a terminal
+ * @throws AbortError on Ctrl-C, and at the end of the input
  */
 export async function ask(
   { stdin, stderr }: Streams,
@@ -14,7 +14,7 @@ export async function ask(
 ): Promise<boolean | undefined> {
   if (!stdin.isTTY || !stderr.isTTY) return undefined;
   const readline = createInterface({ input: stdin, output: stderr });
-  // The terminal is in raw mode now: Ctrl-C is a key, not yet a signal.
+  // The terminal is in raw mode, so Ctrl-C does not send a signal by itself.
   readline.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
     const answer = await readline.question(`${question} [y/N] `, { signal });

@@ -6,9 +6,9 @@ const UNPAID = "Nothing was paid.";
 const IS_IT_RUNNING = "Is the sandbox running? It is started by: attestd sandbox";
 
 /**
- * What an error of the purchase means to the person who ran it: what happened, why, what next.
+ * Turns an error of a purchase into a message: what happened, why, and what to do next.
  *
- * @param purchase.storedIn the file in which the signed payment waits, where there is one
+ * @param purchase.storedIn the file of the signed payment, if there is one
  * @param purchase.inSandbox whether the service is that of the sandbox in the current folder
  */
 export function attestFailure(
@@ -57,7 +57,7 @@ function refused(problem: Problem | undefined, why: string, storedIn: string | u
     case "source_not_final":
       return fail(EXIT.notPaid, what, why, UNPAID, "Run the same command again in some minutes.");
     default:
-      // The service names every case in which money may have moved.
+      // These codes mark every case in which money may have moved.
       return fail(EXIT.notPaid, what, why, ...(/^(payment|http)_/.test(problem?.code ?? "http_") ? [] : [UNPAID]));
   }
 }
@@ -75,7 +75,7 @@ function unfinished(problem: Problem | undefined, why: string, fail: Fail): Fail
   }
 }
 
-/** The error's message; for one that hides its cause, with it. */
+/** The error's message, with the cause when the service is unreachable. */
 function sentence({ message, code, problem, cause }: AttestError): string {
   if (problem?.detail) return problem.detail;
   const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;

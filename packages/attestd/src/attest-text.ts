@@ -5,7 +5,7 @@ import type { Working } from "./live-line.ts";
 import { basisLine, evidence, warnings } from "./report-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What a step is followed by. */
+/** What follows each step. */
 const NEXT: Record<Progress["step"], string> = {
   offered: "signing",
   signed: "paying and recording",
@@ -13,7 +13,7 @@ const NEXT: Record<Progress["step"], string> = {
   waiting: "waiting for the bundle",
 };
 
-/** Says each step of a purchase when it is done, and on the last line what comes next. */
+/** Prints each step of a purchase when it is done, and what comes next on the live line. */
 export function progressLines(out: Terminal, working: Working): (progress: Progress) => void {
   return (progress) => {
     working.say(NEXT[progress.step]);
@@ -29,7 +29,7 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
   };
 }
 
-/** Says what came of it; of a bundle that is not verified, nothing that it claims. */
+/** Prints the result; for a bundle that is not verified, none of its claims. */
 export function conclusion(
   out: Terminal,
   { bundle, report, receipt }: Attestation,

@@ -8,7 +8,7 @@ const VERDICTS: Record<AuditReport["verdict"], { mark: Mark; text: string }> = {
 };
 const MARKS: Record<Severity, Mark> = { violation: "fail", open: "warning", information: "unknown" };
 
-/** Prints a report for people: the verdict, what was read and counted, the invariants, what was found. */
+/** Prints a report for people: the verdict, counts, what was read, the invariants, the findings. */
 export function printReport(report: AuditReport, out: Terminal): void {
   const { mark, text } = VERDICTS[report.verdict];
   out.marked(mark, text);

@@ -6,7 +6,7 @@ import { EXIT, Failure } from "./failure.ts";
 /**
  * Runs one command line.
  *
- * @param args what stands after `attestd`
+ * @param args the arguments after `attestd`
  * @returns the exit code
  */
 export async function run(args: readonly string[], environment: Environment): Promise<number> {
@@ -18,7 +18,7 @@ export async function run(args: readonly string[], environment: Environment): Pr
     await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    // Commander has told its own errors; help and the version end so too, with 0.
+    // Commander has printed its own errors. Help and the version end in the same way, with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.usage;
     if (!(error instanceof Failure)) throw error;
     const { err } = environment;

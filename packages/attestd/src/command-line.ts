@@ -12,9 +12,8 @@ import type { Environment, Running } from "./environment.ts";
 import { EXIT } from "./failure.ts";
 
 /**
- * The table of all commands, with their arguments, options and texts: what is parsed by it, its help and its completion
- * are all drawn from here. Each command's module, and with it its libraries, is loaded only when that command runs:
- * checking a bundle loads no chain library.
+ * The table of all commands, with their arguments, options and texts. Parsing, help and completion all use it. The module
+ * of a command, with its libraries, is loaded only when the command runs: checking a bundle loads no chain library.
  */
 export function commandLine(environment: Environment, finish: Running["finish"]): Command {
   const { out, err } = environment;

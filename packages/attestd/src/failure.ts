@@ -12,10 +12,10 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends a command: what happened, and below it why, and what to do next. */
+/** Ends a command with an exit code: what happened and, in further lines, why and what to do next. */
 export class Failure extends Error {
   readonly exitCode: number;
-  /** Lines below the first. */
+  /** Further lines. */
   readonly more: readonly string[];
 
   constructor(exitCode: number, what: string, more: readonly string[] = [], cause?: unknown) {
@@ -26,7 +26,14 @@ export class Failure extends Error {
   }
 }
 
-/** A sentence for an error of the file system. @param what was asked for */
+/** Rejects with a `Failure` for an error of the file system, e.g. `can't read x.json`. */
+export function failsFor(exitCode: ExitCode, action: string, what: "file" | "folder" = "file", ...next: string[]) {
+  return (error: unknown): never => {
+    throw new Failure(exitCode, `can't ${action}`, [fileTrouble(error, what), ...next], error);
+  };
+}
+
+/** A sentence for an error of the file system. @param what the command wanted */
 export function fileTrouble(error: unknown, what: "file" | "folder" = "file"): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case "ENOENT":

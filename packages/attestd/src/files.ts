@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, unlink } from "node:fs/promises";
-import { EXIT, Failure, fileTrouble } from "./failure.ts";
+import { EXIT, Failure, failsFor } from "./failure.ts";
 
 /**
- * Writes a file so that whoever reads it sees all of it or what stood there before, also after a power cut.
+ * Writes a file atomically and durably: readers see either the old or the new content, also after a power cut.
  *
  * @param mode permissions of a new file
  */
@@ -23,14 +23,12 @@ export async function writeWhole(path: string, data: string | Uint8Array, mode: 
 }
 
 /**
- * Reads a JSON object that an option named.
+ * Reads a JSON object from a file.
  *
  * @throws Failure `unreadable`
  */
 export async function readJsonObject(path: string): Promise<Record<string, unknown>> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new Failure(EXIT.unreadable, `can't read ${path}`, [fileTrouble(error)]);
-  });
+  const text = await readFile(path, "utf8").catch(failsFor(EXIT.unreadable, `read ${path}`));
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -2,10 +2,10 @@ import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
 /**
- * Takes a lock that the operating system frees when the process ends, however it ends: SQLite's lock on an otherwise
- * empty file. A file with a process id would outlive a `kill -9`, and its number would come to name another process.
+ * Takes a lock that the operating system releases however the process ends: SQLite's lock on an otherwise empty file. A
+ * file with a process id would survive a `kill -9`, and its id could later be that of another process.
  *
- * @returns undefined when another process holds it
+ * @returns undefined when another process has it
  */
 export function lockFile(path: string): Disposable | undefined {
   const database = new DatabaseSync(path);
@@ -16,7 +16,7 @@ export function lockFile(path: string): Disposable | undefined {
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
-  // The holder removes the file when it is done. One that was locked in between is no longer the file of that name.
+  // The owner removes the file when it is done: a file that was locked just then no longer has that name.
   if (!existsSync(path)) {
     database.close();
     return lockFile(path);

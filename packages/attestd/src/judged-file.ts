@@ -1,4 +1,4 @@
-import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
+import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import {
   ALGORAND_MAINNET,
   type Bundle,
@@ -12,14 +12,14 @@ import {
 import type { CertificateJudgement } from "@attestd/web";
 import type { BundleInFile } from "@attestd/web/bundle-file";
 import { historyOf } from "@attestd/web/trust-basis";
-import { notJson, readBundle, Unreadable } from "./bundle-file.ts";
+import { notJson, readBundle } from "./bundle-file.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 import { type Believed, pinnedKeys, readKeys, trustOptions } from "./keys-file.ts";
 import { isSandboxLedger, sandboxKeys, standingSandbox } from "./sandbox-folder.ts";
 
-/** Options by which every command that checks bundles is told whom to believe, and whom to ask. */
-export type Whom = {
+/** Options of every command that checks bundles: the keys to trust, and the service to ask. */
+export type TrustOptions = {
   keys?: string;
   kid?: string[];
   ledger?: string;
@@ -27,15 +27,15 @@ export type Whom = {
   service?: string;
 };
 
-/** What came of one file. */
+/** The result for one file. */
 export type Result = { file: string } & (
   | {
       kind: "judged";
       report: VerifyReport;
       bundle: Bundle | undefined;
-      /** UTF-8 of the bundle: of the file, or of what a certificate carries. */
+      /** UTF-8 of the bundle: the file, or what a certificate carries. */
       bytes: Uint8Array;
-      /** Of a certificate: whether its words are those of the bundle in it. */
+      /** For a certificate: whether its text is that of its bundle. */
       certificate?: CertificateJudgement;
       /** Why the ledger could not be asked. */
       ledgerTrouble?: string;
@@ -43,8 +43,8 @@ export type Result = { file: string } & (
   | { kind: "unreadable"; why: string }
 );
 
-/** @returns undefined where nothing is named and no sandbox stands here. @throws Failure */
-export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believed | undefined> {
+/** @returns undefined when no keys are given and there is no sandbox here. @throws Failure */
+export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<Believed | undefined> {
   if (kid) return pinnedKeys(kid, ledger);
   if (ledger)
     throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record", ["Name them too: --kid KID."]);
@@ -53,11 +53,11 @@ export async function whoIsBelieved({ keys, kid, ledger }: Whom): Promise<Believ
 }
 
 /**
- * A sandbox's service is asked unbidden only about what that sandbox recorded: it is no witness for another ledger.
- * @returns undefined where the chains are not to be asked. @throws Failure `usage`
+ * The sandbox's service is the default only for bundles of that sandbox: it knows no other ledger.
+ * @returns undefined without `--chain`. @throws Failure `usage`
  */
 export async function serviceToAsk(
-  { chain, service }: Whom,
+  { chain, service }: TrustOptions,
   believed: Believed | undefined,
 ): Promise<string | undefined> {
   if (!chain) {
@@ -75,7 +75,7 @@ export async function serviceToAsk(
  * Reads and checks the bundle in a file.
  *
  * @param file a path, or `-` for standard input
- * @param service to compare with the chains, where that is wanted
+ * @param service that compares with the chains; undefined for none
  */
 export async function judgeFile(
   file: string,
@@ -92,13 +92,13 @@ export async function judgeFile(
     if (service === undefined || !mayAskChain(report)) return { ...found, report };
     return { ...found, ...(await online(service, bytes, report)) };
   } catch (error) {
-    const unreadable = error instanceof JsonError ? notJson(error) : error;
-    if (unreadable instanceof Unreadable) return { kind: "unreadable", file, why: unreadable.message };
+    if (error instanceof JsonError) return { kind: "unreadable", file, why: notJson(error) };
+    if (error instanceof Failure) return { kind: "unreadable", file, why: error.message };
     throw error;
   }
 }
 
-/** What makes certificates is loaded for them alone. */
+/** Loads the code for certificates only for a certificate. */
 async function certificateOf(contents: BundleInFile & { file: Uint8Array }, believed: Believed | undefined) {
   if (contents.from === "json") return {};
   const { certificateIn } = await import("@attestd/web");
@@ -109,7 +109,7 @@ async function online(service: string, bytes: Uint8Array, report: VerifyReport) 
   try {
     return { report: await withChainOf(service, bytes, report) };
   } catch (error) {
-    if (error instanceof LedgerNotAsked) return { report, ledgerTrouble: error.message };
+    if (error instanceof AttestError) return { report, ledgerTrouble: error.message };
     throw error;
   }
 }

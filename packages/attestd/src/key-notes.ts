@@ -1,24 +1,22 @@
 import { algorandCaip2, fromBase64, type KeyHistory, keyNotePrefix, type RecordedNote } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/trailing";
+import { EXIT, Failure } from "./failure.ts";
 
-/** An indexer, and the token that it asks for, where it does. */
+/** An indexer, and its token if it needs one. */
 export type Indexer = { url: string; token?: string | undefined };
-
-/** The indexer could not be asked; a sentence for people. */
-export class IndexerNotAsked extends Error {}
 
 type Listed = { id: string; sender: string; note?: string; "confirmed-round": number; "genesis-hash": string };
 type Page = { transactions: Listed[]; "next-token"?: string };
 
 const TIMEOUT_MS = 30_000;
-/** Key notes are few: more pages than this are no answer to our question. */
-const MOST_PAGES = 100;
+/** Key notes are few: an indexer that returns more pages is faulty. */
+const MAX_PAGES = 100;
 
 /**
- * The key notes of an attestor, as an indexer shows them (Algorand's indexer API, v2). Its word is taken: ask one that
- * has nothing to do with the attestor, or several.
+ * The key notes of an attestor according to an indexer (Algorand's indexer API, v2). Its answers are not verified: ask one
+ * that is independent of the attestor, or several.
  *
- * @throws IndexerNotAsked
+ * @throws Failure `unreachable`
  */
 export async function recordedKeyNotes(indexer: Indexer, { ledger, keys }: KeyHistory): Promise<RecordedNote[]> {
   const notes: RecordedNote[] = [];
@@ -44,26 +42,30 @@ export async function recordedKeyNotes(indexer: Indexer, { ledger, keys }: KeyHi
 
 async function* listed({ url, token }: Indexer, query: URLSearchParams): AsyncGenerator<Listed> {
   const transactions = `${withoutTrailing(url, "/")}/v2/transactions`;
-  // Its own name for it, and algod's, under which hosted nodes take it.
+  // The indexer's own header, and algod's, which hosted nodes expect.
   const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
-  for (let count = 0; count < MOST_PAGES; count += 1) {
+  for (let count = 0; count < MAX_PAGES; count += 1) {
     const { transactions: page, "next-token": next } = await ask(`${transactions}?${query}`, headers);
     yield* page;
     if (!next || page.length === 0) return;
     query.set("next", next);
   }
-  throw new IndexerNotAsked(`${new URL(url).origin} lists without end.`);
+  throw notAsked(`${new URL(url).origin} lists without end.`);
 }
 
 async function ask(url: string, headers: Record<string, string>): Promise<Page> {
   const { origin } = new URL(url);
-  // A redirect would hand the token on.
+  // A redirect would send the token to another host.
   const options = { headers, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
   const response = await fetch(url, options).catch((cause) => {
-    throw new IndexerNotAsked(`No answer from ${origin}.`, { cause });
+    throw notAsked(`No answer from ${origin}.`, cause);
   });
   const page = (await response.json().catch(() => undefined)) as Page | undefined;
   if (response.ok && Array.isArray(page?.transactions)) return page;
   const why = response.status === 401 || response.status === 403 ? "it wants a token" : "no list of transactions";
-  throw new IndexerNotAsked(`${origin} answered ${response.status}: ${why}.`);
+  throw notAsked(`${origin} answered ${response.status}: ${why}.`);
+}
+
+function notAsked(why: string, cause?: unknown): Failure {
+  return new Failure(EXIT.unreachable, "couldn't ask the ledger", [why], cause);
 }

@@ -1,25 +1,25 @@
 import { type Look, type Output, printable } from "./terminal.ts";
 
-/** Work that takes its time. */
+/** Work in progress. */
 export type Working = {
-  /** What is under way now; its time begins anew. Nothing, while something else has the screen. */
+  /** Sets the text and restarts its time; undefined hides the line. */
   say(what: string | undefined): void;
 } & Disposable;
 
-/** The last line of a screen, redrawn in its place while something is under way. */
+/** The last line of a screen, redrawn in place while work is in progress. */
 export type LiveLine = {
   working(what?: string): Working;
-  /** Lets something be written to the screen, above the line. */
+  /** Calls `write`, whose output goes above the line. */
   around(write: () => void): void;
 };
 
-/** What is done sooner than this is not worth a line that comes and goes, in ms. */
-const PATIENCE_MS = 300;
+/** Work that takes less time shows no line. */
+const SHOWN_AFTER_MS = 300;
 const REDRAW_MS = 100;
 /** ECMA-48: carriage return, erase to the end of the line. */
 const ERASE = "\r\u001b[K";
 
-/** @param stream where it is drawn, if that is a terminal that can erase */
+/** @param stream draws only if this is a terminal that can erase */
 export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
   if (!stream.isTTY || isDumb) return { working: () => SILENT, around: (write) => write() };
   let what: string | undefined;
@@ -36,7 +36,7 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
     drawn = line;
   };
   const drawLate = () => {
-    if (drawn !== undefined || performance.now() - begun >= PATIENCE_MS) draw();
+    if (drawn !== undefined || performance.now() - begun >= SHOWN_AFTER_MS) draw();
   };
   const erase = () => {
     if (drawn !== undefined) stream.write(ERASE);
@@ -71,12 +71,12 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
 
 const SILENT: Working = { say: () => undefined, [Symbol.dispose]: () => undefined };
 
-/** The beginning of a text that fits a number of columns: a line that wraps cannot be erased. */
+/** Cuts a text to a number of columns: a wrapped line cannot be erased. */
 function fitting(text: string, columns: number): string {
   let width = 0;
   return [...text]
     .filter((character) => {
-      // Other scripts have characters of two columns.
+      // Characters of other scripts may take two columns.
       width += character > "\u00ff" ? 2 : 1;
       return width <= columns;
     })

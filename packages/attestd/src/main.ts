@@ -6,7 +6,7 @@ const environment = readEnvironment();
 let lost: NodeJS.ErrnoException | undefined;
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    // Whoever read our output may be gone, as `| head` is; what we were asked to do is done nevertheless.
+    // The reader of our output may be gone, as with `| head`; the command still does its work.
     if (error.code !== "EPIPE") lost ??= error;
   });
 }
@@ -16,9 +16,9 @@ process.on("exit", () => {
   process.exitCode ||= EXIT.unreadable;
 });
 
-// In a folder of the user's own: in Node's default, a shared one, others could leave code.
+// In a folder of the user: in Node's shared default folder others could place code.
 keepCompiledCode(environment.cacheFolder);
 const { run } = await import("./cli.ts");
 process.exitCode = await run(process.argv.slice(2), environment);
-// An open standard input, or a request that nobody waits for any more, would hold the process.
+// An open standard input or an abandoned request would keep the process running.
 if (process.exitCode === EXIT.interrupted) process.exit();

@@ -6,11 +6,11 @@ const JOURNAL_IN_USE = "another process has this journal open";
 const SETTINGS = "Settings come from the environment, and from a file: --env FILE.";
 
 /**
- * What an error of an operator's command means: what happened, why, what next.
+ * Turns an error of an operator's command into a message: what happened, why, and what to do next.
  *
- * Errors are told apart by their names, so that this loads no chain library.
+ * Compares errors by name, so that no chain library is loaded.
  *
- * @param what could not be done
+ * @param what was not done
  */
 export function operatorFailure(error: unknown, what: string, stop: AbortSignal): Failure {
   if (error instanceof Failure) return error;

@@ -7,14 +7,21 @@ import {
   mayAskChain,
   type VerifyReport,
 } from "@attestd/proof";
-import { conclusionOfFile, type FileConclusion, type FileFindings, makersWord } from "@attestd/web/file-verdict";
+import {
+  conclusionOfFile,
+  type FileConclusion,
+  type FileFindings,
+  ledgerName,
+  makersWord,
+  recordedTime,
+} from "@attestd/web/file-verdict";
 import { hostOf } from "@attestd/web/printable";
 import { basisSentence, dateOf, historyOf, type StatedBasis, statedBasis } from "@attestd/web/trust-basis";
 import { OUTCOMES, STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
 import type { Believed } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
-/** A report's conclusion as the command shows it, in the page's words. */
+/** A report's conclusion in the command, worded as on the page. */
 export type Verdict = { mark: Mark; heading: string };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
@@ -29,7 +36,7 @@ const MARKS: Record<FileConclusion, Mark> = {
   uncompared: "unknown",
 };
 
-/** What a check means when it failed and has no values to show. */
+/** The text of a failed check that has no values to show. */
 const FAILED: Record<CheckName, string> = {
   schema: "missing, extra or malformed",
   keyTrust: "in no key history here",
@@ -43,20 +50,20 @@ const FAILED: Record<CheckName, string> = {
   chainAttest: "not found, or different",
 };
 
-/** Checks of more than one statement, where the name of the check does not tell which is wrong. */
-const NEEDS_PLACE: readonly CheckName[] = ["schema", "note", "chainAttest"];
+/** Checks of several members, for which the pointer is shown too. */
+const WITH_POINTER: readonly CheckName[] = ["schema", "note", "chainAttest"];
 
 export function verdict(judged: Reported): Verdict {
   const state = conclusionOfFile(judged);
   return { mark: MARKS[state], heading: STATES[state].heading };
 }
 
-/** What a verdict is made of. */
+/** The input of a verdict. */
 export type Reported = FileFindings & { bundle: Bundle | undefined };
 
 /**
- * The lines below a verdict: what was attested, by whom, and what was checked; or, for a refused bundle, what failed and
- * nothing of what it claims.
+ * The lines below a verdict: what was attested, by whom, and what was checked. For a rejected bundle: what failed, and
+ * none of its claims.
  */
 export function evidence(judged: Reported, believed: Believed | undefined, out: Terminal): string[] {
   const { report, bundle } = judged;
@@ -65,13 +72,12 @@ export function evidence(judged: Reported, believed: Believed | undefined, out: 
   if (state === "altered" || state === "uncompared") return [...certificateLines(judged, out), basisLine(believed)];
   if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(believed)];
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
-  const { recordedAt } = report;
-  const time = recordedAt === undefined ? "" : `, ${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
+  const time = recordedTime(report);
   const { kid = "", status } = report.attestor;
   const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
-    `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time}`,
+    `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
     ...(report.receipt ? [`outcome: ${OUTCOMES[report.receipt.status]}`] : []),
     `signed by ${by}`,
     basisLine(believed),
@@ -81,7 +87,7 @@ export function evidence(judged: Reported, believed: Believed | undefined, out: 
   ];
 }
 
-/** What there is to say of a certificate's own words. */
+/** Lines about a certificate's own text. */
 function certificateLines({ certificate }: Reported, out: Terminal): string[] {
   if (certificate === undefined) return [];
   if (certificate.words === "pass") return [makersWord(certificate.making)];
@@ -92,26 +98,21 @@ function certificateLines({ certificate }: Reported, out: Terminal): string[] {
   return [...values, WORDS_OF_CERTIFICATE.fail];
 }
 
-/** Whose keys a verdict rests on. */
+/** The keys that a verdict rests on, as a phrase. */
 export function basisLine(believed: Believed | undefined): string {
   const [first = "", ...rest] = basisSentence(believed?.basis).replace(/\.$/, "");
   return first.toLowerCase() + rest.join("");
 }
 
-/** The same, for programs. */
+/** The keys that a verdict rests on, for programs. */
 export function stated(believed: Believed | undefined): StatedBasis | null {
   return believed ? statedBasis(believed.basis) : null;
 }
 
-/** What a verified bundle has against it. */
+/** The warnings about a verified bundle. */
 export function warnings({ warnings: found }: VerifyReport, believed: Believed | undefined): string[] {
   const date = believed ? dateOf(believed.basis) : "";
   return found.map((warning) => WARNINGS[warning](date));
-}
-
-/** A sandbox's ledger is not Algorand. */
-function ledgerName({ warnings: found }: VerifyReport): string {
-  return found.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
 }
 
 /** What was attested. */
@@ -137,10 +138,10 @@ function refusal(report: VerifyReport, trust: Believed["trust"] | undefined, out
 }
 
 function reason({ check, stated, computed, pointer, message }: Failure, out: Terminal): string {
-  const where = pointer && NEEDS_PLACE.includes(check) ? `${pointer} ` : "";
+  const where = pointer && WITH_POINTER.includes(check) ? `${pointer} ` : "";
   if (stated === undefined || computed === undefined) return `${where}${message ?? FAILED[check]}`;
   const source = check === "keyTrust" ? "the key history says" : "computed";
-  // Two ledgers begin alike.
+  // Values with the same beginning are shown in full.
   const show = out.head(stated) === out.head(computed) ? (value: string) => value : out.head;
   return `${where}stated ${show(stated)}, ${source} ${show(computed)}`;
 }

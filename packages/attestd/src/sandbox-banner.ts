@@ -3,7 +3,7 @@ import type { SandboxDescription } from "./sandbox-description.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "./sandbox-folder.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Says what there is, and the commands that buy and check one attestation: ids whole, so that they can be pasted. */
+/** Prints what the sandbox has, and commands that buy and check one attestation, complete for pasting. */
 export async function printBanner(out: Terminal, sandbox: SandboxDescription, dir: string): Promise<void> {
   const { serviceUrl, sampleTransactions } = sandbox;
   const elsewhere = sandboxFolder(dir).path !== sandboxFolder(DEFAULT_FOLDER).path;

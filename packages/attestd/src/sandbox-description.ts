@@ -2,15 +2,14 @@ import type { Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
 
-/** Where everything of a sandbox is; a member whose network is not there is absent. */
+/** The addresses of a sandbox; members of an absent network are absent. */
 export type SandboxDescription = ReturnType<typeof descriptionOf>;
 
-/** The members of an entry of the key history that concern people who look for the attestor. */
 type AttestorKey = { algorandAddress: string; kid: string; pqPublicKey: string };
 
 /**
- * Writes `keys.json`, as the service publishes it, and then `sandbox.json`, each whole: who sees `sandbox.json` finds
- * everything it names.
+ * Writes `keys.json`, as the service publishes it, and then `sandbox.json`, both atomically: when `sandbox.json` exists,
+ * everything that it names does too.
  */
 export async function describeSandbox(
   folder: SandboxFolder,

@@ -7,7 +7,7 @@ import { type Believed, readKeys } from "./keys-file.ts";
 
 export const DEFAULT_FOLDER = ".attestd";
 
-/** Names in the folder of a sandbox. `sandbox.json` is written last: where it stands, so does all the rest. */
+/** Paths in the folder of a sandbox. `sandbox.json` is written last: when it exists, so do the others. */
 export function sandboxFolder(folder: string) {
   const path = resolve(folder);
   return {
@@ -23,13 +23,13 @@ export function sandboxFolder(folder: string) {
 
 export type SandboxFolder = ReturnType<typeof sandboxFolder>;
 
-/** The sandbox of the current folder: where commands look when they are not told otherwise. */
+/** The sandbox of the current folder, which is the default of commands. */
 export type StandingSandbox = { folder: SandboxFolder; serviceUrl: string };
 
 /**
- * The files of `./.attestd` may have come with whatever else is in this folder, from anyone. So they say where a sandbox
- * is, which is on this machine, and nothing of the world outside.
- * @returns undefined where none stands in `./.attestd`, or what stands there is of another machine
+ * Anyone may have written the files of `./.attestd`, which may have come with the current folder. So they are used only
+ * for a sandbox on this machine.
+ * @returns undefined when `./.attestd` has no sandbox, or one of another machine
  */
 export async function standingSandbox(): Promise<StandingSandbox | undefined> {
   const folder = sandboxFolder(DEFAULT_FOLDER);
@@ -39,9 +39,9 @@ export async function standingSandbox(): Promise<StandingSandbox | undefined> {
 }
 
 /**
- * The key history of the sandbox in `./.attestd`. Its verdicts come with the warning that they are of no real ledger.
- * @returns undefined where there is none
- * @throws Failure `usage` for one that speaks of more than a sandbox
+ * The key history of the sandbox in `./.attestd`. Verdicts by it carry the warning that its ledger is not real.
+ * @returns undefined when there is none
+ * @throws Failure `usage` for a history of more than a sandbox
  */
 export async function sandboxKeys(): Promise<(Believed & { trust: KeyHistory }) | undefined> {
   const { keys } = sandboxFolder(DEFAULT_FOLDER);
@@ -56,7 +56,7 @@ export async function sandboxKeys(): Promise<(Believed & { trust: KeyHistory }) 
   ]);
 }
 
-/** The public networks of Algorand that people take for real. */
+/** The public networks of Algorand. */
 const PUBLIC_LEDGERS: readonly string[] = [
   ALGORAND_MAINNET,
   // TestNet and BetaNet, by their genesis hashes.

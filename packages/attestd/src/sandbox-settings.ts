@@ -7,9 +7,9 @@ import type { SandboxFolder } from "./sandbox-folder.ts";
 type Settings = Record<string, string | undefined>;
 
 /**
- * The service's settings in a sandbox: those that an operator would give, and a new key of the attestor.
+ * The service's settings in a sandbox, as an operator would write them, with a new key of the attestor.
  *
- * @param address where the service listens; port 0 picks a free one
+ * @param address that the service listens on; port 0 picks a free one
  */
 export function newServiceSettings(
   networks: Sandbox,
@@ -38,16 +38,16 @@ export function newServiceSettings(
   };
 }
 
-/** Names above, and those that would contradict them: the sandbox decides these for the service that it starts. */
+/** The settings above and those that would contradict them, which the sandbox sets for its service. */
 const DECIDED_HERE =
   /^(HOST|PORT|PUBLIC_URL|MCP_URL|DATABASE_URL|(ALGOD|INDEXER)_(URL|TOKEN)|(BASE|SOLANA)_RPC_URL|ALGORAND_GENESIS_HASH|ATTESTOR_(MNEMONIC|PQ_SEED)(_FILE)?|PAY_TO_\w+|\w*FACILITATOR_(URL|AUTH)(_FILE)?|PROVIDER_QUORUM|SANDBOX_SOURCE_CHAINS)$/;
 
-/** The environment for the sandbox's service: settings that it leaves open (a price, a log level) pass through. */
+/** The environment for the sandbox's service: all other settings, such as a price or a log level, pass through. */
 export function childVariables(variables: Readonly<Settings>): Settings {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => !DECIDED_HERE.test(name)));
 }
 
-/** Writes the settings as `attestd serve --env` reads them. They hold keys, of this sandbox alone: mode 0600. */
+/** Writes the settings for `attestd serve --env`. They contain the sandbox's keys: mode 0600. */
 export async function writeSettings(folder: SandboxFolder, settings: Settings): Promise<void> {
   const lines = Object.entries(settings).filter(([, value]) => value);
   await writeWhole(folder.settings, `${lines.map(([name, value]) => `${name}="${value}"`).join("\n")}\n`, 0o600);

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EXIT, Failure, fileTrouble } from "./failure.ts";
+import { EXIT, Failure, failsFor } from "./failure.ts";
 
 /**
- * Writes a secret to a new file that only its owner can read; it survives the loss of power once this resolves.
+ * Writes a secret durably to a new file that only its owner can read.
  *
- * @param option by which the place was chosen
- * @throws Failure `usage` when it cannot be made, or something is there already
+ * @param option that chose the path
+ * @throws Failure `usage` when the file cannot be created, or exists
  */
 export async function writeSecret(path: string, secret: string, option: string): Promise<void> {
   const folder = dirname(path);
@@ -17,26 +17,20 @@ export async function writeSecret(path: string, secret: string, option: string):
     await using directory = await open(folder);
     await directory.sync();
   } catch (error) {
-    throw new Failure(
-      EXIT.usage,
-      `can't make ${path}`,
-      [fileTrouble(error), `Choose another place: ${option}.`],
-      error,
-    );
+    failsFor(EXIT.usage, `make ${path}`, "file", `Choose another place: ${option}.`)(error);
   }
 }
 
 /**
- * The ML-DSA-65 seed in a file; one is drawn and kept there where no such file is.
+ * The ML-DSA-65 seed in a file; if the file does not exist, it is created with a new seed.
  *
- * @param option by which the file was chosen
+ * @param option that chose the file
  * @returns 32 bytes
- * @throws Failure `usage` when the file holds none, or cannot be read or made
+ * @throws Failure `usage` when the file has no seed, or cannot be read or created
  */
 export async function seedIn(path: string, option: string): Promise<Uint8Array> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw new Failure(EXIT.usage, `can't read ${path}`, [fileTrouble(error)], error);
+    return error.code === "ENOENT" ? undefined : failsFor(EXIT.usage, `read ${path}`)(error);
   });
   if (text !== undefined) {
     if (/^[0-9a-fA-F]{64}$/.test(text.trim())) return Uint8Array.fromHex(text.trim());
@@ -50,15 +44,13 @@ export async function seedIn(path: string, option: string): Promise<Uint8Array> 
 }
 
 /**
- * The token in a file, of one line.
+ * The token in a file of one line.
  *
- * @throws Failure `usage` when the file holds none, or cannot be read
+ * @throws Failure `usage` when the file has no token, or cannot be read
  */
 export async function tokenIn(path: string): Promise<string> {
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't read ${path}`, [fileTrouble(error)], error);
-  });
-  // What a header takes (RFC 9110): an error about another would show it.
+  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read ${path}`));
+  // Only characters that a header may have (RFC 9110): an error about others would print the token.
   if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
   throw new Failure(EXIT.usage, `${path} holds no token`, ["A token is one line, without blanks."]);
 }

@@ -4,26 +4,26 @@ import { fileURLToPath } from "node:url";
 import type { Ready } from "./commands/serve.ts";
 import { Failure } from "./failure.ts";
 
-/** The service in a process of its own, so that it can be killed and started again while the networks stay. */
+/** The service in its own process, so that it can be killed and restarted while the networks keep running. */
 export interface ServiceProcess extends AsyncDisposable {
-  /** Origin that it listens on. */
+  /** Its origin. */
   url: string;
-  /** Lets its log through; until then it is held back. */
+  /** Starts to print its log, which is buffered until then. */
   showLog(): void;
-  /** Resolves when the process has ended, with how. */
+  /** Resolves with the reason when the process has ended. */
   ended: Promise<string>;
 }
 
-const STOP_PATIENCE_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
 
 /**
- * Starts `attestd serve --sandbox` and waits until it listens. The child stops when this process is gone: its IPC
- * channel closes then, whatever ended the parent.
+ * Starts `attestd serve --sandbox` and waits until it listens. The child stops when this process ends for any reason,
+ * because its IPC channel closes then.
  *
  * @param settingsFile for `--env`
  * @param variables the child's whole environment
- * @param signal stops waiting, and the child
- * @throws Failure with the child's own exit code when it ended before it listened; it has said why on stderr
+ * @param signal stops the wait and the child
+ * @throws Failure with the child's exit code when it ended before it listened; its stderr has the reason
  */
 export async function startServiceProcess(
   settingsFile: string,
@@ -59,7 +59,7 @@ async function ready(child: ChildProcess): Promise<Ready> {
 
 async function end(child: ChildProcess, ended: Promise<string>): Promise<void> {
   child.kill("SIGTERM");
-  const impatience = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE_MS);
+  const timeout = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
   await ended;
-  clearTimeout(impatience);
+  clearTimeout(timeout);
 }

@@ -1,4 +1,4 @@
-/** What asks this process to stop: Ctrl-C, a supervisor, or a parent that is gone. Asked again, it goes on stopping. */
+/** Aborts when this process is asked to stop: Ctrl-C, a supervisor, or the end of the parent. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stop.abort(name));

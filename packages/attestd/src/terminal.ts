@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { ascii, printable as printableUnicode } from "@attestd/web/printable";
 
 export type Mark = "ok" | "fail" | "unknown" | "warning";
 
@@ -12,31 +13,31 @@ const MARKS: Record<Mark, { unicode: string; ascii: string; colour: "green" | "r
 export type Input = NodeJS.ReadableStream & { isTTY?: boolean };
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 
-/** The streams of a process. A getter reads each only when it is needed: to read standard input opens it. */
+/** The streams of a process. Each is accessed only when needed, because an access to standard input opens it. */
 export type Streams = { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output };
 
-/** How the reader wants to see things. */
+/** How output is shown. */
 export type Look = {
-  /** Whether the locale's character set is UTF-8; else only ASCII is written. */
+  /** Whether the locale's character set is UTF-8; otherwise only ASCII is written. */
   unicode: boolean;
   colour: "never" | "on a terminal" | "always";
-  /** The terminal can neither move its cursor nor show colour. */
+  /** The terminal supports neither cursor movement nor colour. */
   isDumb: boolean;
 };
 
-/** One stream that people read. */
+/** A stream for people. */
 export type Terminal = {
-  /** Writes one line; whatever in it could move a cursor or reorder text is shown as its code point. */
+  /** Writes one line; characters that could move a cursor or reorder text are shown as code points. */
   line(text?: string): void;
   /** Writes a line that begins with a mark, after `indent` spaces. */
   marked(mark: Mark, text: string, indent?: number): void;
   /** Writes a line of JSON, for programs. */
   json(value: object): void;
-  /** Writes a text of our own as it is. */
+  /** Writes text unchanged: not for text from files or services. */
   text(text: string): void;
   /** The first and last characters of an id. */
   short(id: string): string;
-  /** The first characters of a hash or key; other text, which has spaces, whole. */
+  /** The first characters of a hash or key; text with spaces is unchanged. */
   head(value: string): string;
 };
 
@@ -62,10 +63,5 @@ export function terminal(stream: Output, look: Look, around: (write: () => void)
 
 /** Text from files and services is data: control, format (bidi) and separator characters are never sent to a terminal. */
 export function printable(text: string, unicode: boolean): string {
-  const escaped = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, codePoint);
-  return unicode ? escaped : escaped.replaceAll("…", "...").replace(/[^\x20-\x7e]/gu, codePoint);
-}
-
-function codePoint(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return unicode ? printableUnicode(text) : ascii(text.replaceAll("…", "..."));
 }

@@ -9,8 +9,8 @@ const KEYS = {
 } as const;
 
 /**
- * Reads a payer's keys: `payers`, and the nodes that signing asks, `algodUrl` and `solanaRpcUrl`, as `sandbox.json` has
- * them. Other members are not looked at.
+ * Reads a payer's keys (`payers`) and nodes (`algodUrl`, `solanaRpcUrl`) in the format of `sandbox.json`. Other members are
+ * ignored.
  *
  * @throws Failure `unreadable`
  */

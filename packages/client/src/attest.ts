@@ -11,22 +11,22 @@ import { parseUsdc } from "./usdc.ts";
 import { paymentId, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** What every purchase takes. */
+/** Options of every purchase. */
 export type PurchaseOptions<B extends Bundle = Bundle> = {
   /** Base URL of the service, e.g. `https://attestd.example`. */
   service: string;
   wallet: Wallet;
-  /** The most that may be paid, in USDC, e.g. `"0.01"`. */
+  /** Upper limit of the price, in USDC, e.g. `"0.01"`. */
   maxPrice: string;
-  /** Whose attestations are believed; without it the report's signer is `unknown`. */
+  /** The keys to verify with; without it the report's signer is `unknown`. */
   trust?: Trust;
-  /** How long ago `trust`, a key history, was fetched, in seconds: as `verify` takes it. */
+  /** Seconds since `trust`, a key history, was fetched. */
   historyAge?: number;
-  /** Where the signed payment waits for its bundle. One that survives the process makes a purchase resumable. */
+  /** Keeps the signed payment until its bundle is saved. If it survives the process, a purchase can be resumed. */
   vault: Vault;
   /**
-   * Stores the bundle durably. The payment leaves the vault only after this resolved, so a bundle that could not be
-   * stored is delivered again by the next call.
+   * Stores the bundle durably. The payment is removed from the vault only after this resolves: if it rejects, the next
+   * call delivers the bundle again.
    */
   save?: (attestation: Attestation<B>) => Promise<void>;
   onProgress?: (progress: Progress) => void;
@@ -40,7 +40,7 @@ export type PurchaseOptions<B extends Bundle = Bundle> = {
 export type AttestOptions = PurchaseOptions<ProofBundle> & {
   /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
   txid: string;
-  /** The chain of `txid`; the service tells it from the id when it is absent. */
+  /** The chain of `txid`; the service infers it from the id when it is absent. */
   chain?: ChainName;
 };
 
@@ -54,31 +54,31 @@ export type ProveInclusionOptions = PurchaseOptions<InclusionBundle> & {
   chain: ChainName;
   /** As `txid` of `attest`. */
   txId: string;
-  /** Of the block that holds the transaction. */
+  /** Of the transaction's block. */
   height: number;
 };
 
 export type Attestation<B extends Bundle = Bundle> = {
   bundle: B;
-  /** What our own verification says; nothing of it is the service's word. */
+  /** The result of verifying the bundle here, offline. */
   report: VerifyReport;
   /** The bundle exactly as the service sent it: JSON in UTF-8. */
   bundleBytes: Uint8Array;
-  /** The settlement, where the service told of it. Stated by the service; checked by no one here. */
+  /** The settlement as the service states it, if it does. Not checked here. */
   receipt: SettleResponse | undefined;
-  /** The same, signed by the bundle's signer: checked to be of this payment; absent where it is not. */
+  /** The same, signed by the bundle's signer and checked to be for this payment; undefined otherwise. */
   signedReceipt: SignedReceipt | undefined;
 };
 
 const DEFAULT_MAX_WAIT_MS = 300_000;
 
 /**
- * Buys one attestation, or takes up the purchase that an earlier call with this vault, service and transaction began.
+ * Buys one attestation, or continues the purchase that an earlier call with this vault, service and transaction began.
  *
- * The signed payment is in the vault before it is sent, and only that payment is sent until the service either gives
- * the bundle or answers it with 402: nothing here pays twice for one call.
+ * The signed payment is in the vault before it is sent, and no other is signed until the service either delivers the
+ * bundle or answers with 402: one call never pays twice.
  *
- * @returns the bundle and what our own verification says of it; look at `report.verified`
+ * @returns the bundle and its verification; look at `report.verified`
  * @throws AttestError
  * @example
  * const { report } = await attest({
@@ -108,7 +108,7 @@ export async function proveInclusion(options: ProveInclusionOptions): Promise<At
   return buy(options, { path: "/prove-tx-inclusion", body: { chain, txId: normalized(txId), height } });
 }
 
-/** @param request whose bundle is a `B`, which `examine` makes sure of */
+/** @param request for a bundle of type `B`, which `examine` checks */
 async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidRequest): Promise<Attestation<B>> {
   const call = openCall(options, request);
   try {
@@ -124,7 +124,8 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
     await options.save?.(attestation).catch((cause: unknown) => {
       throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
     });
-    await call.vault.remove(call.id, payment).catch(() => undefined); // It would only deliver the same bundle again.
+    // Best effort: a payment left in the vault would only deliver the same bundle again.
+    await call.vault.remove(call.id, payment).catch(() => undefined);
     return attestation;
   } catch (error) {
     if (!call.signal.aborted) throw error;
@@ -133,7 +134,7 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   }
 }
 
-/** A Base hash in its one spelling. */
+/** A Base hash in lower case; an Algorand id unchanged. */
 function normalized(txid: string): string {
   return txid.startsWith("0x") ? txid.toLowerCase() : txid;
 }

@@ -1,8 +1,8 @@
 import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/trailing";
+import { AttestError } from "./errors.ts";
 
-/** The ledger could not be asked; what was found offline stands. */
-export class LedgerNotAsked extends Error {}
+export { AttestError };
 
 const ROUTES: Record<BundleType, string> = {
   "transaction-attestation": "verify",
@@ -15,11 +15,11 @@ const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Has a service compare a bundle with its source chain and the ledger, and adds what it found. Only its two online
- * checks are taken: what can be checked here is not left to a service.
+ * Asks a service to compare a bundle with its source chain and the ledger. Only the service's two online checks are
+ * added to the report: everything that can be checked offline was.
  *
  * @param report of the same bundle, from `verify`
- * @throws LedgerNotAsked with a sentence for people
+ * @throws AttestError `unreachable` when the service gave no result: the offline report stands
  */
 export async function withChainOf(service: string, bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
   const { status, body } = await post(`${withoutTrailing(service, "/")}/${ROUTES[report.type]}?chain=1`, bundle);
@@ -27,10 +27,11 @@ export async function withChainOf(service: string, bundle: Uint8Array, report: V
   if (missing) return withChain(report, { [missing]: [{ message: "not found" }] });
   const found = findings(status === 200 ? body : body.report);
   if (found.chainSource || found.chainAttest) return withChain(report, found);
-  throw new LedgerNotAsked(typeof body.detail === "string" ? body.detail : `${service} answered ${status}.`);
+  const message = typeof body.detail === "string" ? body.detail : `${service} answered ${status}.`;
+  throw new AttestError("unreachable", message);
 }
 
-/** What a service's report says of the online checks; nothing, where it is no report. */
+/** The results of the online checks in a service's report; empty when the value is not a report. */
 function findings(value: unknown): ChainFindings {
   const { checks, failures, recordedAt } = (value ?? {}) as Partial<VerifyReport>;
   const found: ChainFindings = {};
@@ -57,6 +58,6 @@ async function post(url: string, body: Uint8Array): Promise<{ status: number; bo
     const answer: unknown = await response.json().catch(() => undefined);
     return { status: response.status, body: (answer ?? {}) as Record<string, unknown> };
   } catch (cause) {
-    throw new LedgerNotAsked(`No answer from ${new URL(url).origin}.`, { cause });
+    throw new AttestError("unreachable", `No answer from ${new URL(url).origin}.`, { cause });
   }
 }

@@ -12,25 +12,18 @@ import { AttestError } from "./errors.ts";
 import type { Call } from "./pay.ts";
 import type { PaidRequest } from "./request.ts";
 
-export type Examined = {
-  bundle: Bundle;
-  /** What our own verification says; nothing of it is the service's word. */
-  report: VerifyReport;
-};
-
 /**
- * Reads and verifies what the service delivered. A bundle that does not verify is still the caller's to keep and to
- * judge by the report; what is no bundle, or one of something else, is not what was paid for.
+ * Reads and verifies what the service delivered. A bundle that fails verification is still returned, with its report.
  *
  * @param bytes JSON in UTF-8
- * @throws AttestError `paid_unfinished`
+ * @throws AttestError `paid_unfinished` when it is not a bundle, or one for another request
  */
 export function examine(
   bytes: Uint8Array,
   { id, request }: Pick<Call, "id" | "request">,
   { trust, historyAge = 0 }: { trust?: Trust; historyAge?: number },
-): Examined {
-  let examined: Examined;
+): { bundle: Bundle; report: VerifyReport } {
+  let examined: ReturnType<typeof examine>;
   try {
     examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(parseJson(bytes)) };
   } catch (cause) {
@@ -39,12 +32,12 @@ export function examine(
       cause,
     });
   }
-  const what = difference(examined.bundle, request);
-  if (what === undefined) return examined;
-  throw new AttestError("paid_unfinished", `The service's bundle is of another ${what}.`, { paymentId: id });
+  const other = difference(examined.bundle, request);
+  if (other === undefined) return examined;
+  throw new AttestError("paid_unfinished", `The service's bundle is of another ${other}.`, { paymentId: id });
 }
 
-/** In what a bundle is not of what was asked for; undefined where it is. */
+/** The first difference of a bundle from the request; undefined when it is the one that was asked for. */
 function difference(bundle: Bundle, { path, body }: PaidRequest): string | undefined {
   switch (path) {
     case "/attest":

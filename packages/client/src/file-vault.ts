@@ -3,14 +3,14 @@ import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredPayment, Vault } from "./vault.ts";
 
-/** A vault of files, and where it keeps each payment. */
+/** A vault of files. */
 export interface FileVault extends Vault {
-  /** The file of an id, whether it stands or not. */
+  /** The path of an id's file, whether the file exists or not. */
   path(id: string): string;
 }
 
 /**
- * Keeps each payment in a file of its own, mode 0600, in a folder of mode 0700 that is made when first needed. Several
+ * Keeps each payment in its own file, mode 0600, in a folder of mode 0700 that is created when first needed. Several
  * processes may share the folder.
  *
  * @param folder absolute path
@@ -34,7 +34,7 @@ export function fileVault(folder: string): FileVault {
       const draft = `${path(id)}.${randomBytes(6).toString("hex")}`;
       await writeDurably(draft, JSON.stringify(payment));
       try {
-        // A hard link is made whole or not at all, and never over another file: the first of several callers wins.
+        // A hard link is created atomically and never replaces a file: the first of several callers wins.
         await link(draft, path(id));
         await syncFolder(folder);
         return payment;
@@ -52,7 +52,7 @@ export function fileVault(folder: string): FileVault {
   };
 }
 
-/** @throws when the text is not a payment: it was not written here, and nothing may be signed in its place */
+/** @throws when the text is not a stored payment: no other payment may be signed then */
 function readPayment(text: string, path: string): StoredPayment {
   let value: Partial<StoredPayment> | null;
   try {
@@ -76,7 +76,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Makes a new name in a folder survive a power cut: fsync of the file alone does not (fsync(2)). */
+/** Syncs the folder: after fsync of the file alone a new name may not survive a power cut (fsync(2)). */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

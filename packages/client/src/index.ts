@@ -15,7 +15,7 @@ export { chooseOffer } from "./offers.ts";
 export type { Progress } from "./pay.ts";
 export { type Rail, railOf } from "./rails.ts";
 export type { SignedReceipt } from "./receipt.ts";
-export { type Answer, type ChainName, NoAnswer, type PaidRequest, postRequest } from "./request.ts";
+export { type Answer, type ChainName, type PaidRequest, postRequest } from "./request.ts";
 export { formatUsdc, parseUsdc } from "./usdc.ts";
 export { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 export { keyWallet, type Wallet, type WalletKeys, type WalletNodes } from "./wallet.ts";

@@ -4,19 +4,19 @@ import { isUsdc, railOf } from "./rails.ts";
 import { formatUsdc } from "./usdc.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** An authorization that lives longer than this is not needed for one call, and not signed. */
-const LONGEST_LIFE_SECONDS = 3600;
+/** An authorization that is valid for longer is not signed: one call does not need it. */
+const MAX_LIFETIME_SECONDS = 3600;
 
-/** Ways to move a token other than the one transfer a payer can read (EIP-3009 on Base): none is signed. */
+/** The plain transfer (EIP-3009 on Base), whose effect a payer can read: no other method is signed. */
 const TRANSFER_METHODS = new Set([undefined, "default", "eip3009"]);
 
 /**
- * Chooses what to pay: the first offer, in the service's order, that the wallet can pay and that asks for no more than
- * `maxPrice` of that network's own USDC.
+ * Chooses the first offer, in the service's order, that the wallet can pay and that asks for at most `maxPrice` of the
+ * network's own USDC.
  *
  * @param offers `accepts` of x402's PaymentRequired
  * @param maxPrice micro-USDC
- * @throws AttestError `price_too_high` when only the price forbids it, else `no_usable_offer` saying why of each
+ * @throws AttestError `price_too_high` when only the price is wrong, else `no_usable_offer` with the reason for each
  */
 export function chooseOffer(
   offers: readonly PaymentRequirements[],
@@ -40,15 +40,15 @@ export function chooseOffer(
   throw new AttestError("no_usable_offer", `The wallet can pay none of the offers (${why.join("; ") || "none made"}).`);
 }
 
-/** Why an offer cannot be paid, whatever it costs; undefined when it can. */
+/** Why an offer cannot be paid at any price; undefined when it can. */
 function objection(offer: PaymentRequirements, wallet: Wallet): string | undefined {
   const rail = railOf(offer.network);
   if (!rail) return "an unknown network";
   if (offer.scheme !== "exact") return `the scheme ${offer.scheme} is not supported`;
-  if (!isUsdc(rail, offer.asset)) return `${offer.asset} is not USDC`;
+  if (!isUsdc(rail.rail, offer.asset)) return `${offer.asset} is not USDC`;
   if (!/^[1-9]\d{0,18}$/.test(offer.amount)) return "the amount is not a positive whole number";
   if (!TRANSFER_METHODS.has(offer.extra.assetTransferMethod as string | undefined)) return "not a plain transfer";
-  if (!(offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= LONGEST_LIFE_SECONDS)) {
+  if (!(offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= MAX_LIFETIME_SECONDS)) {
     return `the payment would stay open for ${offer.maxTimeoutSeconds} s`;
   }
   if (wallet.payer(offer.network) === undefined) return "the wallet has no key for it";

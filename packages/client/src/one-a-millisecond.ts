@@ -1,6 +1,6 @@
 /**
- * Runs actions one after another, each in milliseconds of its own: all that tells one stock Algorand payment from the
- * next is a time stamp in its note, and two signed in the same millisecond would be one payment for two calls.
+ * Runs actions one after another, never two in one millisecond: stock Algorand payments differ only in the time stamp
+ * in their notes, and two signed in the same millisecond would be one payment for two calls.
  */
 export function oneAMillisecond(): <T>(action: () => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve();

@@ -3,15 +3,15 @@ import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
 import { chooseOffer } from "./offers.ts";
-import { type Answer, NoAnswer, type PaidRequest, postRequest } from "./request.ts";
+import { type Answer, type PaidRequest, postRequest } from "./request.ts";
 import type { StoredPayment, Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** One purchase: its options checked, its defaults filled in. */
+/** One purchase, with its options checked and defaults filled in. */
 export type Call = {
   service: string;
   request: PaidRequest;
-  /** Its name in the vault. */
+  /** Its id in the vault. */
   id: string;
   wallet: Wallet;
   /** micro-USDC. */
@@ -28,36 +28,36 @@ export type Call = {
 type Offer = StoredPayment["offer"];
 
 export type Progress =
-  /** The vault held a payment for this call: it is sent again, none is signed. */
+  /** The vault has a payment for this call: it is sent again, and no other is signed. */
   | { step: "resumed"; offer: Offer }
-  /** This is what will be signed. */
+  /** The offer that will be signed. */
   | { step: "offered"; offer: Offer }
   /** Signed and in the vault, not yet sent. */
   | { step: "signed"; offer: Offer }
-  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came at all. */
+  /** No bundle yet: the same payment is sent again after `retryInMs`. `code` is absent when no answer came. */
   | { step: "waiting"; code?: string; retryInMs: number };
 
 type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
 
 const OFFERS_TIMEOUT_MS = 30_000;
-/** A wallet may ask a node for the round or blockhash that it signs for. */
+/** A wallet may ask a node for the round or blockhash that the payment is valid for. */
 const SIGNING_TIMEOUT_MS = 60_000;
-/** The service answers within the offer's `maxTimeoutSeconds` + 30 s; after as long again the line counts as dead. */
+/** The service answers within the offer's `maxTimeoutSeconds` + 30 s; 30 s later the connection counts as dead. */
 const GRACE_SECONDS = 60;
-const SHORTEST_WAIT_MS = 250;
-const LONGEST_BACKOFF_MS = 15_000;
-/** Not finished, or not now: the payment sent stays good. Everything else below 500 is final. */
+const MIN_WAIT_MS = 250;
+const MAX_BACKOFF_MS = 15_000;
+/** Not finished, or not now: the payment that was sent stays valid. Every other status below 500 is final. */
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
- * Gets the bytes of a bundle: takes up the payment in the vault, or signs one.
+ * Gets the bytes of a bundle, with the payment in the vault or else with a new one.
  *
- * A 402 is the service's word that the payment it answers is void and that a new one is safe. When a fresh payment is
- * refused so, the payer is told why; when it came after waiting, the payment ran out meanwhile, and one new one is signed.
+ * A 402 means that the payment is void and that a new one may be signed. If a new payment is refused with 402, the call
+ * fails with the reason; if a 402 follows after waiting, the payment expired meanwhile, and one new payment is signed.
  */
 export async function obtainBundle(call: Call): Promise<Delivered> {
-  let payment = await storedPayment(call);
-  let mayHaveRunOut = payment !== undefined;
+  let payment = await call.vault.get(call.id).catch(vaultFailed);
+  let mayHaveExpired = payment !== undefined;
   if (payment) call.onProgress({ step: "resumed", offer: payment.offer });
   else payment = await signAndStore(call, await askOffers(call));
 
@@ -65,18 +65,17 @@ export async function obtainBundle(call: Call): Promise<Delivered> {
     const answer = await sendUntilAnswered(call, payment);
     if (answer.kind === "bundle") return { payment, bytes: answer.bytes, receipt: answer.receipt };
     await forget(call, payment);
-    mayHaveRunOut ||= answer.sendings > 1;
-    if (renewed || !mayHaveRunOut) throw notPaid(answer.paymentRequired);
-    payment = await signAndStore(call, answer.paymentRequired);
+    mayHaveExpired ||= answer.sendings > 1;
+    const { paymentRequired } = answer;
+    if (renewed || !mayHaveExpired)
+      throw new AttestError("not_paid", paymentRequired.error ?? "The service refused the payment.");
+    payment = await signAndStore(call, paymentRequired);
   }
 }
 
 async function askOffers(call: Call): Promise<PaymentRequired> {
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(OFFERS_TIMEOUT_MS)]);
-  const answer = await postRequest(call.fetch, call.service, call.request, { signal }).catch((error: unknown) => {
-    if (!(error instanceof NoAnswer)) throw error;
-    throw new AttestError("unreachable", `No answer from ${call.service}.`, { cause: error.cause });
-  });
+  const answer = await postRequest(call.fetch, call.service, call.request, { signal });
   if (answer.kind === "payment_required") return answer.paymentRequired;
   if (answer.kind === "bundle") {
     throw new AttestError("unexpected_answer", `${call.service} answered 200 before any payment.`);
@@ -95,8 +94,8 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
   const chosen = chooseOffer(required.accepts, call.wallet, call.maxPrice);
   const offer = describe(chosen, call.wallet);
   call.onProgress({ step: "offered", offer });
-  const patience = AbortSignal.any([call.signal, AbortSignal.timeout(SIGNING_TIMEOUT_MS)]);
-  const payload = await unlessAborted(call.wallet.sign(required, chosen), patience).catch((cause: unknown) => {
+  const signal = AbortSignal.any([call.signal, AbortSignal.timeout(SIGNING_TIMEOUT_MS)]);
+  const payload = await unlessAborted(call.wallet.sign(required, chosen), signal).catch((cause: unknown) => {
     throw new AttestError("signing_failed", `The payment could not be signed: ${messageOf(cause)}`, { cause });
   });
   const signed: StoredPayment = {
@@ -106,7 +105,7 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
     header: encodePaymentSignatureHeader(payload),
     offer,
   };
-  // What the vault holds now is what is sent: another process may have been first, and then its payment serves both.
+  // Only the payment in the vault is sent: if another process stored one first, it serves both.
   const stored = await call.vault.put(call.id, signed).catch(vaultFailed);
   call.onProgress(
     stored.header === signed.header ? { step: "signed", offer } : { step: "resumed", offer: stored.offer },
@@ -114,7 +113,7 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
   return stored;
 }
 
-/** Sends one payment, the same bytes each time, until the service has decided about it or the time is over. */
+/** Sends one payment, the same bytes each time, until the service has decided about it or the deadline has passed. */
 async function sendUntilAnswered(call: Call, payment: StoredPayment) {
   for (let sendings = 1; ; sendings++) {
     const answer = await send(call, payment);
@@ -131,7 +130,7 @@ async function sendUntilAnswered(call: Call, payment: StoredPayment) {
   }
 }
 
-/** @returns undefined when no whole answer came: the payment may have been settled or not */
+/** @returns undefined when no complete answer came: the payment may have been settled or not */
 async function send(call: Call, { request, header, offer }: StoredPayment): Promise<Answer | undefined> {
   const timeout = AbortSignal.timeout((offer.maxTimeoutSeconds + GRACE_SECONDS) * 1000);
   const signal = AbortSignal.any([call.signal, timeout]);
@@ -139,7 +138,7 @@ async function send(call: Call, { request, header, offer }: StoredPayment): Prom
     return await postRequest(call.fetch, call.service, request, { header, signal });
   } catch (error) {
     call.signal.throwIfAborted();
-    if (error instanceof NoAnswer) return undefined;
+    if (error instanceof AttestError && error.code === "unreachable") return undefined;
     throw new AttestError("paid_unfinished", messageOf(error), { paymentId: call.id, cause: error });
   }
 }
@@ -148,18 +147,14 @@ function isWorthSendingAgain({ status, code }: Problem): boolean {
   return status >= 500 || WORTH_SENDING_AGAIN.has(status) || code === "source_not_final";
 }
 
-/** The service names every case in which money may have moved; an answer that is not its own names nothing. */
+/** The service's code marks every case in which money may have moved; an answer of another server has no such code. */
 function isUncharged({ status, code, sameHeader }: Problem): boolean {
   return !sameHeader && status !== 500 && !/^(http|payment)_/.test(code);
 }
 
 function waitBefore(sendings: number, problem: Problem | undefined): number {
-  const backoff = Math.min(1000 * 2 ** (sendings - 1), LONGEST_BACKOFF_MS);
-  return Math.max(problem?.retryAfterMs ?? backoff, SHORTEST_WAIT_MS);
-}
-
-async function storedPayment(call: Call): Promise<StoredPayment | undefined> {
-  return call.vault.get(call.id).catch(vaultFailed);
+  const backoff = Math.min(1000 * 2 ** (sendings - 1), MAX_BACKOFF_MS);
+  return Math.max(problem?.retryAfterMs ?? backoff, MIN_WAIT_MS);
 }
 
 async function forget(call: Call, payment: StoredPayment): Promise<void> {
@@ -170,16 +165,12 @@ function vaultFailed(cause: unknown): never {
   throw new AttestError("vault_failed", `The vault failed: ${messageOf(cause)}`, { cause });
 }
 
-function notPaid({ error }: PaymentRequired): AttestError {
-  return new AttestError("not_paid", error ?? "The service refused the payment.");
-}
-
 function unfinished(call: Call, problem: Problem | undefined): AttestError {
   const message = problem?.detail ?? "The payment was sent, and no answer came.";
   return new AttestError("paid_unfinished", message, { paymentId: call.id, ...(problem && { problem }) });
 }
 
-/** A refund ends a payment as a 402 does. After any other refusal the payment may still buy what it was signed for. */
+/** A refunded payment is void, as after a 402. After any other refusal it can still buy what it was signed for. */
 async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
   const refunded = problem.code === "payment_refunded";
   if (refunded) await forget(call, payment);
@@ -192,16 +183,16 @@ function describe(chosen: PaymentRequirements, wallet: Wallet): Offer {
   return { network, amount, payTo, maxTimeoutSeconds, payer: wallet.payer(network) ?? "" };
 }
 
-/** Gives up waiting for work that itself cannot be stopped. */
+/** Stops waiting for work that cannot be stopped itself. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(signal.reason);
-  signal.addEventListener("abort", giveUp, { once: true });
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
   try {
     signal.throwIfAborted();
     return await Promise.race([work, promise]);
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal.removeEventListener("abort", stop);
   }
 }
 

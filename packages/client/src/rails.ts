@@ -1,30 +1,34 @@
-/** The ways to pay that this client knows, by the CAIP-2 name which an x402 v2 offer gives. */
+import { ALGORAND_MAINNET, BASE_MAINNET } from "@attestd/proof";
+
+/** A way to pay that this client knows. */
 export type Rail = "algorand" | "base" | "solana";
+
+/** Circle's USDC on each rail: an asset id, a contract address, a mint. No other asset is paid. */
+export const USDC = {
+  algorand: "31566704",
+  base: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+  solana: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+} as const satisfies Record<Rail, string>;
 
 type KnownRail = {
   rail: Rail;
-  /** For people. */
+  /** Name for people. */
   label: string;
-  /** The one asset that may be paid there: Circle's USDC. */
-  usdc: string;
 };
 
+/** Rails by the CAIP-2 network of an x402 v2 offer. */
 const RAILS: Readonly<Record<string, KnownRail>> = {
-  "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k": { rail: "algorand", label: "Algorand", usdc: "31566704" },
-  "eip155:8453": { rail: "base", label: "Base", usdc: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
-  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": {
-    rail: "solana",
-    label: "Solana",
-    usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-  },
+  [ALGORAND_MAINNET]: { rail: "algorand", label: "Algorand" },
+  [BASE_MAINNET]: { rail: "base", label: "Base" },
+  "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp": { rail: "solana", label: "Solana" },
 };
 
-/** The rail of an offer's `network`, undefined for one that is not known here. */
+/** The rail of an offer's `network`; undefined when it is unknown. */
 export function railOf(network: string): KnownRail | undefined {
   return Object.hasOwn(RAILS, network) ? RAILS[network] : undefined;
 }
 
-/** Whether `asset` is the USDC of that rail. EVM addresses are compared without their checksum's case (EIP-55). */
-export function isUsdc(rail: KnownRail, asset: string): boolean {
-  return rail.rail === "base" ? asset.toLowerCase() === rail.usdc.toLowerCase() : asset === rail.usdc;
+/** Whether `asset` is the USDC of a rail. The case of an EVM address is only its checksum (EIP-55). */
+export function isUsdc(rail: Rail, asset: string): boolean {
+  return rail === "base" ? asset.toLowerCase() === USDC.base.toLowerCase() : asset === USDC[rail];
 }

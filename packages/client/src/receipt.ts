@@ -2,14 +2,14 @@ import { type Bundle, type PaymentReceipt, verifyPaymentReceipt } from "@attestd
 import type { SettleResponse } from "@x402/core/types";
 import type { StoredPayment } from "./vault.ts";
 
-/** What the signer of the bundle has signed about its payment. Whoever is to be shown it needs `jws` alone. */
+/** The bundle's signer's statement about the payment. `jws` alone proves it to others. */
 export type SignedReceipt = { payload: PaymentReceipt; jws: string };
 
 /**
- * Takes the attestor's signed receipt from the settlement's (x402 extension `offer-receipt`), if it is by the key of the
- * bundle and of this payment. Whether that key is to be believed is what the bundle's report says.
+ * Reads the attestor's signed receipt from the settlement (x402 extension `offer-receipt`) and checks that the bundle's
+ * key signed it for this payment. Whether the key is trusted is in the bundle's report.
  *
- * @returns undefined where there is none, or one that is of something else: a bundle without a receipt is as good
+ * @returns undefined when there is none, or one for another payment
  */
 export function signedReceipt(
   settlement: SettleResponse | undefined,

@@ -1,3 +1,4 @@
+import { concatBytes } from "@attestd/proof";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
@@ -6,7 +7,7 @@ import { AttestError, type Problem } from "./errors.ts";
 /** A source chain by its name, such as `algorand` or `base`. */
 export type ChainName = string;
 
-/** What is asked of a paid route: an attestation of a transaction or of a block, or a proof of inclusion. */
+/** A request to a paid route: the attestation of a transaction or of a block, or a proof of inclusion. */
 export type PaidRequest =
   | { path: "/attest"; body: { txid: string; chain?: ChainName } }
   | { path: "/attest-block"; body: { chain: ChainName; height: number } }
@@ -17,24 +18,16 @@ export type Answer =
   | { kind: "payment_required"; paymentRequired: PaymentRequired }
   | { kind: "problem"; problem: Problem };
 
-/** No whole answer came: the request may have been carried out or not. */
-export class NoAnswer extends Error {
-  constructor(cause: unknown) {
-    super("no answer", { cause });
-    this.name = "NoAnswer";
-  }
-}
-
-/** Above the largest bundle that the service makes (2 MiB), so that an endless answer ends. */
-const LARGEST_ANSWER = 4 * 1024 * 1024;
+/** Above the largest bundle that the service makes (2 MiB): an endless answer must end. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
  * Sends one request to its route.
  *
- * @param header value of PAYMENT-SIGNATURE; without it the service tells what it asks
- * @param signal ends the request
- * @throws NoAnswer when no whole answer came
- * @throws AttestError `unexpected_answer` when the answer is none that the service gives
+ * @param header value of PAYMENT-SIGNATURE; without it the service answers with its offers
+ * @param signal aborts the request
+ * @throws AttestError `unreachable` when no complete answer came: the request may have been carried out or not
+ * @throws AttestError `unexpected_answer` when the answer is not one that an attestd service gives
  */
 export async function postRequest(
   fetch: typeof globalThis.fetch,
@@ -49,13 +42,14 @@ export async function postRequest(
       method: "POST",
       headers: { "content-type": "application/json", ...(header && { "payment-signature": header }) },
       body: JSON.stringify(content),
-      // A redirect would carry the payment to a host that nobody named.
+      // A redirect would send the payment to a host that the caller did not choose.
       redirect: "manual",
       signal,
     });
     body = await readBody(response);
   } catch (error) {
-    throw error instanceof AttestError ? error : new NoAnswer(error);
+    if (error instanceof AttestError) throw error;
+    throw new AttestError("unreachable", `No answer from ${service}.`, { cause: error });
   }
   if (response.status === 200) return { kind: "bundle", bytes: body, receipt: readReceipt(response.headers) };
   if (response.status === 402) return { kind: "payment_required", paymentRequired: readOffers(response.headers) };
@@ -67,20 +61,14 @@ async function readBody(response: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > LARGEST_ANSWER) throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
+    if (size > MAX_ANSWER_BYTES) throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
     chunks.push(chunk);
   }
-  const body = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-  }
-  return body;
+  return concatBytes(...chunks);
 }
 
 function readOffers(headers: Headers): PaymentRequired {
-  const decoded = decoded64(headers.get("payment-required"), decodePaymentRequiredHeader);
+  const decoded = decodeOr(headers.get("payment-required"), decodePaymentRequiredHeader);
   if (!isPaymentRequiredV2(decoded)) {
     throw new AttestError(
       "unexpected_answer",
@@ -90,13 +78,13 @@ function readOffers(headers: Headers): PaymentRequired {
   return decoded;
 }
 
-/** The receipt is a courtesy: a bundle without one, or with one that cannot be read, is as good. */
+/** Best effort: a missing or unreadable receipt must not fail the delivery. */
 function readReceipt(headers: Headers): SettleResponse | undefined {
-  const decoded = decoded64(headers.get("payment-response"), decodePaymentResponseHeader);
+  const decoded = decodeOr(headers.get("payment-response"), decodePaymentResponseHeader);
   return typeof decoded?.transaction === "string" ? decoded : undefined;
 }
 
-function decoded64<T>(value: string | null, decode: (value: string) => T): T | undefined {
+function decodeOr<T>(value: string | null, decode: (value: string) => T): T | undefined {
   try {
     return value === null ? undefined : decode(value);
   } catch {

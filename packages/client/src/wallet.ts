@@ -5,19 +5,19 @@ import { type Rail, railOf } from "./rails.ts";
 
 /** Signs payments. It never sends them. */
 export interface Wallet {
-  /** The address that would pay on a network (CAIP-2), undefined where this wallet has none. */
+  /** The address that would pay on a network (CAIP-2); undefined when this wallet has none. */
   payer(network: string): string | undefined;
 
   /**
    * Signs one payment of one offer.
    *
-   * @param offer one of `required.accepts`, its terms already accepted by the caller
+   * @param offer one of `required.accepts`, whose terms the caller has accepted
    * @returns x402's PaymentPayload, version 2
    */
   sign(required: PaymentRequired, offer: PaymentRequirements): Promise<PaymentPayload>;
 }
 
-/** Keys of a payer, for as many rails as it has; the sandbox gives them in this form. */
+/** A payer's keys, by rail, as `sandbox.json` has them. */
 export type WalletKeys = {
   /** `mnemonic`: 25 words. */
   algorand?: { address: string; mnemonic: string };
@@ -27,19 +27,19 @@ export type WalletKeys = {
   solana?: { address: string; secretKeyBase64: string };
 };
 
-/** Nodes that signing asks; each a public MainNet node unless given. Base asks none. */
+/** Nodes that signing needs; public MainNet nodes by default. Base needs none. */
 export type WalletNodes = {
-  /** Gives the genesis hash and round that an Algorand payment is valid for, so it decides on which ledger it is. */
+  /** Its genesis hash and round go into an Algorand payment, so it decides for which ledger that is valid. */
   algodUrl?: string;
   algodToken?: string;
-  /** Gives the recent blockhash of a Solana payment. */
+  /** Its recent blockhash goes into a Solana payment. */
   solanaRpcUrl?: string;
 };
 
 /**
- * A wallet of keys held by this process, on the stock x402 clients. Each rail's packages are loaded when it first pays.
+ * A wallet of keys in this process, on the stock x402 clients. Each rail's packages are loaded when it first pays.
  *
- * @throws at the first signature when a key does not give its address
+ * The first signature rejects when a key does not belong to its address.
  */
 export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   return {
@@ -53,7 +53,7 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
       const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), SCHEMES[rail](keys, nodes)]);
       const client = new x402Client()
         .register(offer.network, scheme)
-        // The stock client's own ceiling, set to the amount that was accepted: it signs that or throws.
+        // The stock client's own limit, set to the accepted amount: it signs that or throws.
         .setSpendControls({
           allowedAssets: [{ network: offer.network, asset: offer.asset, maxAmountPerPayment: offer.amount }],
         });
@@ -63,7 +63,7 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   };
 }
 
-/** Of all wallets: two may have one key. */
+/** Shared by all wallets, since two may have the same key. */
 const inTurn = oneAMillisecond();
 
 const SCHEMES = {

@@ -2,12 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { PaymentRequirements } from "@x402/core/types";
 
-// A service on real HTTP that says what a test tells it to: for tests of this package and of those that buy.
-
-/** What the service got: the path, the payment header as sent, and the body. */
+/** A request to the fake service: the path, the payment header as sent, and the body. */
 export type Seen = { path: string | undefined; header: string | undefined; body: unknown };
 
-/** How one request is answered: a whole answer, an answer cut short, or none. */
+/** How one request is answered: completely, in part, or not at all. */
 export type Reply =
   | { status: number; headers?: Record<string, string>; body?: string | Uint8Array }
   | "hang up"
@@ -23,7 +21,7 @@ export interface FakeService extends AsyncDisposable {
 /**
  * A service on real HTTP that answers each POST to a paid route with the next reply of a script.
  *
- * @param script a function sees the request first, so that a test can look at what stands elsewhere at that moment
+ * @param script replies, or functions that get the request and return one
  */
 export async function fakeService(
   ...script: (Reply | ((seen: Seen) => Reply | Promise<Reply>))[]
@@ -91,7 +89,7 @@ export const BASE_OFFER: PaymentRequirements = {
   extra: { name: "USD Coin (attestd sandbox)", version: "2" },
 };
 
-/** 402 with offers, as the service gives it. */
+/** A 402 with offers. */
 export function paymentRequired(accepts: PaymentRequirements[], error?: string): Reply {
   const required = { x402Version: 2, ...(error && { error }), resource: { url: "http://service/attest" }, accepts };
   return { status: 402, headers: { "payment-required": toHeader(required) }, body: JSON.stringify(required) };

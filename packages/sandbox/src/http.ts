@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
-/** One request as it arrived at one of the sandbox's servers, told before it is answered. */
+/** A request to one of the sandbox's servers. */
 export interface SandboxRequest {
   server: "algod" | "indexer" | "facilitator" | "base" | "solana";
   method: string;
@@ -10,7 +10,7 @@ export interface SandboxRequest {
   url: string;
 }
 
-/** Sees every request, so that a test can say which calls were made; it cannot change or answer one. */
+/** Called with every request before it is answered. */
 export type RequestObserver = (request: SandboxRequest) => void;
 
 export interface ListenOptions {
@@ -23,13 +23,13 @@ export interface ListenOptions {
 export interface Listening {
   /** Origin, without a trailing slash. */
   url: string;
-  /** Stops listening and ends the open connections, waiting requests included. */
+  /** Stops listening and closes all connections, also of waiting requests. */
   close(): Promise<void>;
 }
 
 /**
- * Serves a fetch handler on 127.0.0.1: a sandbox answers this machine alone.
- * @throws when the port is taken (`EADDRINUSE`).
+ * Serves a fetch handler on 127.0.0.1, for this machine only.
+ * @throws when the port is in use (`EADDRINUSE`)
  */
 export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,

@@ -1,7 +1,9 @@
-/** The longest body taken, in bytes: well over a full batch of anything the sandbox's callers send. */
-const MAX_BODY = 1 << 20;
+import { jsonText } from "./json.ts";
 
-/** The error object of a JSON-RPC answer: a method throws it to say what went wrong in the protocol's own terms. */
+/** More than any batch of the sandbox's callers. */
+const MAX_BODY_BYTES = 1 << 20;
+
+/** The error object of a JSON-RPC answer, for a method to throw. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -21,16 +23,16 @@ export const INTERNAL_ERROR = -32603;
 const PARSE_ERROR = -32700;
 
 /**
- * Answers one method call. `params` is whatever the caller sent under that name, by position as a rule.
- * @throws {RpcError} for the caller; anything else thrown is answered as an internal error with its message
+ * Answers one method call. `params` is unchecked; usually it is a list.
+ * @throws {RpcError} for the caller; any other error is answered as an internal error with its message
  */
 export type RpcHandler = (method: string, params: unknown) => unknown;
 
 /**
- * A fetch handler for JSON-RPC 2.0 over HTTP: single calls, batches (answered in the order asked, worked on together)
- * and notifications. As geth and Solana's validators do, it takes only POST (405) of `application/json` (415): the
- * latter also keeps web pages, which cannot send it across origins, from calling a sandbox. Bodies over 1 MiB are 413.
- * BigInts in results are written as JSON integers of any size.
+ * A fetch handler for JSON-RPC 2.0 over HTTP: single calls, batches (handled together, answered in order) and
+ * notifications. Like geth and Solana's validators, it accepts only POST (405) of `application/json` (415): web pages
+ * cannot send that media type across origins, so they cannot call a sandbox. Bodies over 1 MiB are 413. BigInts in results
+ * are written as JSON integers of any size.
  */
 export function serveJsonRpc(handle: RpcHandler): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -56,7 +58,7 @@ export function serveJsonRpc(handle: RpcHandler): (request: Request) => Promise<
   };
 }
 
-/** Answers one call; undefined for a notification, which has no id and gets no answer. */
+/** Answers one call; undefined for a notification, which has no id. */
 async function answer(handle: RpcHandler, call: unknown): Promise<object | undefined> {
   const { id, method, params } = (call ?? {}) as { id?: unknown; method?: unknown; params?: unknown };
   if (typeof method !== "string") return failure(null, new RpcError(INVALID_REQUEST, "Invalid Request"));
@@ -76,28 +78,22 @@ function failure(id: unknown, thrown: unknown): object {
 
 function json(value: object | undefined): Response {
   if (value === undefined) return new Response(null, { status: 204 });
-  return new Response(stringify(value), { headers: { "content-type": "application/json" } });
+  return new Response(jsonText(value), { headers: { "content-type": "application/json" } });
 }
 
-function stringify(value: unknown): string {
-  // JSON.rawJSON (ES2026) is not yet in TypeScript's libraries.
-  const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
-  return JSON.stringify(value, (_, member) => (typeof member === "bigint" ? rawJSON(member.toString()) : member));
-}
-
-/** The body as text, or undefined as soon as it proves to be longer than the cap. */
+/** The body as text; undefined as soon as it exceeds MAX_BODY_BYTES. */
 async function readText(request: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.byteLength;
-    if (length > MAX_BODY) return undefined;
+    if (length > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length).toString("utf8");
 }
 
-/** Calls a method on another JSON-RPC server and gives its `result`. */
+/** Calls a method of another JSON-RPC server. @returns its `result` */
 export type RpcCall = (method: string, params: unknown) => Promise<unknown>;
 
 /**

@@ -4,7 +4,7 @@ import { type RailRegistration, startFacilitator } from "./facilitator/server.ts
 import type { Listening, RequestObserver } from "./http.ts";
 import type { SolanaNetwork } from "./solana/network.ts";
 
-/** Networks beside Algorand's, which is always there: it is the ledger. */
+/** Networks beside Algorand's, which is always started because it is the ledger. */
 export type OptionalNetwork = "base" | "solana";
 
 export interface SandboxOptions {
@@ -17,13 +17,13 @@ export interface SandboxOptions {
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
   /** Both unless given. */
   networks?: OptionalNetwork[];
-  /** Recorded real data to be played beside the simulated. */
+  /** Folder with recorded real data to serve beside the simulated. */
   replayDir?: string | undefined;
-  /** Sees every request to any of the servers. */
+  /** Called with every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
 }
 
-/** What `attestd sandbox` writes down, and what its service is set up with. A member of an absent network is absent. */
+/** A running sandbox, for the settings of a service on it. Members of an absent network are absent. */
 export interface Sandbox {
   algodUrl: string;
   indexerUrl: string;
@@ -43,24 +43,24 @@ export interface Sandbox {
   };
   attestor: { address: string; mnemonic: string };
   payTo: { algorand: string; base?: string; solana?: string };
-  /** Confirmed and final, for blocks and proofs too. */
+  /** Confirmed and final transactions. */
   sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
-  /** CAIP-2 of every chain found in the replay: sources to be accepted beside the sandbox's own chains. */
+  /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
   sourceChains: string[];
   /** Resolves with the reason when a network dies by itself, or with undefined when it was closed. */
   died: Promise<string | undefined>;
-  /** For tests; whoever plays by the rules uses the URLs. */
+  /** For tests; clients use the URLs. */
   algorand: AlgorandNetwork;
   solana?: SolanaNetwork;
-  /** Stops everything; nothing is left, no child process either. */
+  /** Stops everything, child processes included. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the networks of a sandbox side by side, and a facilitator for all of them. Keys, and the genesis of the
- * ledger, are random: nothing signed here is valid anywhere else, nor in another sandbox.
- * @throws Error naming the file when a recording cannot be played, or what it was that could not be started; whatever
- * had been started is stopped again.
+ * Starts the networks of a sandbox in parallel, and a facilitator for all of them. Keys and the genesis of the ledger are
+ * random: nothing signed here is valid anywhere else, nor in another sandbox.
+ * @throws Error with the file's name when a recording is invalid, or with the part that did not start; everything else is
+ * stopped again
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
@@ -71,7 +71,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return one;
     });
   const close = async () => {
-    // The facilitator, which came last, stops before the networks that it asks.
+    // The facilitator, started last, stops before the networks that it uses.
     for (const one of started.splice(0).reverse()) await one.close();
   };
   try {
@@ -80,7 +80,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       networks.includes("base") ? keep(runBase(options)) : undefined,
       networks.includes("solana") ? keep(runSolana(options)) : undefined,
     ] as const;
-    // Each has come up or failed before any is stopped, so that none comes up after.
+    // Waits for every start to succeed or fail, so that none succeeds after `close`.
     await Promise.allSettled(all);
     const [algorand, base, solana] = await Promise.all(all);
     const rails = await Promise.all([
@@ -100,7 +100,7 @@ function runAlgorand({ roundMs = 1000, ports, replayDir, onRequest }: SandboxOpt
   return startAlgorand({ roundMs, algodPort: ports?.algod, indexerPort: ports?.indexer, replayDir, onRequest });
 }
 
-// What follows is imported when it is wanted: half a second each, which a sandbox without the network does not wait.
+// The modules of optional networks are imported on demand: each takes half a second.
 
 async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions): Promise<BaseNetwork> {
   const { startBase } = await import("./base/network.ts");

@@ -3,17 +3,17 @@ import type { Paper } from "../src/certificate/paper.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
 
-/** Where people print on Letter rather than A4. */
+/** Regions that print on Letter instead of A4. */
 const LETTER_REGIONS = new Set(["US", "CA", "MX", "PH", "CL", "CO", "CR", "GT", "PA", "SV", "VE", "DO", "PR"]);
 
-/** @param bytes of the bundle @throws NotVerified */
+/** @param bytes of the bundle @throws TypeError for a bundle that is not verified */
 export function certificateSvg(judged: Judged, bytes: Uint8Array): string {
   const making = makingOf(judged, new Date(), paper());
   const { history } = judged.keys as NonNullable<Judged["keys"]>;
   return new TextDecoder().decode(makeCertificate("svg", bytes, history, making).bytes);
 }
 
-/** Prints the certificate alone, on a sheet of its own. */
+/** Prints the certificate on its own sheet, without the page. */
 export function printCertificate(svg: string): void {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   const sheet = h("div", { class: "certificate" }, document.importNode(parsed, true));

@@ -2,8 +2,8 @@ type Child = Node | string | number | false | null | undefined;
 type Properties = Record<string, string | boolean | undefined | ((event: never) => void)>;
 
 /**
- * An element. Text is only ever text: nothing here parses markup.
- * @param properties attributes, `true` being an empty one, `false` and undefined none; `on…` are listeners
+ * Creates an element. Text stays text: nothing here parses markup.
+ * @param properties attributes: `true` is an empty one, `false` and undefined none; `on…` are listeners
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -23,7 +23,7 @@ function asNode(child: Exclude<Child, false | null | undefined>): Node | string 
   return typeof child === "number" ? String(child) : child;
 }
 
-/** A button that does one thing. */
+/** A button. */
 export function button(label: string, onclick: (pressed: HTMLButtonElement) => void, properties: Properties = {}) {
   const element = h("button", { type: "button", ...properties }, label);
   element.addEventListener("click", () => {
@@ -32,16 +32,16 @@ export function button(label: string, onclick: (pressed: HTMLButtonElement) => v
   return element;
 }
 
-/** Shows a button as at work; it keeps the focus, and takes no presses. */
+/** Shows a button as busy: it keeps the focus and ignores clicks. */
 export function busy(element: HTMLButtonElement, label: string): void {
   element.textContent = label;
   element.setAttribute("aria-disabled", "true");
 }
 
-/** Hands a file to the reader. */
+/** Downloads a file. */
 export function download(name: string, type: string, contents: string | Uint8Array<ArrayBuffer>): void {
   const url = URL.createObjectURL(new Blob([contents], { type }));
   h("a", { href: url, download: name }).click();
-  // The browser has taken the file by the next turn.
+  // The browser has read the file by then.
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

@@ -1,4 +1,4 @@
-/** Shapes on a grid of 16 by 16, drawn as strokes: no font is sure to have these signs. */
+/** Strokes on a grid of 16 by 16: not every font has these characters. */
 const SHAPES = {
   "✓": "m3 8.5 3.5 3.5L13 4.5",
   "✕": "m4 4 8 8m0-8-8 8",
@@ -11,7 +11,7 @@ const SHAPES = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A sign beside a word that says the same; hidden from those who hear the word. */
+/** An icon beside a word with the same meaning, hidden from screen readers. */
 export function icon(sign: string): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
   for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }))

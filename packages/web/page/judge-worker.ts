@@ -1,9 +1,9 @@
-import { judge, type Premises } from "../src/judge.ts";
+import { type JudgeOptions, judge } from "../src/judge.ts";
 
-/** What the page asks its worker, and under which number it wants the answer. */
-export type JudgeRequest = { number: number; bytes: Uint8Array; premises: Premises };
+/** The page's request to its worker; the answer has the same number. */
+export type JudgeRequest = { number: number; bytes: Uint8Array; options: JudgeOptions };
 
 addEventListener("message", async ({ data }: MessageEvent<JudgeRequest>) => {
-  const judgement = await judge(data.bytes, data.premises);
+  const judgement = await judge(data.bytes, data.options);
   postMessage({ number: data.number, judgement });
 });

@@ -1,25 +1,25 @@
-import type { Judgement, Premises } from "../src/judge.ts";
+import type { Judgement, JudgeOptions } from "../src/judge.ts";
 import type { JudgeRequest } from "./judge-worker.ts";
 
 /** Judges files in a worker, so that the page stays responsive. */
 export interface Judging {
-  /** @returns undefined where a later `cancel` came first */
-  judge(bytes: Uint8Array, premises: Premises): Promise<Judgement | undefined>;
-  /** Ends what is under way. */
+  /** @returns undefined when `cancel` was called meanwhile */
+  judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement | undefined>;
+  /** Stops all judging. */
   cancel(): void;
 }
 
-/** @param scriptUrl of the worker, which is loaded at once: files are judged without a network, too */
+/** @param scriptUrl of the worker, which is loaded at once, so that files are judged offline too */
 export function startJudging(scriptUrl: string): Judging {
   const waiting = new Map<number, (judgement: Judgement | undefined) => void>();
   let numbers = 0;
   let worker = start();
   return {
-    judge(bytes, premises) {
+    judge(bytes, options) {
       const number = numbers++;
       const { promise, resolve } = Promise.withResolvers<Judgement | undefined>();
       waiting.set(number, resolve);
-      worker.postMessage({ number, bytes, premises } satisfies JudgeRequest);
+      worker.postMessage({ number, bytes, options } satisfies JudgeRequest);
       return promise;
     },
     cancel() {

@@ -8,15 +8,18 @@ const TIMEOUT_MS = 10_000;
 
 type StoredKeys = { text: string; since: number };
 
-/** @param contradiction why the list that is served now is not believed */
+/** `contradiction`: why the list that is served now is rejected. */
 export type ServedKeys = { keys?: KeyList; contradiction?: string };
 
 /**
- * The key list of the service that serves this page: fetched anew, else the one kept from an earlier visit. A list that
- * takes back what an earlier one said is not believed; the earlier one is.
+ * The key list of the service that serves this page: fetched, or else the one stored on an earlier visit. A list that
+ * contradicts the stored one is rejected, and the stored one is used.
  */
 export async function servedKeys(judging: Judging, storage: Storage | undefined): Promise<ServedKeys> {
-  const [fetched, stored] = await Promise.all([fetchKeys(), keptKeys(storage)]);
+  const [fetched, stored] = await Promise.all([
+    fetchKeys(),
+    storage?.get<StoredKeys>("keys", "served").catch(() => undefined),
+  ]);
   const [fresh, known] = await Promise.all([fetched && read(fetched, judging), stored && read(stored, judging)]);
   if (!fresh || !fetched) return known ? { keys: known } : {};
   const contradiction = known && contradictionOf(known.history, fresh.history);
@@ -26,13 +29,9 @@ export async function servedKeys(judging: Judging, storage: Storage | undefined)
 }
 
 function contradictionOf(known: KeyHistory, fresh: KeyHistory): string | undefined {
-  // Every start of a sandbox is another ledger, with other keys.
+  // Every start of a sandbox makes another ledger with other keys.
   if (known.ledger !== ALGORAND_MAINNET && fresh.ledger !== known.ledger) return undefined;
   return breakBetween(known, fresh);
-}
-
-async function keptKeys(storage: Storage | undefined): Promise<StoredKeys | undefined> {
-  return storage?.get<StoredKeys>("keys", "served").catch(() => undefined);
 }
 
 async function fetchKeys(): Promise<StoredKeys | undefined> {

@@ -9,7 +9,7 @@ import type { Site } from "./site.ts";
 
 const TITLE = "Keys believed here";
 
-/** The view of the key list by which this page judges. */
+/** The view of the key list that this page judges by. */
 export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   await site.keysReady;
   const { current } = site.keys;

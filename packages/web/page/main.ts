@@ -33,7 +33,7 @@ const site: Site = {
       );
   }),
   show(view, { title, focus }) {
-    // The focus is never lost: whoever was in the view that goes is taken to the one that comes.
+    // The focus must not be lost: a reader who was in the old view is moved to the new one.
     const wasInside = main.contains(document.activeElement);
     main.replaceChildren(...view);
     document.title = `${title} · attestd`;
@@ -49,13 +49,13 @@ const site: Site = {
 const verifyPage = createVerifyPage(site);
 
 let buying: Promise<BuyPage> | undefined;
-/** Loaded when it is wanted: who only checks needs none of it. */
+/** Loaded on demand: checking does not need it. */
 function buyPage(): Promise<BuyPage> {
   buying ??= import("./buy/buy-page.ts").then(({ createBuyPage }) => createBuyPage(site));
   return buying;
 }
 
-/** @param focus whether the reader came here from another view, and is taken to this one */
+/** @param focus whether the reader came from another view, so that the focus moves to this one */
 function route(focus: boolean): void {
   const { hash } = location;
   const pointer = parsePointer(hash);
@@ -107,15 +107,15 @@ function watchDrops(): void {
 
 function watchConnection(): void {
   const banner = document.getElementById("offline") as HTMLElement;
-  const tell = () => {
+  const update = () => {
     banner.hidden = navigator.onLine;
   };
-  addEventListener("online", tell);
-  addEventListener("offline", tell);
-  tell();
+  addEventListener("online", update);
+  addEventListener("offline", update);
+  update();
 }
 
-/** On paper nothing can be unfolded. */
+/** Opens all details while printing: paper cannot be unfolded. */
 function openDetailsOnPaper(): void {
   let opened: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {
@@ -137,7 +137,7 @@ if (kept.length > 0) {
   if (location.hash === "#buy") route(false);
   else location.hash = "#buy";
 } else route(false);
-// Offline the page needs a copy of itself; where the browser keeps none, it works as long as it is open.
+// Keeps a copy of the page for offline use. Best effort: without it the page works until it is closed.
 void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
-// Tells whoever drives this page that it listens.
+// Signals to tests that the page is ready.
 document.documentElement.append(h("template", { id: "ready" }));

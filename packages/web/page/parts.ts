@@ -7,7 +7,7 @@ import { RESULTS } from "../src/words.ts";
 import { button, download, h } from "./dom.ts";
 import { icon } from "./icons.ts";
 
-/** An id that breaks into two equal halves, and these, where not even one of them fits, into two again. */
+/** An id that breaks in two equal halves, and each half in two again if it does not fit. */
 export function idValue(id: string): HTMLElement {
   const inHalves = (part: string) => halves(part).map((half) => h("span", { class: "half" }, half));
   const whole = inHalves(printable(id));
@@ -15,25 +15,25 @@ export function idValue(id: string): HTMLElement {
   return h("span", { class: "id" }, ...whole);
 }
 
-/** What it says of itself is seen and heard; it offers itself again once the reader has turned from it. */
+/** A button that copies. Its label shows the result, until it loses the focus. */
 export function copyButton(value: string, what: string): HTMLButtonElement {
-  const say = (word: string) => {
+  const label = (word: string) => {
     copy.textContent = word;
     copy.setAttribute("aria-label", `${word} ${what.toLowerCase()}`);
   };
   const copy = button(
     "Copy",
     async () => {
-      // There is no clipboard where the page was not served over HTTPS.
+      // Pages that were not served over HTTPS have no clipboard.
       const isCopied = await navigator.clipboard?.writeText(value).then(
         () => true,
         () => false,
       );
-      say(isCopied ? "Copied" : "Can't copy");
+      label(isCopied ? "Copied" : "Can't copy");
     },
-    { class: "copy", onblur: () => say("Copy") },
+    { class: "copy", onblur: () => label("Copy") },
   );
-  say("Copy");
+  label("Copy");
   return copy;
 }
 
@@ -90,7 +90,7 @@ export function checkList(rows: readonly CheckRow[]): HTMLElement {
   );
 }
 
-/** A value in two halves, as ids are shown, with what differs in it marked. */
+/** A value in two halves, like an id, with its difference from another marked. */
 function markedHalves(value: string, other: string): HTMLElement[] {
   const { start, fromEnd } = difference(value, other);
   const end = value.length - fromEnd;
@@ -98,9 +98,9 @@ function markedHalves(value: string, other: string): HTMLElement[] {
   return [marked(first, start, end), marked(second, start - first.length, end - first.length)];
 }
 
-/** @param start of what is marked; it may begin before this part of a value, or end after it */
+/** @param start of the marked range, which may start before this part of a value and end after it */
 function marked(part: string, start: number, end: number): HTMLElement {
-  const [from, to] = [start, end].map((place) => Math.min(Math.max(place, 0), part.length));
+  const [from, to] = [start, end].map((index) => Math.min(Math.max(index, 0), part.length));
   const difference = part.slice(from, to);
   return h(
     "span",
@@ -115,14 +115,14 @@ export function disclosure(summary: string, ...children: (Node | string)[]): HTM
   return h("details", {}, h("summary", {}, summary), ...children);
 }
 
-/** Saves the keys that a file was judged by, as `--keys` takes them; without a network, too. */
+/** Saves the key list that a file was judged by, in the format of `--keys`; works offline. */
 export function saveKeysButton({ history }: KeyList): HTMLButtonElement {
   return button("Save the key list", () => download("keys.json", "application/json", JSON.stringify(history)));
 }
 
 /**
- * The page's one heading. It can be focused, so that a result is read out from its beginning.
- * @param describedBy id of what is read out with it
+ * The page's only heading. It can be focused, so that a screen reader starts there.
+ * @param describedBy id of an element that is read out with it
  */
 export function heading(text: string, sign = "", describedBy?: string): HTMLElement {
   const properties = { tabindex: "-1", "aria-describedby": describedBy };

@@ -19,15 +19,15 @@ export type Result = {
   judged: Judged;
   /** UTF-8 of the bundle. */
   bytes: Uint8Array;
-  /** Whether a certificate led to it, which names this very bundle. */
+  /** Whether a certificate's QR code named this bundle. */
   isNamed: boolean;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string;
-  /** Host that the ledger check would send the file to. */
+  /** Host that the ledger check sends the file to. */
   service: string;
 };
 
-/** The page of a file that was judged: the verdict, what can be done, what was attested, the checks, the rest. */
+/** The view of a judged file: the verdict, the actions, what was attested, the checks, the rest. */
 export function resultView(result: Result, actions: ResultActions): Node[] {
   const { judged } = result;
   const verdict = verdictOf(judged);
@@ -52,7 +52,7 @@ export function resultView(result: Result, actions: ResultActions): Node[] {
 function actionRow({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, actions: ResultActions): HTMLElement {
   const verified = isBelieved(judged);
   const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
-  // Of what may be a stranger's nothing is handed on that looks like a proof.
+  // A file that may be a stranger's gets no certificate, which would look like a proof.
   const certifies = isVerified(judged) && doubt(judged) === undefined;
   const hint = h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`);
   const again = button("Check another", actions.startOver, { class: verified ? "quiet" : "" });
@@ -97,7 +97,7 @@ function believed(judged: Judged, rows: readonly CheckRow[]): Node[] {
   ];
 }
 
-/** What failed comes first; what the file claims of itself is folded away and named for what it is. */
+/** Failed checks come first; the file's claims are folded away and labelled as such. */
 function refused(judged: Judged, rows: readonly CheckRow[]): Node[] {
   const failed = rows.filter(({ result }) => result === "fail");
   const passed = rows.filter(({ result }) => result === "pass");
@@ -129,7 +129,7 @@ function rawJson(bytes: Uint8Array): HTMLElement {
   try {
     pretty = JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // Shown as it is.
+    // Shown unchanged.
   }
   return disclosure("JSON", h("pre", {}, pretty.split("\n").map(printable).join("\n")));
 }

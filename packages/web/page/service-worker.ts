@@ -1,4 +1,4 @@
-/** Replaced at build time: the page's own files, and a name that changes with them. */
+/** Set at build time: the page's own files, and a cache name that changes with them. */
 declare const PAGE_FILES: string[];
 declare const PAGE_VERSION: string;
 
@@ -26,7 +26,7 @@ addEventListener("activate", (event) => {
   (event as Extendable).waitUntil(tidy());
 });
 
-// Only the page's own files: what the service answers is never kept here.
+// Only the page's own files: answers of the service are never cached.
 addEventListener("fetch", (event) => {
   const { request } = event as Fetching;
   const { origin, pathname } = new URL(request.url);
@@ -39,7 +39,7 @@ async function keptFirst(request: Request): Promise<Response> {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** Files that an update replaces; the kept ones where the service is away, or out of order. */
+/** Files that an update replaces; from the cache when the service is unreachable or fails. */
 async function freshFirst(request: Request): Promise<Response> {
   const kept = () => caches.match(request);
   try {

@@ -1,4 +1,4 @@
-/** What the page keeps in the browser, in IndexedDB: signed payments, bought bundles, the key list. */
+/** Object stores of the page's IndexedDB: signed payments, bought bundles, the key list. */
 export type Shelf = "payments" | "bundles" | "keys";
 
 const SHELVES: readonly Shelf[] = ["payments", "bundles", "keys"];
@@ -7,14 +7,14 @@ export interface Storage {
   get<T>(shelf: Shelf, id: string): Promise<T | undefined>;
   all<T>(shelf: Shelf): Promise<T[]>;
   /**
-   * Changes what stands under an id, alone: no other tab's change comes between reading and writing.
-   * @param change gets what stands there; what it returns is stored, undefined deletes
-   * @returns what stands there afterwards, once it is on disk
+   * Changes the value of an id in one transaction: no other tab can change it between reading and writing.
+   * @param change gets the stored value and returns the new one; undefined deletes it
+   * @returns the new value, when it is on disk
    */
   update<T>(shelf: Shelf, id: string, change: (stored: T | undefined) => T | undefined): Promise<T | undefined>;
 }
 
-/** @throws DOMException where the browser lets a page keep nothing */
+/** @throws DOMException when the browser does not let a page store anything */
 export async function openStorage(name = "attestd"): Promise<Storage> {
   const opening = indexedDB.open(name, 1);
   opening.onupgradeneeded = () => {

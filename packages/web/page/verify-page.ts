@@ -1,6 +1,6 @@
-import { LedgerNotAsked, withChainOf } from "@attestd/client/chain-check";
+import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import { type Bundle, bundleId, parseBundle, parseJson } from "@attestd/proof";
-import { LARGEST_FILE } from "../src/bundle-file.ts";
+import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
 import { subjectOf } from "../src/description.ts";
 import type { Judgement } from "../src/judge.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
@@ -13,23 +13,23 @@ import { heading } from "./parts.ts";
 import { type Result, resultView } from "./result-view.ts";
 import type { Site } from "./site.ts";
 
-/** After this long a file that is still being read is said to be. */
-const PATIENCE_MS = 300;
+/** After this time the page shows that it is still reading. */
+const READING_SHOWN_AFTER_MS = 300;
 const FETCH_TIMEOUT_MS = 15_000;
 
 /** The view that checks files. */
 export interface VerifyPage {
-  /** Shows what was judged last, or asks for a file. */
+  /** Shows the last verdict, or asks for a file. */
   open(focus: boolean): void;
-  /** Checks files that were dropped, chosen or pasted, one after the other; key lists among them count for the rest. */
+  /** Checks files that were dropped, chosen or pasted, in order; key lists count for the files after them. */
   take(files: readonly Blob[]): Promise<void>;
   /** Follows a certificate's QR code. */
   follow(pointer: Pointer): Promise<void>;
 }
 
-/** What the view shows; every state of it is one of these. */
+/** The state of the view. */
 type State =
-  /** @param isLooking whether what the pointer names is being fetched */
+  /** `isLooking`: the bundle that the pointer names is being fetched. */
   | { name: "empty"; pointer?: Pointer; isLooking?: boolean }
   | { name: "reading" }
   | { name: "unreadable"; why: string }
@@ -107,18 +107,18 @@ export function createVerifyPage(site: Site): VerifyPage {
     const pointer = state.name === "empty" ? state.pointer : undefined;
     const mine = ++turn;
     const cancelsBefore = cancels;
-    if (file.size > LARGEST_FILE) {
+    if (file.size > MAX_FILE_BYTES) {
       enter({ name: "unreadable", why: UNREADABLE.tooLarge(file.size) });
       return "unreadable";
     }
     const slow = setTimeout(() => {
       if (mine === turn) enter({ name: "reading" });
-    }, PATIENCE_MS);
+    }, READING_SHOWN_AFTER_MS);
     try {
       const bytes = new Uint8Array(await file.arrayBuffer());
       await site.keysReady;
       const believed = keys ?? site.keys.current;
-      const judgement = await site.judging.judge(bytes, premises(believed));
+      const judgement = await site.judging.judge(bytes, optionsFor(believed));
       if (judgement === undefined || cancels !== cancelsBefore) return undefined;
       if (judgement.kind === "keys") await takeKeys(judgement.history, file, mine);
       else if (mine !== turn) return judgement.kind;
@@ -188,7 +188,7 @@ export function createVerifyPage(site: Site): VerifyPage {
       const report = await withChainOf(location.origin, result.bytes, result.judged.report);
       asked = { ...rest, judged: { ...result.judged, report, comparedBy: location.host } };
     } catch (error) {
-      if (!(error instanceof LedgerNotAsked)) throw error;
+      if (!(error instanceof AttestError)) throw error;
       asked = { ...rest, ledgerTrouble: error.message };
     }
     if (mine !== turn) return;
@@ -271,19 +271,19 @@ function judged(
   };
 }
 
-function premises(keys: KeyList | undefined) {
+function optionsFor(keys: KeyList | undefined) {
   if (keys === undefined) return { historyAge: 0 };
   return { history: keys.history, historyAge: historyAge(keys.basis) };
 }
 
-/** What was pasted has neither a name nor a date. */
+/** Pasted text has neither a name nor a date. */
 function basisOf(file: Blob): KeyList["basis"] {
   if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
   const since = writtenAt(file.lastModified);
   return { basis: "file", name: file.name, ...(since !== undefined && { since }) };
 }
 
-/** @returns undefined where it cannot be had */
+/** @returns undefined when it cannot be fetched */
 async function fetchBytes(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     const response = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });

@@ -1,3 +1,4 @@
+import { isUsdc } from "@attestd/client/rails";
 import {
   ALGORAND_MAINNET,
   algorandCaip2,
@@ -16,10 +17,7 @@ import {
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 
-/** Circle's USDC on MainNet. */
-const USDC = 31566704n;
-
-/** Transaction types (go-algorand, `protocol/txntype.go`) as people call them. */
+/** Names for people of the transaction types (go-algorand, `protocol/txntype.go`). */
 const ACTIONS: Record<string, string> = {
   pay: "ALGO payment",
   axfer: "Asset transfer",
@@ -31,7 +29,7 @@ const ACTIONS: Record<string, string> = {
   hb: "Heartbeat",
 };
 
-/** Members by their codec names (go-algorand, `data/transactions`), in the order in which they are shown. */
+/** Members by their codec names (go-algorand, `data/transactions`), in the order of display. */
 const LABELS: readonly [name: string, label: string][] = [
   ["snd", "Sender"],
   ["rcv", "Receiver"],
@@ -82,9 +80,9 @@ export function describeAlgorandTransaction(bytes: Uint8Array): Description {
 function assetTransfer(transaction: MsgpackMap): Omit<Description, "fields"> {
   const asset = getInteger(transaction, "xaid");
   const units = getInteger(transaction, "aamt");
-  if (asset === USDC && isMainNet(transaction))
+  if (isUsdc("algorand", String(asset)) && isMainNet(transaction))
     return { action: "USDC transfer", amount: `${formatUsdcAmount(units)} USDC` };
-  // How many places another asset has stands on the ledger, not in the transaction.
+  // The number of decimals of another asset is on the ledger, not in the transaction.
   return { action: "Asset transfer", amount: `${units} units of asset ${asset}` };
 }
 

@@ -1,9 +1,9 @@
 import { withoutTrailing } from "@attestd/proof/trailing";
 
 /**
- * An integer of a token's smallest units as people write it.
- * @param decimals places of the token
- * @param least places that are shown even when zero: 2 for money
+ * Formats an amount in a token's smallest units.
+ * @param decimals of the token
+ * @param least decimals that are shown even when zero: 2 for money
  */
 export function formatUnits(units: bigint, decimals: number, least = 0): string {
   const digits = units.toString().padStart(decimals + 1, "0");

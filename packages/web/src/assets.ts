@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 /** One file of the page, as it is served. */
 export type PageAsset = {
-  /** Of the URL: `/`, `/assets/main-AB12.js`. */
+  /** URL path: `/`, `/assets/main-AB12.js`. */
   path: string;
   type: string;
   body: Uint8Array<ArrayBuffer>;
@@ -23,8 +23,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
 
 /**
- * @param folder in which the page was built
- * @returns undefined where `packages/web/build.ts` has not been run
+ * @param folder that the page was built into
+ * @returns undefined when `packages/web/build.ts` has not been run
  */
 export async function readPage(folder = DIST): Promise<PageAsset[] | undefined> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);

@@ -14,14 +14,14 @@ export type Authorization = {
   nonce: string;
 };
 
-/** So that a payer's clock which is fast does not make a permission that is not valid yet. */
+/** A payer's clock may be this fast before the authorization is not valid yet. */
 const CLOCK_SKEW_SECONDS = 600;
 
-/** Chain id of the rail, Base. */
+/** Chain id of Base (EIP-155). */
 export const BASE_CHAIN_ID = 8453;
 
 /**
- * The permission that pays an offer: exactly its amount, to its payee, for as long as it asks.
+ * The authorization that pays an offer: exactly its amount, to its payee, valid for its `maxTimeoutSeconds`.
  * @param nowMs ms since 1970
  * @param nonce 32 random bytes
  */
@@ -57,12 +57,12 @@ const AUTHORIZATION_FIELDS = [
   { name: "nonce", type: "bytes32" },
 ];
 
-/** The token's own name and version, which the offer states and a wallet shows (EIP-712). */
+/** The token's name and version, which the offer states and a wallet shows (EIP-712). */
 export function tokenDomain({ extra }: PaymentRequirements): { name: string; version: string } {
   return { name: String(extra.name ?? ""), version: String(extra.version ?? "") };
 }
 
-/** What `eth_signTypedData_v4` signs (EIP-712, EIP-3009). */
+/** The JSON that `eth_signTypedData_v4` signs (EIP-712, EIP-3009). */
 export function typedData(offer: PaymentRequirements, authorization: Authorization): string {
   return JSON.stringify({
     types: { EIP712Domain: DOMAIN_FIELDS, TransferWithAuthorization: AUTHORIZATION_FIELDS },

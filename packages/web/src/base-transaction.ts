@@ -1,11 +1,9 @@
+import { isUsdc } from "@attestd/client/rails";
 import { type BaseTransaction, decodeBaseTransaction, type RlpItem, toHex } from "@attestd/proof";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 
-/** Circle's USDC on Base. */
-const USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
-
-/** Calls that move a token (ERC-20, EIP-3009), by selector: which word of the arguments is whose. */
+/** Calls that move a token (ERC-20, EIP-3009), by selector: the index of each argument's word, and their number. */
 const TRANSFERS: Readonly<Record<string, { from?: number; to: number; units: number; words: number }>> = {
   // transfer(address to, uint256 value)
   a9059cbb: { to: 0, units: 1, words: 2 },
@@ -64,10 +62,10 @@ function act({ type, fields }: BaseTransaction): Omit<Description, "fields"> & {
     const word = (index: number) => data.slice(8 + index * 64, 8 + (index + 1) * 64);
     const address = (index: number) => `0x${word(index).slice(24)}`;
     const units = BigInt(`0x${word(transfer.units)}`);
-    const isUsdc = to === USDC;
+    const movesUsdc = isUsdc("base", to);
     return {
-      action: isUsdc ? "USDC transfer" : "Token transfer",
-      amount: isUsdc ? `${formatUsdcAmount(units)} USDC` : `${units} units of ${to}`,
+      action: movesUsdc ? "USDC transfer" : "Token transfer",
+      amount: movesUsdc ? `${formatUsdcAmount(units)} USDC` : `${units} units of ${to}`,
       fields: [
         ...(transfer.from === undefined ? [] : [{ label: "Token's sender", value: address(transfer.from) }]),
         { label: "Token's receiver", value: address(transfer.to) },

@@ -4,7 +4,7 @@ import { type KeyEntry, utf8, verify } from "@attestd/proof";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";
-import { escapeXml, LARGEST_FILE, readFileContents } from "./bundle-file.ts";
+import { escapeXml, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
 import { makingOf } from "./certificate/certificate.ts";
 import { certificateContents } from "./certificate/contents.ts";
 import { layOut } from "./certificate/layout.ts";
@@ -92,7 +92,7 @@ describe("a bundle is found", () => {
     [`<svg><metadata id="attestd-bundle">`, "&lt;", "</metadata>"],
     ["<svg>", `<metadata id="attestd-bundle" `, "</metadata>"],
   ])("nowhere in %s and 3 MB of %s, after no more than a look at each byte", async (head, again, tail) => {
-    const file = `${head}${again.repeat((LARGEST_FILE - 100) / again.length)}${tail}`;
+    const file = `${head}${again.repeat((MAX_FILE_BYTES - 100) / again.length)}${tail}`;
     expect(await readFileContents(utf8(file))).toEqual({ kind: "empty_certificate" });
   });
 

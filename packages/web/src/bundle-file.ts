@@ -1,14 +1,14 @@
 import { fromUtf8, type JsonValue, parseJson, utf8 } from "@attestd/proof";
 import { pdfAttachments } from "./pdf/attachments.ts";
 
-/** What a file turned out to hold. */
+/** The contents of a file. */
 export type FileContents =
   /**
-   * JSON of a bundle, as far as its form goes, in UTF-8: as the file has it, or as a certificate carries it. `making` is
-   * what a certificate carries beside it, not yet read.
+   * UTF-8 of JSON with a part of a bundle, from the file itself or from a certificate. `making` is what the certificate
+   * carries beside it, not yet parsed.
    */
   | { kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
-  /** JSON of a key history, not yet read. */
+  /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
   /** A certificate without a bundle in it. */
   | { kind: "empty_certificate" }
@@ -16,24 +16,24 @@ export type FileContents =
 
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
 
-/** A bundle has at most 2 MiB; a certificate carries one, and little more. */
-export const LARGEST_BUNDLE = 2 ** 21;
-export const LARGEST_FILE = 3 * 2 ** 20;
+/** Bytes of a bundle, and of a certificate, which is little larger than its bundle. */
+export const MAX_BUNDLE_BYTES = 2 ** 21;
+export const MAX_FILE_BYTES = 3 * 2 ** 20;
 
-/** Ids of the SVG elements whose texts are the bundle, and what the certificate says beyond it. */
+/** Ids of the SVG elements that carry the bundle and the certificate's making. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
 export const SVG_MAKING_ID = "attestd-certificate";
 const CARRIERS = [SVG_BUNDLE_ID, SVG_MAKING_ID];
 const METADATA = "<metadata";
-/** A certificate carries one; what else there is, is not looked through without end. */
-const MOST_CARRIED = 16;
+/** A certificate carries two; the rest of a hostile file is not read. */
+const MAX_CARRIED = 16;
 
 /**
  * Finds the bundle in a file: the file itself, a PDF's attachment, or an SVG's metadata.
  * @throws JsonError for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
-  if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes, LARGEST_BUNDLE), "pdf");
+  if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes, MAX_BUNDLE_BYTES), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   return jsonContents(bytes, "json") as FileContents;
@@ -44,7 +44,7 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
     try {
       return [jsonContents(bytes, from)];
     } catch {
-      // Another attachment, which is none of ours.
+      // Another attachment.
       return [];
     }
   });
@@ -54,16 +54,16 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
   return making?.kind === "making" ? { ...bundle, making: making.bytes } : bundle;
 }
 
-/** What a certificate says of its making, not yet read. */
+/** A certificate's making, not yet parsed. */
 type Making = { kind: "making"; bytes: Uint8Array };
 
 /** @throws JsonError */
 function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileContents | Making {
   let value: JsonValue;
   try {
-    value = parseJson(bytes, { maxSize: LARGEST_BUNDLE });
+    value = parseJson(bytes, { maxSize: MAX_BUNDLE_BYTES });
   } catch (error) {
-    // What several readers would read differently is for the verifier to refuse, by name.
+    // The verifier rejects JSON that several readers would read differently, and reports why.
     if ((error as { isAmbiguous?: boolean }).isAmbiguous) return { kind: "bundle", bytes, from };
     throw error;
   }
@@ -74,10 +74,10 @@ function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileCont
   return parts.some(has) ? { kind: "bundle", bytes, from } : { kind: "other" };
 }
 
-/** The text of the elements that carry something of ours; goes on from where the one before ended, so that nothing is read twice. */
+/** The text of our metadata elements. Continues after each element, so that nothing is read twice. */
 function svgMetadata(text: string): Uint8Array[] {
   const carried: Uint8Array[] = [];
-  for (let at = text.indexOf(METADATA); at !== -1 && carried.length < MOST_CARRIED; at = text.indexOf(METADATA, at)) {
+  for (let at = text.indexOf(METADATA); at !== -1 && carried.length < MAX_CARRIED; at = text.indexOf(METADATA, at)) {
     const open = text.indexOf(">", at);
     const close = open === -1 ? -1 : text.indexOf("<", open);
     if (close === -1) break;
@@ -89,7 +89,7 @@ function svgMetadata(text: string): Uint8Array[] {
   return carried;
 }
 
-/** The five entities of XML 1.0, section 4.6, and nothing else: the writer uses no others. */
+/** The five entities of XML 1.0, section 4.6; the writer uses no others. */
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 const NAMES = new Map(Object.entries(ENTITIES).map(([name, character]) => [character, name]));
@@ -103,11 +103,7 @@ function unescapeXml(text: string): string {
 }
 
 function startsWith(bytes: Uint8Array, text: string): boolean {
-  return latin1(bytes.subarray(0, text.length)) === text;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return new TextDecoder("latin1").decode(bytes);
+  return new TextDecoder("latin1").decode(bytes.subarray(0, text.length)) === text;
 }
 
 function looseText(bytes: Uint8Array): string {

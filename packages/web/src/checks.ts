@@ -1,14 +1,15 @@
 import type { CheckName, CheckResult, Failure } from "@attestd/proof";
-import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
+import { ledgerName } from "./file-verdict.ts";
+import { type Judged, signer, signerName } from "./verdict.ts";
 import { CHECK_SENTENCES, CHECKS, WORDS_OF_CERTIFICATE } from "./words.ts";
 
-/** One check, for a reader. */
+/** One check, for display. */
 export type CheckRow = {
   check: CheckName | "certificate";
   label: string;
   result: CheckResult;
   sentence: string;
-  /** Values that differ, of a check that failed. */
+  /** The values that differ, when the check failed. */
   differences: { stated: string; computed: string }[];
 };
 
@@ -21,25 +22,29 @@ export function checkRows(judged: Judged): CheckRow[] {
       label: CHECKS[check].label,
       result,
       sentence: sentence(check, result, judged, failures),
-      differences: failures.flatMap(({ stated, computed }) =>
-        stated !== undefined && computed !== undefined && check !== "keyTrust" ? [{ stated, computed }] : [],
-      ),
+      differences: check === "keyTrust" ? [] : failures.flatMap(valuesOf),
     };
   });
   return [...rows, ...certificateRow(judged)];
 }
 
-/** Of a certificate one row more. */
+/** One more row for a certificate. */
 function certificateRow({ certificate }: Judged): CheckRow[] {
   if (certificate === undefined) return [];
-  const { words: result } = certificate;
-  const about = { check: "certificate", label: WORDS_OF_CERTIFICATE.label, result } as const;
-  if (certificate.words === "not_checked")
-    return [{ ...about, sentence: `Not compared: ${certificate.why}.`, differences: [] }];
-  if (certificate.words === "pass") return [{ ...about, sentence: WORDS_OF_CERTIFICATE.passed, differences: [] }];
-  const { stated, computed } = certificate;
-  const differences = stated !== undefined && computed !== undefined ? [{ stated, computed }] : [];
-  return [{ ...about, sentence: WORDS_OF_CERTIFICATE.failed, differences }];
+  const { label, passed, failed } = WORDS_OF_CERTIFICATE;
+  const row = { check: "certificate", label, result: certificate.words } as const;
+  switch (certificate.words) {
+    case "pass":
+      return [{ ...row, sentence: passed, differences: [] }];
+    case "fail":
+      return [{ ...row, sentence: failed, differences: valuesOf(certificate) }];
+    case "not_checked":
+      return [{ ...row, sentence: `Not compared: ${certificate.why}.`, differences: [] }];
+  }
+}
+
+function valuesOf({ stated, computed }: { stated?: string; computed?: string }): CheckRow["differences"] {
+  return stated !== undefined && computed !== undefined ? [{ stated, computed }] : [];
 }
 
 function sentence(check: CheckName, result: CheckResult, judged: Judged, failures: Failure[]): string {
@@ -71,7 +76,7 @@ function notChecked(check: CheckName, { report, comparedBy }: Judged): string {
   return comparedBy === undefined ? CHECK_SENTENCES.ledgerNotAsked : CHECK_SENTENCES.otherChain;
 }
 
-/** Whose key it is may be said only where the signature is that key's. */
+/** The signer is named as such only if the signature is valid. */
 function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string {
   const { report, bundle, keys } = judged;
   const [entry, name] = [signer(judged), signerName(judged)];
@@ -90,7 +95,7 @@ function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string
   return CHECK_SENTENCES.otherAccount;
 }
 
-/** Where two texts begin and cease to differ, for the difference to be underlined. */
+/** Where the difference between two texts starts, and how far from the end it stops. */
 export function difference(stated: string, computed: string): { start: number; fromEnd: number } {
   const shorter = Math.min(stated.length, computed.length);
   let start = 0;

@@ -3,17 +3,17 @@ import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
 import type { Description } from "./fields.ts";
 
-/** What a bundle is about, in a reader's words. */
+/** What a bundle attests, for people. */
 export type Subject = {
   chain: ChainFormat;
   /** Absent of a block. */
   transaction?: Description & { id: string };
   block?: { height: number; hash: string };
-  /** Hex SHA-256 of the bytes that the note commits to: the header's where there is a block. */
+  /** Hex SHA-256 that the note commits to: of the block's header if there is a block, else of the transaction. */
   fingerprint: string;
 };
 
-/** Reads a bundle for people. Bytes that are no transaction are no error here: the checks name them. */
+/** Describes a bundle. Bytes that are not a transaction are not an error here: the checks report them. */
 export function subjectOf(bundle: Bundle): Subject {
   const chain = chainOf(bundle);
   const fingerprint = "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256;
@@ -27,7 +27,7 @@ export function subjectOf(bundle: Bundle): Subject {
   };
 }
 
-/** One line that says what was attested: `USDC transfer on Base, 25.00 USDC`. */
+/** What was attested in one line: `USDC transfer on Base, 25.00 USDC`. */
 export function subjectTitle({ chain, transaction, block }: Subject): string {
   if (transaction === undefined) return `Block ${block?.height} of ${chain.label}`;
   const { action, amount } = transaction;

@@ -1,12 +1,12 @@
 import { parseNote } from "@attestd/proof";
 import { subjectTitle } from "./description.ts";
 import type { Field } from "./fields.ts";
-import { isBelieved, isVerified, recordedTime } from "./file-verdict.ts";
+import { isBelieved, isVerified, ledgerName, recordedTime } from "./file-verdict.ts";
 import { estimatedMonth } from "./ledger-time.ts";
-import { doubt, type Judged, ledgerName, ledgerOf, signer, signerName } from "./verdict.ts";
+import { doubt, type Judged, ledgerOf, noteOf, signer, signerName } from "./verdict.ts";
 import { OUTCOMES } from "./words.ts";
 
-/** One line of what a file says: text, or an id that is shown whole and can be copied. */
+/** One line about a file: text, or an id that is shown in full and can be copied. */
 export type Fact = { label: string; text?: string; id?: string; link?: { text: string; url: string } };
 
 const LEVELS = {
@@ -15,28 +15,33 @@ const LEVELS = {
   finalized: "final",
 } as const;
 
-/** What was attested, where it was recorded and by whom; with links only where it is proven, and real. */
+/** What was attested, where it was recorded and by whom. Only proven facts of a real ledger have links. */
 export function factsOf(judged: Judged): Fact[] {
   const { subject, bundle, report } = judged;
   if (subject === undefined || bundle === undefined) return [];
   const { transaction, block, chain, fingerprint } = subject;
   const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
-  const linked = (name: "source" | "block" | "record") => (isReal ? { link: explorerLink(name, judged) } : {});
+  const linked = (of: string, path: string) => {
+    const link = isReal ? explorerLink(of, path) : undefined;
+    return link && { link };
+  };
   const level = levelOf(judged);
   return [
     { label: "What", text: subjectTitle(subject) },
-    ...(transaction ? [{ label: "Transaction", id: transaction.id, ...linked("source") }] : []),
+    ...(transaction
+      ? [{ label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) }]
+      : []),
     ...(report.receipt ? [{ label: "Outcome", text: OUTCOMES[report.receipt.status] }] : []),
     ...(block
       ? [
           { label: "Block", text: `${block.height} of ${chain.label}` },
-          { label: "Block hash", id: block.hash, ...linked("block") },
+          { label: "Block hash", id: block.hash, ...linked(chain.name, `block/${block.height}`) },
         ]
       : []),
     ...(level === undefined ? [] : [{ label: "Seen as", text: level }]),
     { label: "Fingerprint", id: fingerprint },
     { label: "Recorded", text: recorded(judged) },
-    { label: "Record", id: bundle.attest.txnId, ...linked("record") },
+    { label: "Record", id: bundle.attest.txnId, ...linked("algorand", `tx/${bundle.attest.txnId}`) },
     ...(isBelieved(judged)
       ? [
           { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
@@ -58,26 +63,19 @@ function recorded({ report, bundle }: Judged): string {
 }
 
 function levelOf({ bundle, subject }: Judged): string | undefined {
-  if (bundle === undefined || subject?.chain.name !== "base") return undefined;
-  try {
-    const note = parseNote(bundle.attest.note);
-    return "l" in note ? LEVELS[note.l] : undefined;
-  } catch {
-    return undefined;
-  }
+  const note = bundle && subject?.chain.name === "base" ? noteOf(bundle) : undefined;
+  return note && "l" in note ? LEVELS[note.l] : undefined;
 }
 
-function explorerLink(name: "source" | "block" | "record", { subject, bundle }: Judged): { text: string; url: string } {
-  const transaction = (chain: string, id: string) =>
-    chain === "base"
-      ? { text: "Basescan", url: `https://basescan.org/tx/${id}` }
-      : { text: "Allo", url: `https://allo.info/tx/${id}` };
-  if (name === "record") return transaction("algorand", bundle?.attest.txnId ?? "");
-  const chain = subject?.chain.name ?? "algorand";
-  if (name === "source") return transaction(chain, subject?.transaction?.id ?? "");
-  return chain === "base"
-    ? { text: "Basescan", url: `https://basescan.org/block/${subject?.block?.height}` }
-    : { text: "Allo", url: `https://allo.info/block/${subject?.block?.height}` };
+/** Block explorers by the name of their chain. */
+const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
+  algorand: { text: "Allo", url: "https://allo.info" },
+  base: { text: "Basescan", url: "https://basescan.org" },
+};
+
+function explorerLink(chain: string, path: string): Fact["link"] {
+  const explorer = EXPLORERS[chain];
+  return explorer && { text: explorer.text, url: `${explorer.url}/${path}` };
 }
 
 const NOTE_LABELS: Readonly<Record<string, string>> = {
@@ -93,7 +91,7 @@ const NOTE_LABELS: Readonly<Record<string, string>> = {
   k: "Key entry (SHA-256)",
 };
 
-/** The note's members in words; undefined where it is no note of ours. */
+/** The note's members with labels; undefined when the note is malformed. */
 export function noteFields(note: string): Field[] | undefined {
   try {
     return Object.entries(parseNote(note)).map(([name, value]) => ({

@@ -1,12 +1,12 @@
-/** One line that a reader is shown. */
+/** A line of a transaction, for display. */
 export type Field = { label: string; value: string };
 
-/** A transaction in a reader's words: what its bytes ask for, not whether that came about. */
+/** A transaction for people: what its bytes ask for, not whether it succeeded. */
 export type Description = {
   /** Such as `USDC transfer`. */
   action: string;
-  /** With its unit, where it moves one thing: `25.00 USDC`. */
+  /** With its unit, for a transfer: `25.00 USDC`. */
   amount?: string;
-  /** The bytes' own members, whole. */
+  /** All members of the transaction. */
   fields: Field[];
 };

@@ -4,7 +4,6 @@ export {
   judgeCertificate,
   makeCertificate,
   makingOf,
-  NotVerified,
 } from "./certificate/certificate.ts";
 export type { CertificateJudgement } from "./certificate/making.ts";
 export type { Paper } from "./certificate/paper.ts";

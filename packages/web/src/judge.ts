@@ -4,25 +4,25 @@ import { judgeCertificate } from "./certificate/certificate.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { UNREADABLE } from "./words.ts";
 
-/** By which keys a file is to be judged. */
-export type Premises = {
+/** The keys to judge a file by. */
+export type JudgeOptions = {
   history?: KeyHistory;
   /** Seconds since the history was fetched. */
   historyAge: number;
 };
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export type Judgement =
-  /** `certificate` is there where the file is one: `bytes` are of the bundle in it. */
+  /** For a certificate, `bytes` is the bundle in it. */
   | { kind: "judged"; report: VerifyReport; bytes: Uint8Array; certificate?: CertificateJudgement }
-  | { kind: "keys"; history: KeyHistory; text: string }
+  | { kind: "keys"; history: KeyHistory }
   | { kind: "unreadable"; why: string };
 
 /**
- * Reads a file, whatever it is, and judges the bundle in it. Asks no one.
+ * Reads a file of any kind and judges the bundle in it, offline.
  * @param bytes of a bundle, a certificate or a key history
  */
-export async function judge(bytes: Uint8Array, { history, historyAge }: Premises): Promise<Judgement> {
+export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOptions): Promise<Judgement> {
   try {
     const contents = await readFileContents(bytes);
     switch (contents.kind) {
@@ -34,7 +34,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: Premises
           ...certificateIn(bytes, contents, history),
         };
       case "keys":
-        return { kind: "keys", history: parseKeyHistory(contents.value), text: new TextDecoder().decode(bytes) };
+        return { kind: "keys", history: parseKeyHistory(contents.value) };
       case "empty_certificate":
         return { kind: "unreadable", why: UNREADABLE.noBundleInside };
       case "other":
@@ -45,7 +45,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: Premises
   }
 }
 
-/** Whether the words of a certificate are its bundle's; nothing, where the file is a bundle alone. */
+/** Judges the text of a certificate; empty for a file that is just a bundle. */
 export function certificateIn(
   file: Uint8Array,
   { bytes, from, making }: BundleInFile,

@@ -1,14 +1,14 @@
-/** The steps of a purchase, in their order. */
+/** The steps of a purchase, in order. */
 export const STEPS = ["wallet", "paying", "paid", "recording", "recorded", "checked", "saved"] as const;
 export type StepName = (typeof STEPS)[number];
 
-/** What is known of a purchase that is under way or done. */
+/** Known facts of a purchase that is in progress or done. */
 export type PurchaseFacts = { transaction?: string; round?: number; verified?: boolean };
 
 export type Step = {
   name: StepName;
   label: string;
-  /** Id of a transaction that belongs to it. */
+  /** Id of the step's transaction. */
   id?: string;
   state: "done" | "failed" | "now" | "todo";
 };
@@ -23,7 +23,7 @@ const LABELS: Readonly<Record<StepName, (state: Step["state"], facts: PurchaseFa
   saved: () => "Saved",
 };
 
-/** @param now the step that is under way; undefined when all are done */
+/** @param now the step in progress; undefined when all are done */
 export function purchaseSteps(now: StepName | undefined, facts: PurchaseFacts = {}): Step[] {
   const reached = now === undefined ? STEPS.length : STEPS.indexOf(now);
   return STEPS.map((name, index) => {
@@ -36,8 +36,8 @@ export function purchaseSteps(now: StepName | undefined, facts: PurchaseFacts = 
 }
 
 /**
- * How far a purchase is by the code with which the service asks for patience; undefined for what tells nothing.
- * @param code of a problem (docs/operations.md), or none where no answer came
+ * The step of a purchase that a problem's code indicates; undefined for any other code.
+ * @param code (docs/problems.md); undefined when no answer came
  */
 export function stepOf(code: string | undefined): StepName | undefined {
   if (code === "attestation_pending") return "recording";

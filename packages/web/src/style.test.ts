@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const STYLE = readFileSync(new URL("../style.css", import.meta.url), "utf8");
 
-/** The colours that the brief names, and how far apart they must be: least contrast in the light theme, in the dark one. */
+/** Pairs of colours, and their least contrast in the light and in the dark theme. */
 const CONTRASTS: [ink: string, paper: string, light: number, dark: number][] = [
   ["text", "page", 17.6, 15.6],
   ["muted", "page", 6.0, 6.5],

@@ -2,63 +2,62 @@ import { FormatError, type KeyHistory, requireContinuation, type Trust } from "@
 import { hostOf, printable } from "./printable.ts";
 import { RESTS_ON } from "./words.ts";
 
-/** Whose word a verdict takes for whose key it is. */
+/** Where the keys come from that a verdict rests on. */
 export type TrustBasis = {
   /**
-   * `origin`: the list that this origin serves of itself. `file`: a list that the reader gave. `kid`: keys that the reader
-   * named. `sandbox`: the list of the sandbox that stands here. `example`: the list that comes with the page's example.
+   * `origin`: the list that this origin serves. `file`: a list that the reader gave. `kid`: key ids that the reader gave.
+   * `sandbox`: the list of the local sandbox. `example`: the list of the page's example.
    */
   basis: "origin" | "file" | "kid" | "sandbox" | "example";
   /** The origin's host, the file's name, the keys' ids; for programs. */
   name: string;
-  /** When the list was fetched, or its file written: ms since 1970. Absent where nobody knows, and for `kid`. */
+  /** When the list was fetched, or its file written: ms since 1970. Absent when unknown, and for `kid`. */
   since?: number;
 };
 
-/** A key list by which files are judged. */
+/** A key list that files are judged by. */
 export type KeyList = {
   history: KeyHistory;
   basis: TrustBasis;
-  /** Of a list that the reader gave: the one of the same host that was known before, where the two differ. */
+  /** For a list that the reader gave: the list of the same host that was known before, if the two differ. */
   known?: { history: KeyHistory; basis: TrustBasis };
 };
 
-/** `TrustBasis` as reports for programs have it: the date is of UTC, `YYYY-MM-DD`. */
+/** `TrustBasis` in reports for programs: the date is `YYYY-MM-DD` of UTC. */
 export type StatedBasis = Omit<TrustBasis, "since"> & { date?: string };
 
 const DAY_MS = 86_400_000;
 
-/** What a report for programs says of a basis. */
 export function statedBasis({ basis, name, since }: TrustBasis): StatedBasis {
   return { basis, name, ...(since !== undefined && { date: dayOf(since) }) };
 }
 
-/** One sentence that says whose keys a verdict rests on. */
+/** The sentence about the keys that a verdict rests on. */
 export function basisSentence(trust: TrustBasis | undefined): string {
   if (trust === undefined) return RESTS_ON.none;
   return RESTS_ON[trust.basis](short(printable(trust.name)), dateOf(trust));
 }
 
-/** The date of a list as warnings name it. */
+/** The date of a list in warnings. */
 export function dateOf({ since }: TrustBasis): string {
   return since === undefined ? "an unknown date" : dayOf(since);
 }
 
-/** For `verify`: seconds, infinite where nobody knows the date of the list. Keys that were named have no age. */
+/** Age of a list for `verify`, in seconds; infinite when its date is unknown. Key ids have no age. */
 export function historyAge({ basis, since }: TrustBasis, now = Date.now()): number {
   if (basis === "kid") return 0;
   return since === undefined ? Number.POSITIVE_INFINITY : Math.max(0, (now - since) / 1000);
 }
 
 /**
- * The date of a file, as far as it can be believed: one of tomorrow or later would make a list that never grows old.
+ * The date of a file; undefined when it is a day or more ahead, since such a list would never grow old.
  * @param modified ms since 1970, as the file system has it
  */
 export function writtenAt(modified: number, now = Date.now()): number | undefined {
   return modified > now + DAY_MS ? undefined : modified;
 }
 
-/** Whether `later` is `earlier`, or goes on from it. @returns undefined where it does, else why it does not */
+/** @returns why `later` does not continue `earlier`; undefined when it does */
 export function breakBetween(earlier: KeyHistory, later: KeyHistory): string | undefined {
   try {
     requireContinuation(earlier, later);
@@ -70,8 +69,8 @@ export function breakBetween(earlier: KeyHistory, later: KeyHistory): string | u
 }
 
 /**
- * The list to judge by once the reader has given one. A given list that the known one of the same host goes on from is
- * confirmed by it and says nothing more: the known one stays.
+ * The list to judge by after the reader gave one. If the known list of the same host continues the given one, the known
+ * list is used: it contains everything that the given one does.
  */
 export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList {
   if (known === undefined || !shareHost(given.history, known.history)) return given;
@@ -79,7 +78,7 @@ export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList
   return { ...given, known: { history: known.history, basis: known.basis } };
 }
 
-/** What the known list of the same host says against a given one, for a bundle by this key; undefined where nothing. */
+/** What the known list of the same host says against the given one, for this key; undefined if nothing. */
 export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
   if (known === undefined) return undefined;
   const host = hostOf(known.history.keys.at(-1)?.origin ?? "");
@@ -88,10 +87,10 @@ export function doubtOf({ history, known }: KeyList, kid: string | undefined): D
   return known.history.keys.some((entry) => entry.kid === kid) ? undefined : { host, date: dateOf(known.basis) };
 }
 
-/** `why` is absent where the given list goes on from the known one, to which the key is new. */
+/** `why` is absent when the given list continues the known one, which does not have the key. */
 export type Doubt = { host: string; date: string; why?: string };
 
-/** The history of a trust that is one. */
+/** The key history, if the trust is one and not key ids. */
 export function historyOf(trust: Trust | undefined): KeyHistory | undefined {
   return trust && "keys" in trust ? trust : undefined;
 }
@@ -101,14 +100,15 @@ function shareHost(one: KeyHistory, other: KeyHistory): boolean {
   return other.keys.some(({ origin }) => hosts.has(comparedHost(origin)));
 }
 
-/** Readers see hosts: scheme and the root's dot make no other one. */
+/** Readers see hosts: the scheme and a final dot do not make a different one. */
 function comparedHost(origin: string): string {
   return hostOf(origin)
     .toLowerCase()
     .replace(/\.(?=:|$)/, "");
 }
 
-function dayOf(time: number): string {
+/** `YYYY-MM-DD` of UTC. @param time ms since 1970 */
+export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 

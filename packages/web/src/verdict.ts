@@ -9,21 +9,21 @@ import {
 } from "@attestd/proof";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import type { Subject } from "./description.ts";
-import { conclusionOfFile, makersWord, recordedTime } from "./file-verdict.ts";
+import { conclusionOfFile, ledgerName, makersWord, recordedTime } from "./file-verdict.ts";
 import { hostOf } from "./printable.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, type KeyList } from "./trust-basis.ts";
 import { SENTENCES, STATES, type StateName, type Tone, WARNINGS, WORDS_OF_CERTIFICATE } from "./words.ts";
 
-/** A file that could be judged. */
+/** A file that was judged, and by which keys. */
 export type Judged = {
   report: VerifyReport;
   /** Undefined where the schema failed. */
   bundle: Bundle | undefined;
   subject: Subject | undefined;
   keys: KeyList | undefined;
-  /** Of a certificate: whether its words are those of the bundle in it. */
+  /** For a certificate: whether its words are those of its bundle. */
   certificate?: CertificateJudgement | undefined;
-  /** Host of the service that compared it with the chains; undefined before that. */
+  /** Host of the service that compared it with the chains, after that. */
   comparedBy?: string;
 };
 
@@ -33,13 +33,13 @@ export type Verdict = {
   icon: string;
   heading: string;
   sentences: string[];
-  /** The service may be asked: no offline check failed that the ledger could not make good. */
+  /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
   mayAskLedger: boolean;
 };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
-/** What a report comes down to. The word follows the report; nothing is judged again here. */
+/** The verdict for people. It follows from the report; nothing is judged again here. */
 export function verdictOf(judged: Judged): Verdict {
   const { report, bundle } = judged;
   const concluded = conclusionOfFile(judged);
@@ -47,18 +47,14 @@ export function verdictOf(judged: Judged): Verdict {
   return {
     state,
     ...STATES[state],
-    sentences: sentences(state, judged),
+    sentences: [...conclusion(state, judged), basisSentence(judged.keys?.basis)],
     mayAskLedger: bundle !== undefined && state !== "unknown" && mayAskChain(report),
   };
 }
 
-/** What is known here against the list by which a file was judged, of its signer. */
+/** What another known list says against the key list, about the signer of this file. */
 export function doubt({ report, keys }: Judged): Doubt | undefined {
   return keys && doubtOf(keys, report.attestor.kid);
-}
-
-function sentences(state: StateName, judged: Judged): string[] {
-  return [...conclusion(state, judged), basisSentence(judged.keys?.basis)];
 }
 
 function conclusion(state: StateName, judged: Judged): string[] {
@@ -99,14 +95,13 @@ function verified(judged: Judged): string[] {
       : SENTENCES.stated(what, ledger, round);
   return [
     signature(judged, round),
-    // Whoever made the file could have made the list as well.
+    // The author of the file could have written the list too.
     ...(keys?.basis.basis === "file" ? [SENTENCES.byGivenKeys] : []),
     isRecorded ? SENTENCES.recorded(what, ledger, round, recordedTime(report)) : statement,
     comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
   ];
 }
 
-/** What a certificate says that its bundle does not, said to be its maker's. */
 function certified({ certificate }: Judged): string[] {
   return certificate?.words === "pass" ? [makersWord(certificate.making)] : [];
 }
@@ -146,28 +141,23 @@ export function whatOf({ chain, transaction }: Subject): string {
   return `${chain.label} ${transaction ? "transaction" : "block"}`;
 }
 
-/** A sandbox's ledger is not Algorand. */
-export function ledgerName({ warnings }: VerifyReport): string {
-  return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
-}
-
-/** The entry of the key that the file names. */
+/** The history's entry of the key that the file names. */
 export function signer({ report, keys }: Judged): KeyEntry | undefined {
   return keys?.history.keys.find(({ kid }) => kid === report.attestor.kid);
 }
 
-/** Host of the attestor, as its key history names it. */
+/** The attestor's host, from the key history. */
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);
 }
 
-/** CAIP-2 of the ledger that the bundle's note names; undefined where the note cannot be read. */
+/** CAIP-2 of the ledger that the bundle's note names; undefined when the note is malformed. */
 export function ledgerOf(bundle: Bundle): string | undefined {
   return noteOf(bundle)?.g;
 }
 
-/** What a bundle's note says; undefined where it cannot be read. */
+/** The parsed note of a bundle; undefined when it is malformed. */
 export function noteOf({ attest }: Bundle): Note | undefined {
   try {
     return parseNote(attest.note);

@@ -1,6 +1,6 @@
 import type { CheckName, CheckResult, ReceiptStatus, VerifyReport } from "@attestd/proof";
 
-/** Every sentence of the page about a file. What decides between them is in `verdict.ts` and `checks.ts`. */
+/* Every sentence of the page about a file. `verdict.ts` and `checks.ts` choose between them. */
 
 export type Tone = "neutral" | "passed" | "caution" | "failed";
 export type StateName =
@@ -75,7 +75,7 @@ export const SENTENCES = {
   example: "This is an example, signed with a key that was made for it. It is believed for this example alone.",
 } as const;
 
-/** Of a certificate's words, beside the bundle that it carries. */
+/** About a certificate's own words, beside the bundle in it. */
 export const WORDS_OF_CERTIFICATE = {
   label: "Certificate",
   pass: (checkedOn: string, ledger?: { askedOf: string; time?: string | undefined }) =>
@@ -90,7 +90,7 @@ export const WORDS_OF_CERTIFICATE = {
   otherSite: (host: string) => `they lead to ${host}, which the key list does not name`,
 } as const;
 
-/** Whose keys a verdict rests on. */
+/** Which key list a verdict rests on. */
 export const RESTS_ON = {
   origin: (name: string, date: string) => `Rests on the key list of ${name}, fetched on ${date}.`,
   file: (name: string, date: string) => `Rests on the key list in ${name}, written on ${date}.`,
@@ -100,7 +100,7 @@ export const RESTS_ON = {
   none: "Rests on no key list: none was given.",
 } as const;
 
-/** What became of a transaction, where its receipt is in the bundle. */
+/** The outcome of a transaction whose receipt is in the bundle. */
 export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
   succeeded: "succeeded, as its receipt says",
   failed: "failed, as its receipt says",
@@ -133,7 +133,7 @@ export const RESULTS: Readonly<Record<CheckResult, { icon: string; word: string 
 
 type CheckWords = { label: string; pass: string; fail: string };
 
-/** `keyTrust`, `chainAttest` and `schema` say more than this where more is known. */
+/** `checks.ts` has longer sentences for `keyTrust`, `chainAttest` and `schema`. */
 export const CHECKS: Readonly<Record<CheckName, CheckWords>> = {
   schema: {
     label: "Form",

@@ -5,7 +5,7 @@ import { serviceUrl } from "./values.ts";
 
 /** Commands that pay. */
 export function addBuying(program: Command, { environment, finish }: Running): void {
-  /** A command that buys: all of them pay, check and save alike. */
+  /** A command that buys, with the options that all of them have. */
   const purchase = (name: string) =>
     program
       .command(name)
@@ -30,7 +30,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
       new Option("--chain <name>", "the chain of <txid> (default: told from it)").choices(["algorand", "base"]),
     )
     .action(async (txid, options) => {
-      const { attest } = await import("../commands/attest.ts");
+      const { attest } = await import("../commands/buy.ts");
       finish(await attest(txid, options, environment));
     });
 
@@ -46,7 +46,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
     .addArgument(new Argument("<chain>", "algorand or base").choices(["algorand", "base"]))
     .argument("<height>", "round of Algorand, block number of Base")
     .action(async (chain, height, options) => {
-      const { attestBlock } = await import("../commands/attest-block.ts");
+      const { attestBlock } = await import("../commands/buy.ts");
       finish(await attestBlock(chain, height, options, environment));
     });
 
@@ -61,7 +61,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
     .argument("<txid>", "Algorand transaction id, or Base transaction hash")
     .argument("<height>", "of the block that holds it")
     .action(async (txid, height, options) => {
-      const { prove } = await import("../commands/prove.ts");
+      const { prove } = await import("../commands/buy.ts");
       finish(await prove(txid, height, options, environment));
     });
 }

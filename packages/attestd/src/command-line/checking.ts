@@ -4,7 +4,7 @@ import { lines } from "./help.ts";
 import { askChain, askedService, believedKeys } from "./options.ts";
 import { ledgerId, oneMoreKid } from "./values.ts";
 
-/** Commands for whoever holds a bundle. */
+/** Commands that check bundles. */
 export function addChecking(program: Command, { environment, finish }: Running): void {
   program
     .command("verify")

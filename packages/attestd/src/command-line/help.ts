@@ -1,7 +1,7 @@
 import type { Command, Help } from "commander";
 import { pathOf } from "./tree.ts";
 
-/** What it is for and how it is used come first; the grammar after. */
+/** Help with the description and examples first, then usage and options. */
 export function describeFirst(command: Command, help: Help): string {
   const rows = (title: string, items: [term: string, text: string][]) => {
     const width = Math.max(...items.map(([term]) => term.length));
@@ -33,7 +33,7 @@ const EXIT_CODES = [
   "  5 paid, unfinished (run it again); 6 not paid; 130 interrupted. Of several files: 1 before 3 before 4.",
 ];
 
-/** What follows an error in how a command was written. */
+/** Follows an error in the arguments of a command. */
 export function whereToLook(command: Command): string {
   const path = pathOf(command);
   return lines(`  Usage: ${path} ${command.usage()}`, `  Examples, and what each means: ${path} --help`);

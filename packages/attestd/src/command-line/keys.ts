@@ -4,7 +4,7 @@ import { lines } from "./help.ts";
 import { otherLedger, settingsFile } from "./options.ts";
 import { serviceUrl } from "./values.ts";
 
-/** Commands about the keys of an attestor. */
+/** Commands for the keys of an attestor. */
 export function addKeys(program: Command, { environment, finish }: Running): void {
   program
     .command("keygen")
@@ -52,7 +52,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     .addOption(
       new Option("--sandbox", "your own service's ledger may be another than MainNet").conflicts(["service", "keys"]),
     )
-    .option("--indexer <url>", "also hold it against the notes on the ledger, by the word of this indexer")
+    .option("--indexer <url>", "also compare it with the notes on the ledger, as this indexer has them")
     .option("--indexer-token-file <file>", "its token (default: INDEXER_TOKEN, if INDEXER_URL is this indexer)")
     .option("--save <file>", "keep it there; an earlier copy that stands there must be continued by it")
     .option("--json", "print the history as JSON, as --keys takes it")

@@ -3,14 +3,14 @@ import type { Running } from "../environment.ts";
 import { lines } from "./help.ts";
 import { otherLedger, settingsFile } from "./options.ts";
 
-/** Commands of an operator, on the journal. */
+/** Commands for operators, on the journal. */
 export function addOperating(program: Command, { environment, finish }: Running): void {
   program
     .command("audit")
-    .summary("hold the journal against the ledger and the rails")
+    .summary("compare the journal with the ledger and the rails")
     .description(
       lines(
-        "Hold the journal against the ledger and the rails, and say what does not fit. Nothing is written.",
+        "Compare the journal with the ledger and the rails, and print what does not match. Nothing is written.",
         "  attestd audit --env /etc/attestd.env",
         "  attestd audit --env /etc/attestd.env --since 2026-11-20 --json | jq .findings",
         "",

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { serviceUrl } from "./values.ts";
 
-/* Options that several commands have, each worded once. */
+/* Options of several commands. */
 
 export const settingsFile = () => new Option("--env <file>", "the service's settings, NAME=value a line");
 

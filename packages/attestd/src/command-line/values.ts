@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/* Values of options, as they were typed. What is refused here is told with the option's name. */
+/* Parsers of option values. Commander prints their errors with the option's name. */
 
 /** The URL of a service. */
 export function serviceUrl(text: string): string {
@@ -9,7 +9,7 @@ export function serviceUrl(text: string): string {
   throw new InvalidArgumentError("It is a URL such as https://attestd.example.");
 }
 
-/** One id of a key more: RFC 7638, of SHA-256. */
+/** Adds a key id (RFC 7638, SHA-256) to the earlier ones. */
 export function oneMoreKid(text: string, before: string[] = []): string[] {
   if (/^[\w-]{43}$/.test(text)) return [...before, text];
   throw new InvalidArgumentError("The id of a key has 43 characters, as `attestd keys history` prints it.");

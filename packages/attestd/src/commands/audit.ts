@@ -15,10 +15,10 @@ export type AuditOptions = SettingsOptions & {
 };
 
 /**
- * Holds the journal against the ledger and the rails, or binds a payment that the journal has lost to a request.
+ * Compares the journal with the ledger and the rails, or binds a payment that the journal has lost to a request.
  *
- * @returns of an audit: `notVerified` when an invariant is broken, `paidUnfinished` when only something paid is not
- *   finished or not accounted for
+ * @returns for an audit: `notVerified` when an invariant is broken; else `paidUnfinished` when a paid call is not finished
+ *   or a payment not accounted for
  * @throws Failure
  */
 export async function audit(options: AuditOptions, environment: Environment): Promise<ExitCode> {

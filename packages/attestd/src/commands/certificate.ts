@@ -10,20 +10,19 @@ import {
 } from "@attestd/web";
 import { isVerified } from "@attestd/web/file-verdict";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
+import { judgeFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
 import { evidence, verdict } from "../report-text.ts";
 
-export type CertificateOptions = Whom & { out?: string; paper: Paper };
+export type CertificateOptions = TrustOptions & { out?: string; paper: Paper };
 
 /**
- * Makes a certificate of a bundle that is verified: one sheet to print, with a code that leads back to verification, and
- * the bundle itself inside.
+ * Makes a certificate of a verified bundle: one sheet to print, with a QR code for verifying it and the bundle inside.
  *
  * @param file a bundle or a certificate; `-` is standard input
- * @throws Failure `notVerified` for any other bundle
+ * @throws Failure `notVerified` for a bundle that is not verified
  */
 export async function certificate(
   file: string,
@@ -37,7 +36,7 @@ export async function certificate(
   if (file !== "-" && resolve(out) === resolve(file))
     throw new Failure(EXIT.usage, `${out} is the file to be read`, ["Name another: --out FILE."]);
 
-  const believed = await whoIsBelieved(options);
+  const believed = await trustedKeys(options);
   const service = await serviceToAsk(options, believed);
   const { err, out: say, working } = environment;
   using asking = working(service && "asking the chains");
@@ -49,14 +48,8 @@ export async function certificate(
     throw new Failure(EXIT.notVerified, `no certificate: ${heading.toLowerCase()}`, evidence(result, believed, err));
   }
   const made = make(result, believed, service, format === ".pdf" ? "pdf" : "svg", options.paper);
-  await writeWhole(out, made.bytes, 0o644).catch((error: unknown) => {
-    throw new Failure(
-      EXIT.usage,
-      `can't write ${out}`,
-      [fileTrouble(error, "folder"), "Name another: --out FILE."],
-      error,
-    );
-  });
+  const failure = failsFor(EXIT.usage, `write ${out}`, "folder", "Name another: --out FILE.");
+  await writeWhole(out, made.bytes, 0o644).catch(failure);
 
   say.marked("ok", `Saved ${out}`);
   say.line(`  ${made.title}`);
@@ -68,7 +61,7 @@ export async function certificate(
 
 type Judged = Extract<Result, { kind: "judged" }>;
 
-/** @throws Failure `usage` where the attestor's name is not known */
+/** @throws Failure `usage` when no key history names the attestor */
 function make(
   { report, bundle, bytes, ledgerTrouble }: Judged,
   believed: Believed | undefined,
@@ -77,15 +70,12 @@ function make(
   paper: Paper,
 ): Certificate {
   const history = historyOf(believed?.trust);
-  if (bundle === undefined || believed === undefined || history === undefined) throw unnamed();
+  if (bundle === undefined || believed === undefined || history === undefined)
+    throw new Failure(EXIT.usage, "a certificate names the attestor, which only its key history tells", [
+      "Give it: --keys FILE.",
+    ]);
   const comparedBy = service === undefined || ledgerTrouble !== undefined ? undefined : new URL(service).host;
   const keys = { history, basis: believed.basis };
   const judged = { report, bundle, subject: subjectOf(bundle), keys, ...(comparedBy && { comparedBy }) };
   return makeCertificate(format, bytes, history, makingOf(judged, new Date(), paper));
-}
-
-function unnamed(): Failure {
-  return new Failure(EXIT.usage, "a certificate names the attestor, which only its key history tells", [
-    "Give it: --keys FILE.",
-  ]);
 }

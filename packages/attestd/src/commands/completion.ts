@@ -9,7 +9,7 @@ import { EXIT, type ExitCode } from "../failure.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** Prints the script that makes a shell complete what `program` takes. */
+/** Prints the script with which a shell completes the arguments of `program`. */
 export function completion(shell: Shell, program: Command, { out }: Environment): ExitCode {
   out.text(SCRIPTS[shell](completedCommands(program)));
   return EXIT.good;

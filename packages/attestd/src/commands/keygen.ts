@@ -10,10 +10,10 @@ import { writeSecret } from "../secret-file.ts";
 export type KeygenOptions = { dir: string; json?: boolean };
 
 /**
- * Makes an attestor: the Algorand account that records, and the ML-DSA-65 key that signs. The secrets go to two files
- * of mode 0600 and nowhere else; files that stand are never replaced, since keys that are gone cannot be made again.
+ * Makes an attestor: the Algorand account that records, and the ML-DSA-65 key that signs. The secrets are written to two
+ * files of mode 0600 and nowhere else. Existing files are never replaced, because a lost key cannot be made again.
  *
- * @throws Failure `usage` when a file cannot be made
+ * @throws Failure `usage` when a file cannot be created
  */
 export async function keygen(options: KeygenOptions, environment: Environment): Promise<ExitCode> {
   const account = algosdk.generateAccount();
@@ -25,7 +25,7 @@ export async function keygen(options: KeygenOptions, environment: Environment): 
   const seedFile = join(resolve(options.dir), "attestor.pq-seed");
   await writeSecret(mnemonicFile, algosdk.secretKeyToMnemonic(account.sk), "--dir");
   await writeSecret(seedFile, seed.toString("hex"), "--dir").catch(async (error: unknown) => {
-    await unlink(mnemonicFile); // One without the other is no attestor.
+    await unlink(mnemonicFile); // Neither is of use alone.
     throw error;
   });
 

@@ -11,7 +11,7 @@ export type KeysRotateOptions = SettingsOptions & { seedFile: string; json?: boo
 export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
 
 /**
- * Replaces the attestor's key by one whose seed is in a file, or is made there.
+ * Replaces the attestor's key with the one whose seed is in a file; the seed is created if there is none.
  *
  * @throws Failure
  */
@@ -86,7 +86,7 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
 }
 
 /**
- * Puts what a saved history has, and the journal lacks, back into the journal.
+ * Puts the keys of a saved history that the journal lacks back into the journal.
  *
  * @throws Failure
  */
@@ -98,7 +98,7 @@ export async function keysRestore(
   const { out } = environment;
   const { trust: saved } = await readKeys(file);
   const { signal, settings, operator } = await prepare(options, environment);
-  using _working = environment.working("holding the history against the ledger");
+  using _working = environment.working("comparing the history with the ledger");
   const { restoreKeys } = await import("@attestd/service/operator");
   const history = await restoreKeys(settings, saved, operator).catch((error: unknown) => {
     throw changeFailure(error, "not restored", signal);
@@ -126,7 +126,7 @@ async function prepare(options: SettingsOptions, environment: Environment) {
   };
 }
 
-/** A change that is stopped is not undone: what was announced stands until the same command finishes it. */
+/** An interrupted change is not undone: running the same command again finishes it. */
 function changeFailure(error: unknown, what: string, stop: AbortSignal): Failure {
   if (!stop.aborted) return operatorFailure(error, what, stop);
   return new Failure(EXIT.interrupted, "interrupted", ["Run the same command again to finish it."], error);

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import {
   checkKeyNotes,
   FormatError,
@@ -12,9 +12,9 @@ import {
 import { withoutTrailing } from "@attestd/proof/trailing";
 import { hostOf } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { type Indexer, IndexerNotAsked, recordedKeyNotes } from "../key-notes.ts";
+import { type Indexer, recordedKeyNotes } from "../key-notes.ts";
 import { fault, readKeys } from "../keys-file.ts";
 import { operatorFailure } from "../operator-failure.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
@@ -32,26 +32,22 @@ export type KeysHistoryOptions = SettingsOptions & {
 };
 
 /**
- * Prints a key history that was held against itself, and where asked against the ledger and an earlier copy.
+ * Prints a key history after checking it, on request also against the ledger and an earlier copy.
  *
- * @throws Failure `notVerified` when it does not hold
+ * @throws Failure `notVerified` when a check fails
  */
 export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
   const { save } = options;
   using working = environment.working("reading the key history");
   const { history, from } = await find(options, environment);
-  const found: string[] = [];
   const indexer = await indexerOf(options, environment);
   working.say("asking the indexer");
-  found.push(await againstLedger(history, from, indexer));
+  const results = [await compareWithLedger(history, from, indexer)];
   working.say(undefined);
-  if (save !== undefined) found.push(await keep(history, from, save));
+  if (save !== undefined) results.push(await saveHistory(history, from, save));
 
-  if (options.json) {
-    environment.out.json(history);
-    return EXIT.good;
-  }
-  print(history, environment.out, found);
+  if (options.json) environment.out.json(history);
+  else print(history, environment.out, results);
   return EXIT.good;
 }
 
@@ -102,8 +98,8 @@ function held(value: unknown, from: string): KeyHistory {
 }
 
 /**
- * The indexer to ask, with its token: of the file that is named, else the one that the settings have for this very
- * indexer. A token is never an argument, which every process of the machine can read.
+ * The indexer to ask, with its token: from the given file, or else from the settings if they have one for this indexer.
+ * A token is never an argument, because every process of the machine can read those.
  */
 async function indexerOf(
   { indexer: url, indexerTokenFile, ...options }: KeysHistoryOptions,
@@ -124,25 +120,17 @@ async function indexerOf(
   return { url, token: INDEXER_TOKEN?.split(",")[at]?.trim() };
 }
 
-/** @returns what was found, for people */
-async function againstLedger(history: KeyHistory, from: string, indexer: Indexer | undefined): Promise<string> {
+/** @returns the result, for people */
+async function compareWithLedger(history: KeyHistory, from: string, indexer: Indexer | undefined): Promise<string> {
   if (indexer === undefined) return "not held against the ledger (--indexer URL)";
-  const recorded = await recordedKeyNotes(indexer, history).catch((error: unknown) => {
-    if (error instanceof IndexerNotAsked)
-      throw new Failure(EXIT.unreachable, "couldn't ask the ledger", [error.message], error);
-    throw error;
-  });
-  const findings = checkKeyNotes(history, recorded);
-  if (findings.length > 0) throw refused(from, findings.map(fault));
+  const differences = checkKeyNotes(history, await recordedKeyNotes(indexer, history));
+  if (differences.length > 0) throw refused(from, differences.map(fault));
   return "the ledger has a note of every key but the first and of every revocation, and no other";
 }
 
-/** Keeps a history in a file, in the place of an earlier copy that it continues. */
-async function keep(history: KeyHistory, from: string, path: string): Promise<string> {
-  const isThere = await access(path).then(
-    () => true,
-    () => false,
-  );
+/** Saves a history to a file. An earlier copy there is replaced only if the history continues it. */
+async function saveHistory(history: KeyHistory, from: string, path: string): Promise<string> {
+  const isThere = existsSync(path);
   if (isThere) {
     const { trust } = await readKeys(path);
     try {
@@ -152,14 +140,8 @@ async function keep(history: KeyHistory, from: string, path: string): Promise<st
       throw refused(from, [`It does not continue the one in ${path}, which is left as it is.`, fault(error)], error);
     }
   }
-  await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch((error: unknown) => {
-    throw new Failure(
-      EXIT.usage,
-      `can't write ${path}`,
-      [fileTrouble(error, "folder"), "Name another: --save FILE."],
-      error,
-    );
-  });
+  const failure = failsFor(EXIT.usage, `write ${path}`, "folder", "Name another: --save FILE.");
+  await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch(failure);
   return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;
 }
 
@@ -167,7 +149,7 @@ function refused(from: string, why: string[], cause?: unknown): Failure {
   return new Failure(EXIT.notVerified, `the key history of ${from} is refused`, why, cause);
 }
 
-function print({ ledger, keys }: KeyHistory, out: Terminal, found: string[]): void {
+function print({ ledger, keys }: KeyHistory, out: Terminal, results: string[]): void {
   const origin = keys.at(-1)?.origin ?? "";
   out.marked("ok", `${keys.length} ${keys.length === 1 ? "key" : "keys"} of ${hostOf(origin)}`);
   out.line(`  ledger   ${ledger}`);
@@ -175,7 +157,7 @@ function print({ ledger, keys }: KeyHistory, out: Terminal, found: string[]): vo
     out.line(`  ${statusOf(key).padEnd(7)}  ${key.kid}`);
     out.line(`           ${spanOf(key)}`);
   }
-  for (const line of found) out.line(`  ${line}`);
+  for (const line of results) out.line(`  ${line}`);
 }
 
 function statusOf({ untilRound, revokedRound }: KeyEntry): string {

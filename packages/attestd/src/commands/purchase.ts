@@ -7,7 +7,7 @@ import type { Bundle } from "@attestd/proof";
 import { attestFailure } from "../attest-failure.ts";
 import { conclusion, progressLines } from "../attest-text.ts";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { type Believed, readKeys, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
@@ -24,14 +24,14 @@ export type PurchaseCommandOptions = {
   json?: boolean;
 };
 
-/** Buys one thing of the client's. */
+/** One of the client's functions that buy. */
 type Buy<B extends Bundle> = (options: PurchaseOptions<B>) => Promise<Attestation<B>>;
 
 /**
- * Buys one bundle, checks it and saves it. An earlier run that did not finish is taken up: its signed payment waits in a
+ * Buys one bundle, checks it and saves it. An earlier run that did not finish is continued: its signed payment is in a
  * file.
  *
- * @returns `notVerified` also for a bundle that is saved but whose signer nobody here believes
+ * @returns `notVerified` also for a saved bundle whose signer is unknown
  * @throws Failure
  */
 export async function purchase<B extends Bundle>(
@@ -78,7 +78,7 @@ type Parties = {
   inSandbox: boolean;
 };
 
-/** The sandbox's wallet and keys stand in only where its own service is asked: they are of no use elsewhere. */
+/** The sandbox's wallet and keys are the defaults only for its own service: they are of no use elsewhere. */
 async function parties(options: PurchaseCommandOptions, { stateFolder }: Environment): Promise<Parties> {
   const standing = await standingSandbox();
   const sandbox = options.service === undefined || options.service === standing?.serviceUrl ? standing : undefined;
@@ -100,7 +100,7 @@ async function parties(options: PurchaseCommandOptions, { stateFolder }: Environ
   };
 }
 
-/** Asks, where someone is there to answer, before paying more than was allowed. */
+/** Asks at a terminal before paying more than `--max-price`. */
 async function buyOrAsk<B extends Bundle>(
   buy: Buy<B>,
   wanted: PurchaseOptions<B> & { signal: AbortSignal },
@@ -123,20 +123,14 @@ async function buyOrAsk<B extends Bundle>(
   }
 }
 
-/** Before anything is paid: a bundle that can be saved nowhere is of no use. */
+/** Checks before paying that the bundle can be saved. */
 async function checkFolder(out: string | undefined): Promise<void> {
   const folder = out === undefined ? "." : dirname(out);
-  await access(folder, constants.W_OK).catch((error: unknown) => {
-    throw new Failure(
-      EXIT.usage,
-      `can't save into ${folder}`,
-      [fileTrouble(error, "folder"), "Choose another file: --out."],
-      error,
-    );
-  });
+  const failure = failsFor(EXIT.usage, `save into ${folder}`, "folder", "Choose another file: --out.");
+  await access(folder, constants.W_OK).catch(failure);
 }
 
-/** @returns the path: `--out`, else one after what the bundle is of, numbered where another bundle has that name */
+/** @returns the path: `--out`, or else a name from the bundle's subject, numbered if another bundle has it */
 async function saveBundle({ bundle, bundleBytes }: Attestation, out: string | undefined): Promise<string> {
   const name = `${subjectName(bundle)}-${bundle.attest.round}`;
   let path = out ?? `${name}.json`;

@@ -6,7 +6,7 @@ import { readSettings, type SettingsOptions } from "../settings-file.ts";
 export type RefundOptions = SettingsOptions & { transaction: string; json?: boolean };
 
 /**
- * Records that a payment was given back: of a call that is owed for a day and can no longer be attested for.
+ * Records that a payment was given back, for a call that has been owed for a day and can no longer be attested.
  *
  * @param key payment key
  * @throws Failure

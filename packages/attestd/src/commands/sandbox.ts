@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
-import { EXIT, type ExitCode, Failure, fileTrouble } from "../failure.ts";
+import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { lockFile } from "../folder-lock.ts";
 import type { Working } from "../live-line.ts";
 import { printBanner } from "../sandbox-banner.ts";
@@ -22,24 +22,25 @@ const DEFAULT_PORT = "4020";
 
 /**
  * Runs the local networks and the service on them until it is asked to stop. Every start makes a new sandbox in the
- * folder: its ledgers live in memory, so what was written about earlier ones is of no use.
+ * folder: its ledgers are in memory, so the files of an earlier one are useless.
  *
- * @throws Failure `usage` when the port is taken or another sandbox has the folder
+ * @throws Failure `usage` when the port is in use or another sandbox has the folder
  */
 export async function sandbox(options: SandboxOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
   const port = wholeNumber("--port", options.port ?? environment.port ?? DEFAULT_PORT, 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
-  if (options.replay !== undefined) await checkReplay(options.replay);
+  const { replay } = options;
+  if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
   await checkPort(port);
 
   using _lock = await takeFolder(folder);
   await clear(folder);
 
-  // Disposed in reverse: the service stops before the networks that it works on, and the lock goes last.
+  // Disposed in reverse order: the service, then its networks, then the lock.
   using working = environment.working("starting the networks");
-  const networks = await startNetworks(roundMs, options.replay);
+  const networks = await startNetworks(roundMs, replay);
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   if (stop.aborted) return EXIT.good;
@@ -60,11 +61,11 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   working.say("starting the service");
   const { PUBLIC_URL, MCP_URL } = environment.variables;
   const address = { host: HOST, port: run.port };
-  // How others reach a loopback host is known to whoever leads them there: a proxy, a tunnel, a container.
+  // Behind a proxy, a tunnel or a container only the operator knows the public URLs.
   const settings = { ...newServiceSettings(networks, folder, address), PUBLIC_URL, MCP_URL };
   await writeSettings(folder, settings);
   await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop);
-  // A restarted service takes the place of this one: the same address, the same everything.
+  // A restarted service gets the same port.
   await writeSettings(folder, { ...settings, PORT: new URL(service.url).port });
   const description = await describeSandbox(folder, networks, service.url);
 
@@ -87,30 +88,22 @@ async function startNetworks(roundMs: number, replay: string | undefined): Promi
   });
 }
 
-/** Ours until it is disposed, or this process ends. */
+/** Locks the folder until disposal, or until this process ends. */
 async function takeFolder(folder: SandboxFolder): Promise<Disposable> {
-  await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't use ${folder.path}`, [fileTrouble(error)], error);
-  });
+  await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   const lock = lockFile(folder.lock);
   if (lock) return lock;
   throw new Failure(EXIT.usage, `another sandbox has ${folder.path}`, ["Stop it, or choose another folder: --dir."]);
 }
 
-/** Removes what an earlier sandbox left, by name: the folder may be anyone's. */
+/** Removes only the files of an earlier sandbox: the folder may have others. */
 async function clear(folder: SandboxFolder): Promise<void> {
   const { description, keys, settings, data, payments } = folder;
   for (const path of [description, keys, settings, data, payments]) await rm(path, { recursive: true, force: true });
   await mkdir(data, { mode: 0o700 });
 }
 
-async function checkReplay(dir: string): Promise<void> {
-  await readdir(dir).catch((error: unknown) => {
-    throw new Failure(EXIT.usage, `can't replay ${dir}`, [fileTrouble(error, "folder")], error);
-  });
-}
-
-/** Says at once, before any network is started, that the port is taken. */
+/** Fails before any network is started if the port is in use. */
 async function checkPort(port: number): Promise<void> {
   if (port === 0) return;
   const server = createServer().listen(port, HOST);

@@ -6,13 +6,13 @@ import { compileTicks } from "../ticks.ts";
 
 export type ServeOptions = { sandbox?: boolean; env?: string };
 
-/** What a service tells the process that started it, over the IPC channel. */
+/** The message of a started service to its parent process, over the IPC channel. */
 export type Ready = { ready: string };
 
 /**
- * Runs the service until it is asked to stop, or until the process that started it (`attestd sandbox`) is gone.
+ * Runs the service until it is asked to stop, or until its parent process (`attestd sandbox`) ends.
  *
- * @throws Failure `usage` when a setting is wrong or the port is taken
+ * @throws Failure `usage` when a setting is wrong or the port is in use
  */
 export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
@@ -26,7 +26,7 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   const service = await Promise.race([starting, aborted(stop)]).catch((error: unknown) => {
     throw startFailure(error, settings);
   });
-  // Asked to stop before it was up: nothing has been sold, and the journal survives a process that just ends.
+  // Asked to stop before it was ready: nothing has been sold, and the journal survives a process that just exits.
   if (!service) process.exit(EXIT.good);
 
   process.send?.({ ready: service.url } satisfies Ready);
@@ -43,7 +43,7 @@ function startFailure(error: unknown, settings: Settings): Failure {
   return new Failure(EXIT.unreachable, "the service did not start", [message], error);
 }
 
-/** @param setting what to change, as the reader would write it */
+/** @param setting to change */
 export function portTaken(port: string | number, setting: string): Failure {
   return new Failure(EXIT.usage, `port ${port} is in use`, [
     "Another program listens there.",

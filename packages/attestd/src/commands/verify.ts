@@ -2,23 +2,23 @@ import { conclusionOf } from "@attestd/proof";
 import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/file-verdict";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { judgeFile, type Result, serviceToAsk, type Whom, whoIsBelieved } from "../judged-file.ts";
+import { judgeFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../judged-file.ts";
 import type { Believed } from "../keys-file.ts";
 import { basisLine, evidence, stated, verdict, warnings } from "../report-text.ts";
 import { aborted } from "../stop.ts";
 import type { Terminal } from "../terminal.ts";
 
-export type VerifyOptions = Whom & { json?: boolean };
+export type VerifyOptions = TrustOptions & { json?: boolean };
 
 /**
- * Checks bundles, one after another, and says what it found of each.
+ * Checks bundles, one after another, and prints the result of each.
  *
  * @param files paths; `-` is standard input
- * @returns of several files: not verified before unreadable before unreachable
- * @throws Failure when the options make no sense
+ * @returns for several files: not verified before unreadable before unreachable
+ * @throws Failure when options contradict each other
  */
 export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
-  const believed = await whoIsBelieved(options);
+  const believed = await trustedKeys(options);
   const service = await serviceToAsk(options, believed);
   const { out } = environment;
   const stop = environment.stop();
@@ -93,12 +93,13 @@ function headline(result: Result) {
 
 function summary(results: Result[]): string {
   const count = (of: (result: Result) => boolean) => results.filter(of).length;
-  const being = (...any: FileConclusion[]) => count((r) => r.kind === "judged" && any.includes(conclusionOfFile(r)));
+  const concluded = (...any: FileConclusion[]) =>
+    count((r) => r.kind === "judged" && any.includes(conclusionOfFile(r)));
   const counts: [number, string][] = [
-    [being("verified", "warning"), "verified"],
-    [being("failed", "revoked", "altered"), "not verified"],
-    [being("unknown"), "signer unknown"],
-    [being("uncompared"), "with words that were not compared"],
+    [concluded("verified", "warning"), "verified"],
+    [concluded("failed", "revoked", "altered"), "not verified"],
+    [concluded("unknown"), "signer unknown"],
+    [concluded("uncompared"), "with words that were not compared"],
     [count((r) => r.kind === "unreadable"), "unreadable"],
     [count((r) => r.kind === "judged" && r.ledgerTrouble !== undefined), "not compared with the ledger"],
   ];

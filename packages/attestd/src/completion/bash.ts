@@ -1,7 +1,7 @@
 import type { CompletedCommand, Value } from "./table.ts";
 
-/** Values of one place, by the words that lead there. */
-type Place = { key: string; value: Value };
+/** The values after certain words. */
+type Position = { key: string; value: Value };
 
 /**
  * The completion script for bash, 3.2 and later. Files are left to readline (`-o default`), which quotes their names.
@@ -90,11 +90,11 @@ complete -o default -F _attestd attestd
 `;
 }
 
-/** One arm for each kind of value, and for each list of words. */
-function arms(places: Place[]): string {
-  const said = ({ value }: Place) =>
+/** One arm of a shell `case` for each kind of value and each list of words. */
+function arms(positions: Position[]): string {
+  const said = ({ value }: Position) =>
     value.kind === "words" ? `kind=words ${words(value.words)}` : `kind=${value.kind}`;
-  return [...Map.groupBy(places, said)]
+  return [...Map.groupBy(positions, said)]
     .map(([says, same]) =>
       arm(
         same.map(({ key }) => key),

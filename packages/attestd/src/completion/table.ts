@@ -2,21 +2,21 @@ import type { Argument, Command, Option } from "commander";
 import { everyCommand, pathOf } from "../command-line/tree.ts";
 import { oneMoreKid } from "../command-line/values.ts";
 
-/** What may stand in one place: one of some words, a path, or something that only the user knows. */
+/** The values of an argument: one of some words, a path, or something that cannot be completed. */
 export type Value = { kind: "words"; words: readonly string[] } | { kind: "file" | "folder" | "other" };
 
 export type CompletedOption = {
-  /** With their dashes, the short one first. */
+  /** With dashes, the short one first. */
   names: string[];
   description: string;
-  /** Absent where the option takes none. */
+  /** Absent for a flag. */
   value?: Value & { name: string };
   repeats: boolean;
 };
 
 export type Operand = Value & { name: string; repeats: boolean };
 
-/** What can follow a command. */
+/** A command, its options and its arguments. */
 export type CompletedCommand = {
   /** `attestd keys history`. */
   path: string;
@@ -25,7 +25,7 @@ export type CompletedCommand = {
   commands: { name: string; description: string }[];
 };
 
-/** A command and all below it, as completion sees them. */
+/** The completions of a command and its subcommands. */
 export function completedCommands(program: Command): CompletedCommand[] {
   const help = program.createHelp();
   return everyCommand(program).map((command) => ({
@@ -52,7 +52,7 @@ function operand(argument: Argument): Operand {
   return { ...placed(name, argument.argChoices), name, repeats: argument.variadic };
 }
 
-/** A placeholder says what it stands for, to people and here. */
+/** Infers the kind of value from its placeholder. */
 function placed(placeholder: string, words: readonly string[] | undefined): Value {
   if (words) return { kind: "words", words };
   if (/^files?$/.test(placeholder)) return { kind: "file" };

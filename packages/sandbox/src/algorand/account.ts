@@ -6,7 +6,7 @@ import { secretKeyToMnemonic, type Transaction } from "algosdk";
 export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** An account whose keys this sandbox made, and which no other network knows. */
+/** An account with keys made by this sandbox. */
 export interface SandboxAccount {
   address: string;
   mnemonic: string;
@@ -14,7 +14,7 @@ export interface SandboxAccount {
   secretKey: Uint8Array;
 }
 
-/** A new account with random keys. Node makes and uses them fifty times as fast as algosdk does. */
+/** Makes an account with random keys. Node makes and uses them fifty times as fast as algosdk does. */
 export function makeAccount(): SandboxAccount {
   const { d = "", x = "" } = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const publicKey = Buffer.from(x, "base64url");

@@ -1,9 +1,9 @@
+import type { Json } from "../json.ts";
 import { assetParamsJson } from "./assets.ts";
-import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import { minBalance } from "./state.ts";
 
-/** An account as algod gives it; the indexer's differs by a few members more. */
+/** An account in algod's JSON; the indexer's has a few members more. */
 export function accountJson(ledger: Ledger, address: string): { [name: string]: Json | undefined } {
   const account = ledger.state.account(address);
   const created = ledger.state.createdAssets(address);
@@ -37,7 +37,7 @@ export function accountJson(ledger: Ledger, address: string): { [name: string]: 
   };
 }
 
-/** An asset as algod gives it; undefined when there is none. */
+/** An asset in algod's JSON; undefined when there is none. */
 export function assetJson(ledger: Ledger, index: bigint): Json | undefined {
   const asset = ledger.state.asset(index);
   return asset && { index, params: assetParamsJson(asset.creator, asset.parameters) };

@@ -5,11 +5,12 @@ import { isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand/trans
 import { concatBytes, toBase64 } from "@attestd/proof/encoding";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import type { Json } from "../json.ts";
 import { accountJson, assetJson } from "./accounts.ts";
 import { paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
 import { CONSENSUS_VERSION, MIN_TXN_FEE } from "./consensus.ts";
 import { apiError, json, msgpack, pathInteger, requireToken } from "./http.ts";
-import { algodJson, type Json } from "./json.ts";
+import { algodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import { pendingInformation } from "./pending.ts";
 import { Rejection } from "./rejection.ts";
@@ -24,9 +25,9 @@ const BAD_ID = "no valid transaction ID was specified";
 
 /**
  * algod's REST API over the ledger, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
- * (`daemon/algod/api/server/v2`). No state proof is ever made, so the light header's answer is the one that a real node
- * gives before one covers the round.
- * @param token asked for in `X-Algo-API-Token` on `/v2`, where given
+ * (`daemon/algod/api/server/v2`). State proofs are never made, so the light header's answer is that of a real node before
+ * a state proof covers the round.
+ * @param token required in `X-Algo-API-Token` on `/v2`, if given
  */
 export function algodApp(ledger: Ledger, token?: string): Hono {
   const { genesis } = ledger;
@@ -191,7 +192,7 @@ function address(c: Context): string {
   return text;
 }
 
-/** The value in the format asked for: msgpack, or JSON unless told. */
+/** The value in the requested format: msgpack, or JSON by default. */
 function answer(c: Context, value: MsgpackMap): Response {
   return wantsMsgpack(c) ? msgpack(encodeMsgpack(value)) : json(algodJson(value));
 }

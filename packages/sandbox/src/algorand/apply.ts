@@ -4,7 +4,7 @@ import { Rejection } from "./rejection.ts";
 import type { Asset, LedgerState } from "./state.ts";
 import { getAddress, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** What applying a transaction did beyond its own members; stands beside it in the block (go-algorand's ApplyData). */
+/** Effects of a transaction beyond its own members, which the block stores beside it (go-algorand's ApplyData). */
 export interface ApplyData {
   /** `ca`: microAlgos that went to the close-to address. */
   closingAmount?: bigint;
@@ -113,7 +113,7 @@ function destroyAsset(state: LedgerState, id: bigint, { creator, parameters }: A
   state.putAsset(id, undefined);
 }
 
-/** Only the four addresses can change, and one that is unset stays so. */
+/** Only the four addresses can change, and an unset one stays unset. */
 function reconfigured(before: MsgpackMap, wanted: MsgpackMap): MsgpackMap {
   const after = new Map(before);
   for (const key of ["m", "r", "f", "c"]) {
@@ -162,7 +162,7 @@ function putIn(state: LedgerState, address: string, id: bigint, amount: bigint, 
   putHolding(state, address, id, { ...holding, amount: holding.amount + amount });
 }
 
-/** @param holding undefined gives up the account's place for the asset */
+/** @param holding undefined removes the holding */
 function putHolding(
   state: LedgerState,
   address: string,

@@ -1,11 +1,11 @@
 import { getInteger, type MsgpackMap, RawString } from "@attestd/proof/algorand/msgpack";
 import { toBase64, utf8 } from "@attestd/proof/encoding";
-import type { Json } from "./json.ts";
+import type { Json } from "../json.ts";
 import { getAddress } from "./transaction.ts";
 
 /**
- * An asset's parameters as algod and the indexer both give them. Text stands twice: as base64 of its bytes, and as
- * itself where it can be printed.
+ * An asset's parameters in the JSON of algod and the indexer. Text is given as base64 of its bytes and, if printable, as
+ * text too.
  * @param parameters `apar`
  */
 export function assetParamsJson(creator: string, parameters: MsgpackMap): { [name: string]: Json | undefined } {

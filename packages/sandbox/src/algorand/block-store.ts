@@ -2,17 +2,17 @@ import { splitBlock } from "@attestd/proof/algorand/block";
 import { getInteger } from "@attestd/proof/algorand/msgpack";
 import { type BlockTransaction, blockTransactions, type StoredBlock } from "./block.ts";
 
-/** Where a transaction stands: its round and its place in the payset, from 0. */
+/** Location of a transaction: its round, and its index in the payset. */
 export interface Location {
   round: number;
   index: number;
 }
 
-/** All blocks of a sandbox, recorded and its own, by round. Rounds are added in rising order and never change. */
+/** All blocks of a sandbox, recorded and its own, by round. Rounds are added in ascending order and never change. */
 export class BlockStore {
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #locations = new Map<string, Location>();
-  /** Rising; rounds without transactions left out. */
+  /** Ascending, without empty rounds. */
   readonly #paysetRounds: number[] = [];
 
   add(block: StoredBlock): void {
@@ -29,7 +29,7 @@ export class BlockStore {
     return this.#locations.get(txid);
   }
 
-  /** Rounds that have transactions, rising. */
+  /** Rounds that have transactions, ascending. */
   paysetRounds(): readonly number[] {
     return this.#paysetRounds;
   }

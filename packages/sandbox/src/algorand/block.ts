@@ -8,7 +8,7 @@ import type { ApplyData } from "./apply.ts";
 import { CONSENSUS_VERSION, PROPOSER_BONUS, REWARDS_RATE_REFRESH_INTERVAL, STATE_PROOF_INTERVAL } from "./consensus.ts";
 import type { SpecialAddresses } from "./verify.ts";
 
-/** A block as it is kept: the bytes that a node would serve, and what has to be found quickly. */
+/** A stored block: the bytes that a node serves, and an index of them. */
 export interface StoredBlock {
   round: number;
   /** `{block, cert}` in canonical msgpack. */
@@ -19,7 +19,7 @@ export interface StoredBlock {
   txids: string[];
 }
 
-/** A payset's transaction with its genesis restored, beside the in-block map it came from. */
+/** A payset's transaction with its genesis restored, and the in-block map that it came from. */
 export interface BlockTransaction {
   id: string;
   /** Unsigned. */
@@ -27,7 +27,7 @@ export interface BlockTransaction {
   inBlock: MsgpackMap;
 }
 
-/** What a header says about its chain and place, apart from what its payset decides. */
+/** The members of a header that do not depend on its payset. */
 export interface HeaderFields {
   round: number;
   /** Seconds since 1970. */
@@ -47,8 +47,8 @@ export interface HeaderFields {
 }
 
 /**
- * A block of consensus v41 with every commitment its header owes: to the header before (`prev`, `prev512`) and to the
- * payset (`txn`, `txn256`, `txn512`). Its certificate names the block but carries no votes: nobody voted.
+ * Makes a block of consensus v41 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the
+ * payset (`txn`, `txn256`, `txn512`). Its certificate names the block but has no votes.
  */
 export function makeBlock(fields: HeaderFields, payset: MsgpackMap[]): StoredBlock {
   const { round, special, previousHeader } = fields;
@@ -71,7 +71,7 @@ export function makeBlock(fields: HeaderFields, payset: MsgpackMap[]): StoredBlo
     spt: new Map([[0, structMap({ n: nextMultiple(round + STATE_PROOF_INTERVAL, STATE_PROOF_INTERVAL) })]]),
     tc: fields.counter,
     ts: fields.timestamp,
-    // An empty plain tree has the zero root, which a header leaves out.
+    // An empty plain tree has the zero root, which a header omits.
     txn: payset.length === 0 ? undefined : roots.txn,
     txn256: roots.txn256,
     txn512: roots.txn512,
@@ -87,8 +87,8 @@ export function makeBlock(fields: HeaderFields, payset: MsgpackMap[]): StoredBlo
 }
 
 /**
- * A block from the bytes that a node would serve, made here or recorded.
- * @throws DecodeError when they are no block.
+ * Indexes a block, made here or recorded.
+ * @throws DecodeError when the bytes are not a block
  */
 export function storeBlock(bytes: Uint8Array): StoredBlock {
   const block = splitBlock(bytes);
@@ -100,7 +100,7 @@ export function storeBlock(bytes: Uint8Array): StoredBlock {
   };
 }
 
-/** A block's payset with genesis restored. @throws DecodeError when an entry is none. */
+/** A block's payset with genesis restored. @throws DecodeError when an entry is not a transaction */
 export function blockTransactions({ header, transactions }: AlgorandBlock): BlockTransaction[] {
   return transactions.map((inBlock) => {
     const txn = restoreTransaction(inBlock, header);
@@ -109,7 +109,7 @@ export function blockTransactions({ header, transactions }: AlgorandBlock): Bloc
 }
 
 /**
- * The entry of a payset: the signed transaction without what the header says already, and what applying it did.
+ * The entry of a payset: the signed transaction without the genesis that the header has, and its effects.
  * @param signed the envelope: `txn` and a signature
  */
 export function inBlockMap(signed: MsgpackMap, txn: MsgpackMap, applied: ApplyData): MsgpackMap {

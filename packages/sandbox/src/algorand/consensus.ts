@@ -1,11 +1,11 @@
 /**
- * What the sandbox's ledger shares with MainNet: the parameters of consensus v41 that its rules use.
+ * Parameters of consensus v41, as on MainNet, that the sandbox's ledger uses.
  * Source: go-algorand, `config/consensus.go`.
  */
 export const CONSENSUS_VERSION =
   "https://github.com/algorandfoundation/specs/tree/953304de35264fc3ef91bcd05c123242015eeaed";
 
-/** microAlgos. A group pays this times its size, by whichever of its members. */
+/** microAlgos. A group pays this times its size, by any of its members. */
 export const MIN_TXN_FEE = 1000n;
 
 /** Rounds between the first and the last valid round of a transaction, and rounds for which nodes remember ids. */
@@ -23,7 +23,7 @@ export const MAX_ASSET_UNIT_NAME_BYTES = 8;
 export const MAX_ASSET_URL_BYTES = 96;
 export const MAX_ASSET_DECIMALS = 19n;
 
-/** microAlgos that a block promises its proposer; none is paid here, because the proposer is no account of anyone's. */
+/** microAlgos in the header for the proposer. Not paid here, because the proposer has no account. */
 export const PROPOSER_BONUS = 10_000_000;
 
 export const STATE_PROOF_INTERVAL = 256;

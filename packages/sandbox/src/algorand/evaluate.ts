@@ -11,7 +11,7 @@ import type { SpecialAddresses } from "./verify.ts";
 const GROUP = utf8("TG");
 const NO_GROUP = new Uint8Array(32);
 
-/** The round that a group is to stand in, and the chain. */
+/** The next round, and the chain. */
 export interface RoundContext {
   round: number;
   genesisId: string;
@@ -83,7 +83,7 @@ function checkAlive(txn: Transaction, { round, genesisId, genesisHash }: RoundCo
     throw new Rejection(`tx.GenesisHash <${toBase32(hash)}> does not match expected <${toBase32(genesisHash)}>`);
 }
 
-/** Every account that the group has touched so far, not only this member's. */
+/** Checks every account that the group has changed so far, not only this member's. */
 function checkMinBalances(state: LedgerState, { feeSink, rewardsPool }: SpecialAddresses): void {
   for (const [address, account] of state.changedAccounts()) {
     if (address === feeSink || address === rewardsPool || isEmptyAccount(account)) continue;

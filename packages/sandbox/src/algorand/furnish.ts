@@ -19,10 +19,9 @@ const PAYER_USDC = 1_000_000_000n;
 const SAMPLE_NOTE = "attestd sandbox: a first payment, to be attested";
 
 /**
- * Gives a new ledger its USDC and a payment worth attesting, in two rounds of ordinary signed transactions: nothing
- * that the ledger holds beyond its genesis came about in another way. The counter of the genesis must be such that the
- * first transaction creates asset 31566704.
- * @returns where the payment stands
+ * Creates USDC and a sample payment on a new ledger, in two rounds of ordinary signed transactions. The counter of the
+ * genesis must be such that the first transaction creates asset 31566704.
+ * @returns the payment's id and round
  */
 export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>): { txid: string; round: number } {
   const { dispenser, payer } = accounts;
@@ -35,7 +34,7 @@ export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>):
     makeAssetCreateTxnWithSuggestedParamsFromObject({
       sender: dispenser.address,
       suggestedParams,
-      // As the real one: total, decimals, names, and no clawback.
+      // Total, decimals and names are those of the real USDC, which has no clawback either.
       total: MAX_UINT64,
       decimals: 6,
       defaultFrozen: false,

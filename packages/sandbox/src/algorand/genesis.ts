@@ -8,13 +8,13 @@ import type { SpecialAddresses } from "./verify.ts";
 const NETWORK = "attestd-sandbox";
 const SCHEMA = "v1";
 
-/** Where the sandbox's chain begins. */
+/** The genesis of the sandbox's chain. */
 export interface Genesis {
-  /** `gen` of every transaction and block. Not one of the ids by which clients know a local network and relax. */
+  /** `gen` of every transaction and block. Not an id that clients treat as a local network, with relaxed rules. */
   id: string;
   /** 32 bytes. */
   hash: Uint8Array;
-  /** As `GET /genesis` gives it; hashes to `hash`. */
+  /** The answer of `GET /genesis`; its hash is `hash`. */
   document: GenesisDocument;
   special: SpecialAddresses;
   /** Named as proposer by every block. */
@@ -37,9 +37,9 @@ export interface GenesisDocument {
 }
 
 /**
- * A genesis of its own, and so a chain on which nothing signed for another one is valid, nor the other way round. Its
- * hash is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it; `nonce` makes it unlike any other's.
- * @param accounts microAlgos (below 2^53) by address, each with a word about whose it is
+ * Makes a unique genesis, so that nothing signed for this chain is valid on another one, nor the other way round. Its hash
+ * is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it; `nonce` makes it unique.
+ * @param accounts microAlgos (below 2^53) by address, each with a comment
  * @param nonce 32 random bytes
  */
 export function makeGenesis(
@@ -90,7 +90,7 @@ function allocMaps({ alloc }: GenesisDocument): MsgpackValue {
   );
 }
 
-/** An address to which no one has the key, and unlike that of any other sandbox. */
+/** An address without a key, unique to this sandbox. */
 function keylessAddress(use: string, nonce: Uint8Array): string {
   return encodeAddress(sha512_256(concatBytes(utf8(use), nonce)));
 }

@@ -7,26 +7,25 @@ import {
   type MsgpackValue,
 } from "@attestd/proof/algorand/msgpack";
 import { toBase64 } from "@attestd/proof/encoding";
+import type { Json } from "../json.ts";
 import { assetParamsJson } from "./assets.ts";
 import type { BlockTransaction } from "./block.ts";
-import type { Json } from "./json.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
 type JsonObject = { [name: string]: Json | undefined };
 
-/** Where a transaction stands in its chain. */
+/** The position of a transaction in its chain. */
 export interface Standing {
   round: number;
-  /** Place in the payset, from 0. */
+  /** Index in the payset. */
   index: number;
   /** Seconds since 1970. */
   timestamp: number;
 }
 
 /**
- * A transaction as the indexer gives it. Types that the sandbox's own ledger does not have, and which so come from
- * recorded blocks only, are told in full where that is simple (`keyreg`, `hb`) and else by the members that every type
- * has: `appl`, `stpf`, and whatever a newer node may add.
+ * A transaction in the indexer's JSON. Types that only recorded blocks have are complete if that is simple (`keyreg`,
+ * `hb`); `appl`, `stpf` and unknown types have only the members that every type has.
  */
 export function transactionJson({ id, txn, inBlock }: BlockTransaction, standing: Standing): JsonObject {
   const type = getString(txn, "type") ?? "";
@@ -162,7 +161,7 @@ function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
   );
 }
 
-/** A block's header as the indexer gives it. @param transactions undefined leaves them out */
+/** A block's header in the indexer's JSON. @param transactions undefined for none */
 export function blockJson(header: MsgpackMap, transactions: Json[] | undefined): JsonObject {
   const tracking = getMap(header, "spt") ?? new Map<number, MsgpackValue>();
   return {

@@ -4,9 +4,9 @@ import { decodeMsgpackMap, type MsgpackMap } from "@attestd/proof/algorand/msgpa
 import { utf8 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { jsonText } from "../json.ts";
 import { makeAccount, signTransaction } from "./account.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
-import { jsonText } from "./json.ts";
 import { askError, fund, pay, startTestNetwork, submit, type TestNetwork, transfer } from "./testing.ts";
 
 const VECTORS = process.env.ATTESTD_VECTORS;

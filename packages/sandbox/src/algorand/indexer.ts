@@ -2,18 +2,18 @@ import { splitBlock } from "@attestd/proof/algorand/block";
 import { isAlgorandAddress } from "@attestd/proof/algorand/transaction";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
+import type { Json } from "../json.ts";
 import { accountJson, assetJson } from "./accounts.ts";
 import { apiError, json, pathInteger, requireToken } from "./http.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
-import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import { nextToken, parseSearch, type Search, searchTransactions } from "./search.ts";
 import { isEmptyAccount } from "./state.ts";
 
 /**
- * The indexer's REST API over the ledger and the recordings: one database in which every chain's transactions are
- * found, never behind the node. Statuses and texts are the indexer's (algorand/indexer, `api`).
- * @param token asked for in `X-Indexer-API-Token`, where given
+ * The indexer's REST API over the ledger and the recordings, for the transactions of all chains, never behind the node.
+ * Statuses and texts are the indexer's (algorand/indexer, `api`).
+ * @param token required in `X-Indexer-API-Token`, if given
  */
 export function indexerApp(ledger: Ledger, token?: string): Hono {
   const app = new Hono();

@@ -1,36 +1,13 @@
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "@attestd/proof/algorand/msgpack";
 import { decodeAddress, encodeAddress } from "@attestd/proof/algorand/transaction";
 import { fromBase64, toBase32, toBase64 } from "@attestd/proof/encoding";
-
-/** What JSON can say, with 64-bit integers as bigint. */
-export type Json = string | number | bigint | boolean | null | Json[] | { [name: string]: Json | undefined };
-
-/** JSON text in which every integer keeps its digits. */
-export function jsonText(value: Json): string {
-  return JSON.stringify(value, (_key, member) => (typeof member === "bigint" ? rawNumber(member) : member));
-}
-
-/** Parses JSON whose integers may exceed 2^53: those become bigint. @throws SyntaxError */
-export function parseJson(text: string): Json {
-  return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
-}
-
-// In Node since 21, but not in TypeScript's libraries yet.
-function rawNumber(value: bigint): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
-}
-
-function keepDigits(_key: string, value: unknown, { source }: { source?: string }): unknown {
-  const cut =
-    typeof value === "number" && source !== undefined && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
-  return cut ? BigInt(source) : value;
-}
+import type { Json } from "../json.ts";
 
 const TRANSACTION_ADDRESSES = ["snd", "rcv", "close", "asnd", "arcv", "aclose", "fadd", "rekey"];
 
 /**
- * Byte strings that algod's JSON writes as addresses, by the member that holds their map ("" is the outermost); all
- * others are base64. In arrays the array's own name counts.
+ * Byte strings that algod's JSON writes as addresses, by the member that contains their map ("" is the outermost). All
+ * others are base64. Elements of an array count as the array's member.
  */
 const ADDRESSES: Record<string, string[]> = {
   "": ["sgnr", "fees", "rwd", "prp", "partupdrmv", "partupdabs"],
@@ -44,8 +21,8 @@ const ADDRESSES: Record<string, string[]> = {
 };
 
 /**
- * A block or transaction as algod's JSON gives it: the same members as in msgpack, byte strings as base64, addresses as
- * text, and `prev` as `blk-` and base32. Text that is not UTF-8 is mended as Go mends it.
+ * A block or transaction in algod's JSON: the same members as in msgpack, byte strings as base64, addresses as text, and
+ * `prev` as `blk-` and base32. Invalid UTF-8 is replaced as Go does.
  */
 export function algodJson(value: MsgpackValue, holder = "", name: MsgpackKey = ""): Json {
   if (value instanceof Uint8Array) {
@@ -69,9 +46,9 @@ const JSON_ADDRESSES = new Set([...TRANSACTION_ADDRESSES, "sgnr", "m", "r", "f",
 const JSON_TEXTS = new Set(["type", "gen", "un", "an", "au"]);
 
 /**
- * The msgpack map of a signed transaction in algod's JSON, as simulate takes it. Members that could not be told apart
- * are those of types which this ledger refuses anyway.
- * @throws DecodeError on a member that is neither address, text nor base64 where one belongs.
+ * The msgpack map of a signed transaction in algod's JSON, for simulate. Only members of types that this ledger rejects are
+ * ambiguous.
+ * @throws DecodeError when a member is not an address, text or base64 as its name requires
  */
 export function fromAlgodJson(value: Json, name = ""): MsgpackValue {
   if (typeof value === "string") {

@@ -14,9 +14,9 @@ import { verifyGroup } from "./verify.ts";
 
 export interface LedgerOptions {
   genesis: Genesis;
-  /** Transactions that count as applied before the first, which decides the ids of created assets. */
+  /** Transactions counted before the first one; ids of created assets follow from it. */
   counter: number;
-  /** Blocks recorded elsewhere, in rising order; the ledger's own rounds follow the last of them. */
+  /** Recorded blocks, ascending; the ledger's own rounds follow the last of them. */
   recorded: StoredBlock[];
   /** Milliseconds since 1970. */
   now: () => number;
@@ -27,9 +27,9 @@ interface Pooled {
   applied: ApplyData;
 }
 
-/** What simulating a group found. */
+/** The result of simulating a group. */
 export interface Simulation {
-  /** What each member did; shorter than the group when it failed. */
+  /** The effects of each member; shorter than the group when it failed. */
   applied: ApplyData[];
   failure?: Rejection;
 }
@@ -40,16 +40,16 @@ interface Waiter {
 }
 
 /**
- * An Algorand ledger of one node: a pool, rounds, and blocks that are final as soon as they stand. Time is not its
- * matter: whoever owns it calls `advance`. Everything here is synchronous, so a submission that returned is visible.
+ * An Algorand ledger of one node: a pool, rounds, and blocks that are final at once. It has no timer: its owner calls
+ * `advance`. Everything is synchronous, so a submission is visible when `submit` returns.
  */
 export class Ledger {
   readonly genesis: Genesis;
   readonly blocks = new BlockStore();
   readonly #now: () => number;
-  /** After the latest round. */
+  /** State after the latest round. */
   readonly #state: LedgerState;
-  /** After the pool, too; a child of `#state`. */
+  /** State after the pool; a child of `#state`. */
   #pending: LedgerState;
   #pool = new Map<string, Pooled>();
   #latest: StoredBlock;
@@ -89,8 +89,8 @@ export class Ledger {
   }
 
   /**
-   * Takes a group into the pool, after everything that is there.
-   * @throws Rejection; nothing has changed then.
+   * Adds a group to the end of the pool.
+   * @throws Rejection without any change
    */
   submit(group: SignedTransaction[]): void {
     verifyGroup(group, this.genesis.special);
@@ -107,8 +107,8 @@ export class Ledger {
   }
 
   /**
-   * Tries a group on the state after the latest round; what waits in the pool is not seen, as on a real node.
-   * @throws Rejection when the group as a whole is malformed or a signature is wrong: no result then, but status 400
+   * Simulates a group on the state after the latest round, without the pool, as a real node does.
+   * @throws Rejection when the group is malformed or a signature is wrong: algod answers 400 without a result
    */
   simulate(group: SignedTransaction[], allowEmptySignatures: boolean): Simulation {
     try {
@@ -125,12 +125,12 @@ export class Ledger {
     }
   }
 
-  /** A transaction that waits in the pool. */
+  /** A transaction in the pool. */
   pooled(txid: string): SignedTransaction | undefined {
     return this.#pool.get(txid)?.signed;
   }
 
-  /** All that wait, in the order in which they came. */
+  /** All transactions in the pool, in order of arrival. */
   pool(): SignedTransaction[] {
     return [...this.#pool.values()].map(({ signed }) => signed);
   }
@@ -162,7 +162,7 @@ export class Ledger {
     return block;
   }
 
-  /** Waits until the round stands, or the signal aborts; resolves in both cases. */
+  /** Resolves when the round exists, or the signal aborts. */
   async reached(round: number, signal: AbortSignal): Promise<void> {
     if (round <= this.round || signal.aborted) return;
     await new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { toBase64, toBase64Url } from "@attestd/proof/encoding";
+import { algorandCaip2 } from "@attestd/proof";
+import { toBase64 } from "@attestd/proof/encoding";
 import { type Listening, listen, type RequestObserver } from "../http.ts";
 import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
@@ -16,10 +17,10 @@ export interface AlgorandOptions {
   /** 0, the default, picks a free port. */
   algodPort?: number | undefined;
   indexerPort?: number | undefined;
-  /** Asked for by algod (`X-Algo-API-Token`) and the indexer (`X-Indexer-API-Token`), where given. */
+  /** Required by algod (`X-Algo-API-Token`) and the indexer (`X-Indexer-API-Token`), if given. */
   algodToken?: string | undefined;
   indexerToken?: string | undefined;
-  /** Holds `algorand/blocks` and `algorand/transactions`, to be played beside the sandbox's own rounds. */
+  /** Folder with `algorand/blocks` and `algorand/transactions`, served beside the sandbox's own rounds. */
   replayDir?: string | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
@@ -38,14 +39,14 @@ const ALLOCATION: Record<Role, number> = {
 export interface AlgorandNetwork {
   algodUrl: string;
   indexerUrl: string;
-  /** For tests: state, and rounds by hand. Whoever plays by the rules uses the two URLs. */
+  /** For tests, which read the state and make rounds. Clients use the two URLs. */
   ledger: Ledger;
   genesisId: string;
   /** Base64. */
   genesisHash: string;
   caip2: string;
   accounts: Record<Role, SandboxAccount>;
-  /** A confirmed payment with a note for people. */
+  /** A confirmed payment with a note. */
   sample: { txid: string; round: number };
   /** CAIP-2 of every chain found among the recordings. */
   recordedChains: string[];
@@ -53,9 +54,9 @@ export interface AlgorandNetwork {
 }
 
 /**
- * Starts an Algorand network of one node: a ledger with a genesis and keys of its own, behind algod's and the indexer's
- * HTTP APIs. The asset 31566704 is there as USDC; every account is funded and has opted in.
- * @throws Error naming the file when a recording cannot be played
+ * Starts an Algorand network of one node: a ledger with its own genesis and keys, behind algod's and the indexer's HTTP
+ * APIs. It has USDC as asset 31566704; every account is funded and has opted in.
+ * @throws Error with the file's name when a recording is invalid
  */
 export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
   const { roundMs, replayDir, onRequest, now = Date.now } = options;
@@ -92,15 +93,10 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
     ledger,
     genesisId: genesis.id,
     genesisHash: toBase64(genesis.hash),
-    caip2: caip2(genesis.hash),
+    caip2: algorandCaip2(genesis.hash),
     accounts,
     sample,
-    recordedChains: recordings.genesisHashes.map((hash) => caip2(Buffer.from(hash, "base64"))),
+    recordedChains: recordings.genesisHashes.map((hash) => algorandCaip2(Buffer.from(hash, "base64"))),
     close,
   };
-}
-
-/** CAIP-2 of an Algorand chain: the first 32 characters of its genesis hash in base64url. */
-export function caip2(genesisHash: Uint8Array): string {
-  return `algorand:${toBase64Url(genesisHash).slice(0, 32)}`;
 }

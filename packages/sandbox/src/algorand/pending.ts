@@ -2,12 +2,12 @@ import { getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/a
 import { MAX_TXN_LIFE } from "./consensus.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Members of an in-block map that belong to the signed transaction; the others tell what applying it did. */
+/** Members of an in-block map that belong to the signed transaction; the others are its effects. */
 const ENVELOPE = ["sig", "msig", "lsig", "pqsig", "sgnr"];
 
 /**
- * What algod's `/v2/transactions/pending/{txid}` says of a transaction that waits or was confirmed in the last 1000
- * rounds, as a map that can be told in msgpack and in JSON.
+ * algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or of the last 1000 rounds, as a map
+ * for msgpack and JSON.
  */
 export function pendingInformation(ledger: Ledger, id: string): MsgpackMap | undefined {
   const waiting = ledger.pooled(id);

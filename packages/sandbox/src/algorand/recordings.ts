@@ -1,4 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AlgorandBlock, headerDigest, splitBlock } from "@attestd/proof/algorand/block";
 import { treeRoot } from "@attestd/proof/algorand/merkle";
@@ -12,10 +11,11 @@ import {
 } from "@attestd/proof/algorand/msgpack";
 import { encodeAddress, isCanonicalTransaction, txid } from "@attestd/proof/algorand/transaction";
 import { equalBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { named, readRecordingFiles } from "../recording-files.ts";
 import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
 import type { Genesis } from "./genesis.ts";
 
-/** Real data that a sandbox plays beside its own chain. */
+/** Recorded real data that a sandbox serves beside its own chain. */
 export interface Recordings {
   /** In rising order of their rounds. */
   blocks: StoredBlock[];
@@ -23,7 +23,7 @@ export interface Recordings {
   genesisHashes: string[];
 }
 
-/** One signed transaction without its block, read from `transactions/*.json` and checked. */
+/** A signed transaction without its block, from `transactions/*.json`, checked. */
 interface RecordedTransaction {
   /** File and id, for errors. */
   name: string;
@@ -34,7 +34,7 @@ interface RecordedTransaction {
   genesisHash: Uint8Array;
 }
 
-/** Ids of the public networks, for recordings none of which names its own: old transactions often left it out. */
+/** Genesis ids of the public networks: old transactions often lack theirs. */
 const PUBLIC_GENESIS_IDS: Record<string, string> = {
   "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=": "mainnet-v1.0",
   "SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=": "testnet-v1.0",
@@ -45,7 +45,7 @@ const PUBLIC_GENESIS_IDS: Record<string, string> = {
  * (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either
  * folder may be absent.
  * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
- * @throws Error naming the file when a recording contradicts itself, or when two claim one round.
+ * @throws Error with the file's name when a recording contradicts itself, or when two have the same round
  */
 export async function loadRecordings(directory: string, genesis: Genesis): Promise<Recordings> {
   const names = new Map<number, string>();
@@ -59,7 +59,7 @@ export async function loadRecordings(directory: string, genesis: Genesis): Promi
 
   const hashes = new Set<string>();
   const genesisIds = new Map(Object.entries(PUBLIC_GENESIS_IDS));
-  for (const [name, bytes] of await readFolder(join(directory, "blocks"), ".msgpack")) {
+  for (const [name, bytes] of await readRecordingFiles(join(directory, "blocks"), ".msgpack")) {
     const { block, genesisHash, genesisId } = named(name, () => recordedBlock(bytes));
     hashes.add(genesisHash);
     if (genesisId !== undefined) genesisIds.set(genesisHash, genesisId);
@@ -67,7 +67,7 @@ export async function loadRecordings(directory: string, genesis: Genesis): Promi
   }
 
   const recorded: RecordedTransaction[] = [];
-  for (const [name, bytes] of await readFolder(join(directory, "transactions"), ".json"))
+  for (const [name, bytes] of await readRecordingFiles(join(directory, "transactions"), ".json"))
     recorded.push(...named(name, () => recordedTransactions(name, bytes)));
   for (const { txn, genesisHash } of recorded) {
     hashes.add(toBase64(genesisHash));
@@ -138,7 +138,7 @@ function freeRound({ name, txn }: RecordedTransaction, taken: Map<number, string
   throw new Error(`${name}: every round of its validity is taken by another recording`);
 }
 
-/** A block that holds the transaction alone. Nothing is known of the one that it really stood in, save its round. */
+/** A block with only this transaction. Of the real block only the round is known. */
 function blockAround(
   { txn, signature, genesisHash }: RecordedTransaction,
   round: number,
@@ -158,24 +158,4 @@ function blockAround(
     previousHeader: undefined,
   };
   return makeBlock(header, [inBlockMap(new Map([["sig", signature]]), txn, {})]);
-}
-
-/** The folder's files with the ending, by name; none when there is no folder. */
-async function readFolder(folder: string, ending: string): Promise<[string, Uint8Array][]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
-  const files = names.filter((name) => name.endsWith(ending)).sort();
-  return Promise.all(
-    files.map(async (name) => [join(folder, name), await readFile(join(folder, name))] as [string, Uint8Array]),
-  );
-}
-
-function named<T>(name: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
 }

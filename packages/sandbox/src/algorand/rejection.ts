@@ -1,7 +1,7 @@
-/** A transaction or group that the ledger refuses. The message is go-algorand's own; algod answers it with status 400. */
+/** The ledger rejects a transaction or group. The message is go-algorand's; algod answers with status 400. */
 export class Rejection extends Error {
   override readonly name = "Rejection";
-  /** Place in its group of the transaction that is to blame; undefined when the group as a whole is. */
+  /** Index in its group of the rejected transaction; undefined when the whole group is rejected. */
   readonly groupIndex: number | undefined;
 
   constructor(message: string, groupIndex?: number) {

@@ -32,22 +32,22 @@ const PARAMETERS = new Set([
   "next",
 ]);
 
-/** What of a payset an indexer search wants, and how much of it. */
+/** An indexer search. */
 export interface Search {
   minRound: number;
   maxRound: number;
-  /** Newest first; the indexer does so when asked for an address. */
+  /** The indexer lists the newest first when searching by address. */
   newestFirst: boolean;
   limit: number;
-  /** Only what comes after this, in the search's order. */
+  /** Only results after this one, in the search's order. */
   after: Location | undefined;
   txid: string | undefined;
   matches: (found: BlockTransaction) => boolean;
 }
 
 /**
- * An indexer search from its query. A parameter that is not known here is an error, so that no filter is ignored.
- * @param address of the path, where the search is of one account
+ * Parses the query of an indexer search. An unknown parameter is an error, so that no filter is ignored.
+ * @param address from the path, if the search is for one account
  * @throws HTTPException 400
  */
 export function parseSearch(query: URLSearchParams, address = query.get("address") ?? undefined): Search {
@@ -75,13 +75,13 @@ export function parseSearch(query: URLSearchParams, address = query.get("address
   };
 }
 
-/** What a search found, and where it stands. */
+/** A search result and its position. */
 export interface Hit {
   standing: Standing;
   found: BlockTransaction;
 }
 
-/** The search's results in its order. */
+/** The results of a search, in its order. */
 export function* searchTransactions(blocks: BlockStore, search: Search): Generator<Hit> {
   let left = search.limit;
   for (const round of roundsOf(blocks, search)) {

@@ -7,14 +7,14 @@ import { sha512_256 } from "@noble/hashes/sha2.js";
 const TX = utf8("TX");
 const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
-/** One ed25519 signature that has to verify (RFC 8032). */
+/** An ed25519 signature to verify (RFC 8032). */
 export interface SignatureCheck {
   publicKey: Uint8Array;
   signature: Uint8Array;
   message: Uint8Array;
 }
 
-/** Whether the signature verifies. A public key that is no point, such as an application's address, verifies nothing. */
+/** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
 export function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
     const key = createPublicKey({
@@ -27,16 +27,16 @@ export function isValidSignature({ publicKey, signature, message }: SignatureChe
   }
 }
 
-/** What the signer of a transaction signed: `"TX"` and its canonical msgpack. */
+/** The signed bytes of a transaction: `"TX"` and its canonical msgpack. */
 export function signedMessage(transactionBytes: Uint8Array): Uint8Array {
   return concatBytes(TX, transactionBytes);
 }
 
 /**
- * The signatures of a multisignature, all of which have to verify.
+ * The signatures of a multisignature, which must all be valid.
  * @param multisig the envelope's `msig`: `{subsig: [{pk, s?}], thr, v}`
- * @param authorizer the address that they have to make up
- * @throws DecodeError naming what is wrong with its form, in go-algorand's words (`crypto/multisig.go`).
+ * @param authorizer the address of its keys and threshold
+ * @throws DecodeError with go-algorand's message when it is malformed (`crypto/multisig.go`)
  */
 export function multisigChecks(multisig: MsgpackMap, authorizer: string, message: Uint8Array): SignatureCheck[] {
   const version = Number(getInteger(multisig, "v"));

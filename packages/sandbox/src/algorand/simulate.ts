@@ -1,7 +1,8 @@
 import { decodeMsgpackMap, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand/msgpack";
+import { parseJson } from "../json.ts";
 import { inBlockMap } from "./block.ts";
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
-import { fromAlgodJson, parseJson } from "./json.ts";
+import { fromAlgodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import { information } from "./pending.ts";
 import { Rejection } from "./rejection.ts";
@@ -10,9 +11,9 @@ import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 const RESULT_VERSION = 2;
 
 /**
- * Answers `POST /v2/transactions/simulate`. The body is msgpack or JSON, whatever its media type says, as on a real
- * node. Options about programs are accepted and have nothing to act on.
- * @throws Rejection where a real node answers 400 instead of a result
+ * Answers `POST /v2/transactions/simulate`. Like on a real node, the body is msgpack or JSON, whatever its media type.
+ * Options for programs are accepted and have no effect.
+ * @throws Rejection when a real node answers 400 without a result
  */
 export function answerSimulate(ledger: Ledger, body: Uint8Array): MsgpackMap {
   const request = parseRequest(body);

@@ -10,11 +10,11 @@ export interface Holding {
   frozen: boolean;
 }
 
-/** An account's record. Never changed in place: a change puts a new record. */
+/** An account. Immutable: a change puts a new record. */
 export interface Account {
   /** microAlgos. */
   readonly balance: bigint;
-  /** The address it is rekeyed to; undefined when its own key signs. */
+  /** The address that it is rekeyed to; undefined when its own key signs. */
   readonly authAddress: string | undefined;
   readonly holdings: ReadonlyMap<bigint, Holding>;
 }
@@ -27,20 +27,20 @@ export interface Asset {
 
 const NO_ACCOUNT: Account = { balance: 0n, authAddress: undefined, holdings: new Map() };
 
-/** microAlgos that the account may not go below. */
+/** The minimum balance of an account, in microAlgos. */
 export function minBalance(account: Account): bigint {
   return MIN_BALANCE * BigInt(1 + account.holdings.size);
 }
 
-/** An account without anything may have any balance below the minimum, as it is then no account. */
+/** Whether the account does not exist; the minimum balance does not apply then. */
 export function isEmptyAccount(account: Account): boolean {
   return account.balance === 0n && account.authAddress === undefined && account.holdings.size === 0;
 }
 
 /**
- * Balances, assets, and the ids and leases that must not come again. A child sees its parent's state under its own
- * changes; `commit` moves them into the parent, dropping the child undoes them. A parent does not change while it has a
- * child in use.
+ * Balances, assets, and the ids and leases that may not be used again. A child adds its changes to its parent's state;
+ * `commit` moves them into the parent, and dropping the child discards them. A parent MUST NOT change while a child is in
+ * use.
  */
 export class LedgerState {
   readonly #parent: LedgerState | undefined;
@@ -50,10 +50,10 @@ export class LedgerState {
   readonly #ids = new Set<string>();
   /** Last round of each lease, by sender and lease. */
   readonly #leases = new Map<string, bigint>();
-  /** Transactions ever applied (the header's `tc`), from which created assets get their ids. */
+  /** Number of transactions applied (the header's `tc`), which gives created assets their ids. */
   #counter: number;
 
-  /** @param counter where a state without a parent starts to count */
+  /** @param counter initial value, for a state without a parent */
   constructor(parent: LedgerState | undefined, counter = 0) {
     this.#parent = parent;
     this.#counter = parent?.counter ?? counter;
@@ -85,7 +85,7 @@ export class LedgerState {
     this.#accounts.set(address, account);
   }
 
-  /** Accounts put since this state was made, in the order in which they were first put. */
+  /** Accounts changed in this state, in order of their first change. */
   changedAccounts(): Iterable<[string, Account]> {
     return this.#accounts;
   }
@@ -94,7 +94,7 @@ export class LedgerState {
     return this.#assets.has(id) ? this.#assets.get(id) : this.#parent?.asset(id);
   }
 
-  /** Assets that the account created and that stand. Only of a state without a parent. */
+  /** Existing assets that the account created. Only for a state without a parent. */
   createdAssets(creator: string): [bigint, Asset][] {
     return [...this.#assets].filter((entry): entry is [bigint, Asset] => entry[1]?.creator === creator);
   }
@@ -113,11 +113,11 @@ export class LedgerState {
   }
 
   /**
-   * Whether the transaction's id or lease is taken at a round.
+   * Checks that the transaction's id and lease are free at a round.
    *
-   * Not yet in a block, the id is compared first; in blocks the lease is. So the same transaction sent again is told
-   * `already in ledger` while it waits and `overlapping lease` once it stands in a block, until its lease expires: as
-   * real nodes do (go-algorand, `ledger/eval/cow.go`, `ledger/txtail.go`).
+   * The id is checked first in the pool, the lease first in blocks. So a transaction that is sent again is rejected with
+   * `already in ledger` while it is in the pool, and with `overlapping lease` when it is in a block, until its lease
+   * expires, as on real nodes (go-algorand, `ledger/eval/cow.go`, `ledger/txtail.go`).
    * @throws Rejection
    */
   checkDuplicate(txn: Transaction, round: number): void {
@@ -131,7 +131,7 @@ export class LedgerState {
     }
   }
 
-  /** Takes the transaction's id and lease, and counts it. */
+  /** Marks the transaction's id and lease as used, and counts it. */
   addTransaction(txn: Transaction): void {
     this.#ids.add(txn.id);
     if (txn.lease !== undefined) this.#leases.set(leaseKey(txn.sender, txn.lease), txn.lastValid);
@@ -156,7 +156,7 @@ function leaseKey(sender: string, lease: Uint8Array): string {
   return `${sender} ${toBase64(lease)}`;
 }
 
-/** With the account's record as Go prints it (`%+v`), since clients are known to read it. */
+/** Includes the account's record as Go prints it (`%+v`), because some clients parse it. */
 function overspend(address: string, account: Account, amount: bigint): string {
   const record = [
     "Status:Offline",

@@ -19,12 +19,12 @@ import { concatBytes, DecodeError, equalBytes, toBase32 } from "@attestd/proof/e
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
 import { Rejection } from "./rejection.ts";
 
-/** The address of no one: 32 zero bytes, which msgpack leaves out. */
+/** The zero address, which msgpack omits. */
 export const ZERO_ADDRESS = encodeAddress(new Uint8Array(32));
 
 type FieldKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
 
-/** Every member of a transaction in consensus v41, by the type to which it belongs (go-algorand, `data/transactions`). */
+/** All members of transactions in consensus v41, by transaction type (go-algorand, `data/transactions`). */
 const FIELDS: Record<string, Record<string, FieldKind>> = {
   header: {
     type: "text",
@@ -96,7 +96,7 @@ const ENVELOPE: Record<string, FieldKind> = {
   txn: "map",
 };
 
-/** An unsigned transaction: its exact bytes, and the members that every type has. Addresses are in text form. */
+/** An unsigned transaction: its bytes, and the members that every type has. Addresses are in text form. */
 export interface Transaction {
   id: string;
   /** Canonical msgpack. */
@@ -115,15 +115,15 @@ export interface Transaction {
 
 export interface SignedTransaction {
   txn: Transaction;
-  /** The envelope: `txn` and one of `sig`, `msig`, `lsig`, and `sgnr` where another key than the sender's signed. */
+  /** The envelope: `txn`, one of `sig`, `msig`, `lsig`, and `sgnr` if another key than the sender's signed. */
   map: MsgpackMap;
-  /** Whose signature the envelope claims to carry: `sgnr`, else the sender. */
+  /** The claimed signer: `sgnr`, or else the sender. */
   authorizer: string;
 }
 
 /**
- * Signed transactions one after the other, as `POST /v2/transactions` takes a group.
- * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members.
+ * Decodes a group: concatenated signed transactions, the body of `POST /v2/transactions`.
+ * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members
  */
 export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
   let values: MsgpackValue[];
@@ -140,7 +140,7 @@ export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] 
   return group;
 }
 
-/** One signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does. */
+/** Reads a signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does */
 export function signedTransaction(value: MsgpackValue): SignedTransaction {
   try {
     if (!(value instanceof Map)) throw new DecodeError("a signed transaction is not a map");
@@ -174,7 +174,7 @@ function unsignedTransaction(map: MsgpackMap): Transaction {
   };
 }
 
-/** The type other than the transaction's own to which one of its members belongs; undefined when there is none. */
+/** Another transaction type that one of the members belongs to; undefined when there is none. */
 export function strayType(txn: Transaction): string | undefined {
   return Object.keys(FIELDS).find(
     (type) =>
@@ -182,13 +182,13 @@ export function strayType(txn: Transaction): string | undefined {
   );
 }
 
-/** An address member in text form; undefined when absent. @throws DecodeError when it is not 32 bytes. */
+/** An address member in text form; undefined when absent. @throws DecodeError when it is not 32 bytes */
 export function getAddress(map: MsgpackMap, key: string): string | undefined {
   const bytes = getBytes(map, key, 32);
   return bytes === undefined ? undefined : encodeAddress(bytes);
 }
 
-/** The 32 bytes of an address, undefined for the zero address, as msgpack wants them. */
+/** The 32 bytes of an address; undefined for the zero address, which msgpack omits. */
 export function addressMember(address: string): Uint8Array | undefined {
   return address === ZERO_ADDRESS ? undefined : decodeAddress(address);
 }
@@ -202,7 +202,7 @@ function checkMembers(map: MsgpackMap, schema: Record<string, FieldKind>): void 
   }
 }
 
-/** Whether the value is of the kind and not its zero, which canonical msgpack leaves out. */
+/** Whether the value has the kind and is not zero, which canonical msgpack omits. */
 function isOfKind(value: MsgpackValue, kind: FieldKind): boolean {
   switch (kind) {
     case "address":

@@ -14,17 +14,16 @@ import { Rejection } from "./rejection.ts";
 import { isValidSignature, multisigChecks, type SignatureCheck, signedMessage } from "./signature.ts";
 import { getAddress, type SignedTransaction, strayType, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
-/** Accounts that are no one's and may not send. */
+/** Accounts without keys, which may not send. */
 export interface SpecialAddresses {
   feeSink: string;
   rewardsPool: string;
 }
 
 /**
- * What can be said of a group without the ledger: form, fees, signatures, in go-algorand's order
- * (`data/transactions/verify/txn.go`).
- * @param allowEmptySignatures simulate's option: what is not signed counts as signed by whom it claims
- * @throws Rejection with the group index where one transaction is to blame.
+ * Checks a group without the ledger: form, fees, signatures, in go-algorand's order (`data/transactions/verify/txn.go`).
+ * @param allowEmptySignatures simulate's option: an unsigned transaction counts as signed by its claimed signer
+ * @throws Rejection with the index of the invalid transaction, if it is one
  */
 export function verifyGroup(group: SignedTransaction[], special: SpecialAddresses, allowEmptySignatures = false): void {
   const checks = group.flatMap((signed, index) => {
@@ -43,9 +42,9 @@ export function verifyGroup(group: SignedTransaction[], special: SpecialAddresse
 }
 
 /**
- * Whether the transaction makes sense by itself (go-algorand's `WellFormed`).
- * @throws DecodeError in its words. Types whose effects this ledger does not have are refused as a consensus version
- * without them refuses them.
+ * Checks the transaction by itself (go-algorand's `WellFormed`).
+ * @throws DecodeError with go-algorand's message. Types that this ledger does not support are rejected as by a consensus
+ * version without them.
  */
 function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses): void {
   switch (txn.type) {

@@ -14,18 +14,18 @@ export interface AnvilOptions {
 }
 
 export interface Anvil {
-  /** Its own JSON-RPC URL on the loopback: not the one to give out, see `proxy.ts`. */
+  /** Anvil's own JSON-RPC URL. Clients use that of `proxy.ts`. */
   url: string;
-  /** Settles when the process has gone, with the reason where nobody asked it to. */
+  /** Resolves when the process has ended: with the reason, or with undefined after `close()`. */
   exited: Promise<string | undefined>;
-  /** Kills the process and waits until it has gone. */
+  /** Kills the process and waits for its end. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps anvil from outliving the sandbox, however the sandbox ends. Its third descriptor is a pipe of which this
- * process holds the other end: when that end closes (`close()`, a crash, SIGKILL), `read` returns and anvil is killed.
- * SIGKILL, because a chain in memory has nothing to save. Whichever of the two ends first, the shell reaps both.
+ * Kills anvil when the sandbox ends, for whatever reason. Descriptor 3 is a pipe from this process: when its other end is
+ * closed (`close()`, a crash, SIGKILL), `read` returns and anvil is killed, by SIGKILL because a chain in memory has
+ * nothing to save. The shell waits for both.
  */
 const GUARD = `
 "$@" 3<&- & anvil=$!
@@ -36,8 +36,8 @@ exit $status`;
 
 /**
  * Starts the real anvil (@foundry-rs/anvil) as a child on 127.0.0.1 and a free port: chain id 8453 and OP Stack rules,
- * so that 0x7e deposits are accepted; `--slots-in-an-epoch 1`, so that `safe` is one block behind `latest` and
- * `finalized` two; no accounts, because anvil's own come from a mnemonic that everyone knows; and no state on disk.
+ * so that 0x7e deposits are accepted; `--slots-in-an-epoch 1`, so that `safe` is one block behind `latest` and `finalized`
+ * two; no accounts, because anvil's own come from a public mnemonic; and no state on disk.
  *
  * @throws {Error} when no binary exists for this platform, or anvil ends before it listens
  */
@@ -45,11 +45,11 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
   const child = spawn(
     "/bin/sh",
     ["-c", GUARD, "sh", anvilBinary(), ...anvilArguments(blockMs, firstBlock)],
-    // A process group of its own: Ctrl-C reaches the sandbox alone, which then closes its parts in order.
+    // Its own process group: Ctrl-C reaches only the sandbox, which then closes its parts in order.
     { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true, env: { RUST_BACKTRACE: "0" } },
   );
   const [, stdout, stderr, lifeline] = child.stdio as unknown as [null, Readable, Readable, Writable];
-  lifeline.on("error", () => {}); // EPIPE after anvil has gone by itself: `exited` tells.
+  lifeline.on("error", () => {}); // EPIPE after anvil ended by itself, which `exited` reports.
 
   let closing = false;
   let lastWords = "";
@@ -90,7 +90,7 @@ async function listening(stdout: Readable): Promise<string> {
   return new Promise(() => {}); // The stream ended: the race is settled by `exited`.
 }
 
-/** Path of the real binary in its platform package, past the package's wrapper script: one process less to end. */
+/** Path of the binary in its platform package, without the package's wrapper script, which would be another process. */
 function anvilBinary(): string {
   const wrapper = createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json");
   const arch = process.arch === "x64" ? "amd64" : process.arch;

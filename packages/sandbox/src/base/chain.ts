@@ -1,9 +1,9 @@
 import { defineChain } from "viem";
 
-/** Base MainNet's chain id (EIP-155). The sandbox keeps it: stock x402 packages know Base's USDC by no other. */
+/** Base MainNet's chain id (EIP-155), because stock x402 packages know Base's USDC by no other. */
 export const BASE_CHAIN_ID = 8453;
 
-/** Base for viem's clients, at that JSON-RPC URL. `viem/chains` would load every chain there is. */
+/** The chain for viem's clients. `viem/chains` would load every chain. */
 export function baseChain(rpcUrl: string) {
   return defineChain({
     id: BASE_CHAIN_ID,

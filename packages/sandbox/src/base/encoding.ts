@@ -3,7 +3,7 @@ import { fromRlp, type Hex, recoverTransactionAddress, type TransactionSerialize
 type RlpItem = Hex | RlpItem[];
 type Reader = (item: RlpItem) => unknown;
 
-/** The header's fields in their order: the yellow paper's fifteen, then what each fork appended. */
+/** The header's fields in order: the yellow paper's fifteen, then those of later forks. */
 const HEADER =
   "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty number gasLimit gasUsed timestamp extraData mixHash nonce baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash";
 const HEADER_QUANTITIES = "difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas";
@@ -19,10 +19,10 @@ const TRANSACTION: Record<string, string> = {
 const AUTHORIZATION = "chainId address nonce yParity r s";
 
 const bytes: Reader = (item) => item;
-/** JSON-RPC's quantity: no leading zeros, and `0x0` for zero, which RLP has empty. */
+/** JSON-RPC's quantity: no leading zeros, and `0x0` for zero, which is empty in RLP. */
 const quantity: Reader = (item) => `0x${BigInt(item === "0x" ? 0 : (item as Hex)).toString(16)}`;
 
-/** How a transaction's fields are read, where they are not quantities. */
+/** Readers of the fields that are not quantities. */
 const TRANSACTION_READERS: Record<string, Reader> = {
   sourceHash: bytes,
   from: bytes,
@@ -54,8 +54,7 @@ export function transactionType(raw: Hex): Hex {
 }
 
 /**
- * The members of JSON-RPC's transaction object that its bytes alone determine; for a type that this code does not know
- * the type alone.
+ * The members of JSON-RPC's transaction object that follow from its bytes; for an unknown type only `type`.
  * @param raw EIP-2718 bytes, `0x` hex
  * @throws {Error} when the bytes are not those of their type
  */
@@ -66,7 +65,7 @@ export async function transactionFromBytes(raw: Hex): Promise<Record<string, unk
   const members = readTransactionFields(fields, fromRlp(type === "0x0" ? raw : `0x${raw.slice(4)}`, "hex") as RlpItem);
   if (type === "0x7e") return { type, ...members };
   const from = await recoverTransactionAddress({ serializedTransaction: raw as TransactionSerialized });
-  // Nodes give a typed transaction's parity under its old name too.
+  // Nodes return a typed transaction's parity as `v` too.
   return { type, from: from.toLowerCase(), v: members.yParity, ...members };
 }
 

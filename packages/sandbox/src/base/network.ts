@@ -26,29 +26,28 @@ export interface BaseKey {
 
 /** A running Base network. */
 export interface BaseNetwork {
-  /** JSON-RPC URL, with recordings, safe to ask anything. */
+  /** JSON-RPC URL of the proxy, which also serves the recordings. */
   rpcUrl: string;
-  /** USDC as an offer names it. */
+  /** USDC for an offer. */
   usdc: { address: Hex; name: string; version: string };
   /** Holds 1 ETH and 1,000 USDC. */
   payer: BaseKey;
-  /** Receives payments and nothing else. Nobody has its key. */
+  /** Only receives payments. Nobody has its key. */
   payTo: { address: Hex };
   /** Holds ETH for the gas of settlements. */
   facilitator: BaseKey;
-  /** A transfer of 25 USDC between strangers, and the number of its block: `finalized` already. */
+  /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
   sample: { hash: Hex; height: number };
   recordings: readonly RecordedBlock[];
-  /** Settles when anvil has ended: with the reason, or with undefined after `close()`. */
+  /** Resolves when anvil has ended: with the reason, or with undefined after `close()`. */
   exited: Promise<string | undefined>;
   /** Stops the server and anvil, and waits until both are gone. */
   close(): Promise<void>;
 }
 
 /**
- * Starts Base on anvil behind its JSON-RPC proxy, with keys that are random and known to this sandbox alone. Chain id
- * 8453; `safe` and `finalized` follow `latest` at one and two blocks. Simulated blocks are numbered above every
- * recorded one.
+ * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and two
+ * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones.
  *
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
@@ -85,7 +84,7 @@ export async function startBase({
   }
 }
 
-/** Installs the token, funds the accounts and makes the sample; all of it is `finalized` when it returns. */
+/** Installs the token, funds the accounts and makes the sample; all is `finalized` when it resolves. */
 async function fund(anvil: RpcCall, url: string, { payer, facilitator }: { payer: Hex; facilitator: Hex }) {
   const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
   await installContracts(anvil, treasury.address);
@@ -100,7 +99,7 @@ async function fund(anvil: RpcCall, url: string, { payer, facilitator }: { payer
   const usdc = { address: USDC_ADDRESS, abi: USDC_ABI } as const;
   await wallet.writeContract({ ...usdc, functionName: "mint", args: [payer, parseUnits("1000", 6)] });
   await wallet.writeContract({ ...usdc, functionName: "mint", args: [treasury.address, parseUnits("25", 6)] });
-  // Its gas cannot be estimated: the mint that it spends is not in a block yet.
+  // The gas is given because it cannot be estimated before the mint is in a block.
   const hash = await wallet.writeContract({
     ...usdc,
     functionName: "transfer",

@@ -3,12 +3,12 @@ import { type RpcCall, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { transactionFromBytes } from "./encoding.ts";
 import type { RecordedBlock, RecordedTransaction, Recordings } from "./recordings.ts";
 
-/** EIP-4444's error: the node no longer has what is asked for. */
+/** EIP-4444's error code for pruned history. */
 const PRUNED_HISTORY = 4444;
-/** geth's code for a request that it understands and cannot serve. */
+/** geth's error code for a request that it cannot serve. */
 const SERVER_ERROR = -32000;
 
-/** Each method that gives a transaction's bytes, beside the one that finds the same transaction as JSON. */
+/** Methods that return a transaction's bytes, each with the one that returns the same transaction as JSON. */
 const RAW_METHODS = new Map([
   ["eth_getRawTransactionByHash", "eth_getTransactionByHash"],
   ["debug_getRawTransaction", "eth_getTransactionByHash"],
@@ -17,9 +17,9 @@ const RAW_METHODS = new Map([
 ]);
 
 /**
- * Base's JSON-RPC as the sandbox gives it out: recorded blocks and transactions from their recordings, everything else
- * from anvil. Asked for the bytes of a deposit (0x7e), anvil 1.7.1 aborts: they are refused here with the error of a
- * node that does not have them, so a caller has to rebuild them from JSON.
+ * Base's JSON-RPC for clients: recorded blocks and transactions from the recordings, everything else from anvil. anvil
+ * 1.7.1 aborts when asked for the bytes of a deposit (0x7e): the proxy answers with an error, like a node that does not
+ * have them, and a caller has to rebuild them from JSON.
  */
 export function baseRpc(anvil: RpcCall, recordings: Recordings): RpcHandler {
   const recorded = new Map(Object.entries(recordedMethods(recordings)));
@@ -34,12 +34,12 @@ export function baseRpc(anvil: RpcCall, recordings: Recordings): RpcHandler {
     if (transaction?.type.toLowerCase() === "0x7e") {
       throw new RpcError(SERVER_ERROR, "the bytes of a deposit transaction are not available");
     }
-    // By hash whatever was asked: a tag such as `latest` may name another block by now, with a deposit in it.
+    // Always by hash: a tag such as `latest` may mean another block by now, with a deposit in it.
     return transaction && anvil("eth_getRawTransactionByHash", [transaction.hash]);
   };
 }
 
-/** Methods over the recordings; each gives undefined for what was not recorded. */
+/** Methods over the recordings; undefined for anything that was not recorded. */
 function recordedMethods({
   byNumber,
   byHash,
@@ -73,7 +73,7 @@ function recordedMethods({
   };
 }
 
-/** A recorded block and a place in it: beyond its last transaction there is none. */
+/** A recorded block and one of its transactions; undefined for an index beyond the last. */
 interface Found {
   block: RecordedBlock;
   transaction: RecordedTransaction | undefined;
@@ -99,7 +99,7 @@ async function transactionJson(found: Found | undefined): Promise<object | null 
   return { ...place(found.block, found.transaction), hash: found.transaction.hash, ...members };
 }
 
-/** Where the transaction stands, and what its bytes say. `status`, gas and logs were not recorded, so they are absent. */
+/** Position and members of the transaction. `status`, gas and logs are absent, because they were not recorded. */
 async function receiptJson(found: Found | undefined): Promise<object | undefined> {
   if (!found?.transaction) return undefined;
   const { type, from, to } = await transactionFromBytes(found.transaction.raw);

@@ -1,11 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
+import { named, readRecordingFiles } from "../recording-files.ts";
 import { headerFromRlp } from "./encoding.ts";
 
-/** One recorded block: real bytes, checked against the hashes they are served under. */
+/** A recorded block: real bytes, checked against their hashes. */
 export interface RecordedBlock {
-  /** The chain it was recorded on. It is played as chain 8453 all the same. */
+  /** The chain it was recorded on. It is served as chain 8453. */
   chainId: number;
   number: number;
   hash: Hex;
@@ -39,8 +39,9 @@ export interface Recordings {
 export async function readRecordings(replayDir: string | undefined): Promise<Recordings> {
   const files = new Map<number, string>();
   const byNumber = new Map<number, RecordedBlock>();
-  for (const file of replayDir === undefined ? [] : await recordingFiles(join(replayDir, "base", "blocks"))) {
-    const block = await readBlock(file);
+  const recorded = replayDir === undefined ? [] : await readRecordingFiles(join(replayDir, "base", "blocks"), ".json");
+  for (const [file, bytes] of recorded) {
+    const block = named(file, () => parseBlock(JSON.parse(bytes.toString("utf8"))));
     const other = files.get(block.number);
     if (other !== undefined) throw new Error(`${other} and ${file} both claim block ${block.number}`);
     files.set(block.number, file);
@@ -55,27 +56,6 @@ export async function readRecordings(replayDir: string | undefined): Promise<Rec
       blocks.flatMap((block) => block.transactions.map((transaction) => [transaction.hash, { block, transaction }])),
     ),
   };
-}
-
-async function recordingFiles(folder: string): Promise<string[]> {
-  try {
-    const names = await readdir(folder);
-    return names
-      .filter((name) => name.endsWith(".json"))
-      .sort()
-      .map((name) => join(folder, name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
-
-async function readBlock(file: string): Promise<RecordedBlock> {
-  try {
-    return parseBlock(JSON.parse(await readFile(file, "utf8")));
-  } catch (cause) {
-    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
-  }
 }
 
 function parseBlock(recording: Record<string, unknown>): RecordedBlock {

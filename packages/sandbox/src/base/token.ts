@@ -3,19 +3,19 @@ import multicall from "../../token/Multicall3.compiled.json" with { type: "json"
 import usdc from "../../token/SandboxUSDC.compiled.json" with { type: "json" };
 import type { RpcCall } from "../jsonrpc.ts";
 
-/** Where USDC stands on Base. Stock x402 clients refuse to pay in an asset that they do not know. */
+/** USDC's address on Base. Stock x402 clients pay only in assets that they know. */
 export const USDC_ADDRESS = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
 /**
- * The token's EIP-712 `name` and `version`, which go into an offer's `extra`. The name is not the real one's ("USD
- * Coin"), and the domain separates the signatures: nothing signed for this token is valid for the real one.
+ * The token's EIP-712 `name` and `version`, for an offer's `extra`. The name differs from the real one ("USD Coin"), so
+ * that nothing signed for this token is valid for the real one.
  */
 export const USDC_DOMAIN = { name: "USD Coin (attestd sandbox)", version: "2" } as const;
 
 /** Multicall3's address on every chain that has it. */
 const MULTICALL3_ADDRESS = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
-/** The token's interface, as far as the sandbox uses it. The whole of it is in `token/SandboxUSDC.compiled.json`. */
+/** The part of the token's interface that the sandbox uses. All of it is in `token/SandboxUSDC.compiled.json`. */
 export const USDC_ABI = parseAbi([
   "constructor(address minter)",
   "function mint(address to, uint256 value)",
@@ -23,7 +23,7 @@ export const USDC_ABI = parseAbi([
 ]);
 
 /**
- * Puts the contracts at their addresses: as on Base they are simply there, so no deployment stands in a block.
+ * Puts the contracts at their addresses, without a deployment in a block.
  * @param anvil a call to anvil itself
  * @param minter the only address that may mint
  */
@@ -36,7 +36,7 @@ export async function installContracts(anvil: RpcCall, minter: Hex): Promise<voi
 }
 
 async function install(anvil: RpcCall, address: Hex, creation: Hex): Promise<void> {
-  // A call without `to` runs creation code and returns what it would have deployed, immutables filled in.
+  // A call without `to` runs creation code and returns the code that it would deploy.
   const code = await anvil("eth_call", [{ data: creation }, "latest"]);
   await anvil("anvil_setCode", [address, code]);
 }

@@ -3,9 +3,9 @@ import { ExactAvmScheme } from "@x402/avm/exact/facilitator";
 import type { RailRegistration } from "./server.ts";
 
 /**
- * Settles x402's `exact` payments on the sandbox's Algorand ledger. The rail keeps MainNet's name, the only one besides
- * TestNet's that stock packages know; what it settles is valid on the ledger behind `algodUrl` alone, since the genesis
- * stands in every transaction.
+ * Settles x402's `exact` payments on the sandbox's Algorand ledger. The rail has MainNet's name, because stock packages
+ * know only MainNet and TestNet; its payments are valid only on the ledger behind `algodUrl`, because every transaction
+ * contains the genesis.
  * @param secretKey of the fee payer, 64 bytes
  */
 export function registerAlgorand({

@@ -1,3 +1,4 @@
+import { BASE_MAINNET } from "@attestd/proof";
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { createWalletClient, type Hex, http, publicActions, type VerifyTypedDataParameters } from "viem";
@@ -23,9 +24,9 @@ export function registerBase({ rpcUrl, privateKey }: BaseRailOptions): RailRegis
     transport: http(),
     pollingInterval: 100,
   }).extend(publicActions);
-  // One send at a time, each with the nonce that the chain says is next. viem's nonceManager takes a nonce before the
-  // gas is estimated: where that fails (an authorization already used), the nonce is lost, and every settlement sent
-  // at the same time waits behind the gap until it times out.
+  // One send at a time, each with the chain's next nonce. viem's nonceManager takes a nonce before it estimates the gas:
+  // if the estimate fails (an authorization already used), the nonce is lost, and concurrent settlements wait behind the
+  // gap until they time out.
   const oneAtATime = queue();
   const signer = toFacilitatorEvmSigner(
     {
@@ -38,9 +39,7 @@ export function registerBase({ rpcUrl, privateKey }: BaseRailOptions): RailRegis
     },
     { confirmationTimeoutMs: CONFIRMATION_TIMEOUT_MS },
   );
-  return (facilitator) => {
-    facilitator.register("eip155:8453", new ExactEvmScheme(signer));
-  };
+  return (facilitator) => void facilitator.register(BASE_MAINNET, new ExactEvmScheme(signer));
 }
 
 /** Runs tasks in the order given, each after the one before has settled. */

@@ -14,10 +14,9 @@ export interface FacilitatorOptions {
 }
 
 /**
- * An x402 facilitator (version 2) over HTTP for every rail registered: `POST /verify`, `POST /settle`,
- * `GET /supported`, as `HTTPFacilitatorClient` of @x402/core asks them. Deciding and settling is done by the stock
- * scheme packages alone. A body that is no request answers 400, a scheme that throws 500: neither says anything about
- * the payment.
+ * An x402 facilitator (version 2) over HTTP for the registered rails: `POST /verify`, `POST /settle`, `GET /supported`, for
+ * `HTTPFacilitatorClient` of @x402/core. The stock scheme packages decide and settle. A malformed request is answered 400,
+ * an error in a scheme 500: neither decides about the payment.
  */
 export async function startFacilitator({ rails, port, onRequest }: FacilitatorOptions): Promise<Listening> {
   const facilitator = new x402Facilitator();
@@ -42,7 +41,7 @@ export async function startFacilitator({ rails, port, onRequest }: FacilitatorOp
 function parseRequest(text: string): { payload: PaymentPayload; requirements: PaymentRequirements } | undefined {
   try {
     const body = JSON.parse(text);
-    // Checked, but handed on as sent: the schemas drop members that schemes may want.
+    // Checked but passed on unchanged, because the schemas drop members that a scheme may need.
     PaymentPayloadV2Schema.parse(body.paymentPayload);
     PaymentRequirementsV2Schema.parse(body.paymentRequirements);
     return { payload: body.paymentPayload, requirements: body.paymentRequirements };

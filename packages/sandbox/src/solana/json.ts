@@ -1,4 +1,5 @@
 import { zstdCompressSync } from "node:zlib";
+import { toBase64 as base64 } from "@attestd/proof/encoding";
 import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
@@ -6,22 +7,21 @@ import type { AccountState, Execution, InnerInstruction } from "./machine.ts";
 import { type Config, unknownEncoding } from "./params.ts";
 import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM, uiTokenAmount } from "./token.ts";
 
-/** What an account owes no more rent from: every account here is rent-exempt, and a validator shows that as 2^64 - 1. */
+/** The rent epoch with which a validator marks a rent-exempt account, as all are here: 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
 
-/** The longest data that the RPC gives in base58, in bytes. */
-const MAX_BASE58_DATA = 128;
+/** The RPC returns no longer data in base58. */
+const MAX_BASE58_BYTES = 128;
 
 const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
-export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 
-/** An account as getAccountInfo shows it. `data` is in the encoding that was asked for. */
+/** An account in getAccountInfo. `data` is already encoded. */
 export function accountJson({ lamports, owner, executable, data: { length } }: AccountState, data: unknown) {
   return { lamports, owner, executable, data, rentEpoch: RENT_EXEMPT, space: length };
 }
 
 /**
- * An account's data in the encoding asked for; without one, in the base58 string that the RPC began with.
+ * An account's data in the requested encoding; by default the RPC's original base58 string.
  * @param decimalsOf the decimals of a mint
  */
 export function encodeData(account: AccountState, config: Config, decimalsOf: (mint: Address) => number): unknown {
@@ -32,10 +32,10 @@ export function encodeData(account: AccountState, config: Config, decimalsOf: (m
   if (encoding === "base64+zstd") return [base64(zstdCompressSync(part)), encoding];
   if (encoding === "jsonParsed") return parsedData(account, decimalsOf) ?? [base64(data), "base64"];
   if (encoding !== undefined && encoding !== "base58") throw unknownEncoding(encoding);
-  if (part.length > MAX_BASE58_DATA) {
+  if (part.length > MAX_BASE58_BYTES) {
     throw new RpcError(
       INVALID_PARAMS,
-      `Encoded binary (base 58) data should be less than ${MAX_BASE58_DATA} bytes, please use Base64 encoding.`,
+      `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`,
     );
   }
   return encoding === undefined ? base58(part) : [base58(part), "base58"];
@@ -44,7 +44,7 @@ export function encodeData(account: AccountState, config: Config, decimalsOf: (m
 /**
  * An account's data in the `jsonParsed` encoding.
  * @param decimalsOf the decimals of a mint
- * @returns undefined where no parser knows the data: validators then give base64
+ * @returns undefined for data without a parser, which validators return in base64
  */
 function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
   const token = decodeTokenAccount(owner, data);
@@ -63,7 +63,7 @@ function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) =
   return undefined;
 }
 
-/** What getTransaction says of a landed transaction beside its bytes. */
+/** The `meta` of a landed transaction in getTransaction. */
 export function metaJson({ execution, balances, tokenBalances }: LandedTransaction) {
   const { err, fee, logs, unitsConsumed } = execution;
   return {
@@ -91,7 +91,7 @@ function innerInstructionsJson({ innerInstructions }: Execution) {
   return innerInstructions.map(({ index, instructions }) => ({ index, instructions: instructions.map(call) }));
 }
 
-/** A landed transaction in the encoding asked for. */
+/** A landed transaction in the requested encoding. */
 export function encodeTransaction(landed: LandedTransaction, { encoding = "json" }: Config): unknown {
   if (encoding === "json") return transactionJson(landed);
   if (encoding === "base64") return [base64(landed.decoded.wire), encoding];
@@ -123,7 +123,7 @@ function transactionJson({ decoded: { transaction, message } }: LandedTransactio
   };
 }
 
-/** One line of getSignatureStatuses, as seen from the newest block. */
+/** One entry of getSignatureStatuses. */
 export function statusJson(
   { block, execution: { err } }: LandedTransaction,
   newest: Block,
@@ -138,7 +138,7 @@ export function statusJson(
   };
 }
 
-/** What a simulation, also the one before sending, says of its transaction. */
+/** The result of a simulation, also of the one before sending. */
 export function simulationJson(execution: Execution, innerInstructions: boolean) {
   const { err, logs, unitsConsumed } = execution;
   return {

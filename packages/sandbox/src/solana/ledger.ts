@@ -4,14 +4,14 @@ import type { Execution, Machine } from "./machine.ts";
 import { decodeMint, decodeTokenAccount, type TokenHolding } from "./token.ts";
 import { type DecodedTransaction, hasValidSignatures } from "./transaction.ts";
 
-/** How settled a slot is: `confirmed` one slot behind the newest, `finalized` thirty-two, as on MainNet. */
+/** Commitment of a slot: `confirmed` one slot behind the newest, `finalized` thirty-two, as on MainNet. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 const LAG: Record<Commitment, bigint> = { processed: 0n, confirmed: 1n, finalized: 32n };
 
-/** Blocks for which a transaction may name a blockhash, its own block not counted (MAX_PROCESSING_AGE). */
+/** Blocks for which a blockhash is valid, its own not counted (MAX_PROCESSING_AGE). */
 const MAX_AGE = 150n;
 
-/** Where the sandbox's slots begin, and how many of them had no block: height and slot are never to be mistaken. */
+/** First slot, and the number of slots without a block before it, so that height and slot differ. */
 const FIRST_SLOT = 400_000_000n;
 const SKIPPED_SLOTS = 21_000_000n;
 
@@ -48,34 +48,35 @@ interface Change<T> {
 export interface Ledger {
   /** The newest block at a commitment. */
   block(commitment: Commitment): Block;
-  /** The newest blocks, oldest first: as many as their hashes are good for. */
+  /** The blocks whose hashes are valid, oldest first. */
   recentBlocks(): readonly Block[];
-  /** Begins the next slot, with a new blockhash, at that Unix time in seconds. */
+  /** Starts the next slot, with a new blockhash. @param time Unix time in seconds */
   nextSlot(time: bigint): void;
-  /** The last height at which a transaction may still name this block's hash. */
+  /** The last height at which this block's hash is valid. */
   lastValidHeight(block: Block): bigint;
   isValid(blockhash: string, commitment: Commitment): boolean;
-  /** Runs a transaction as the next block would, and keeps nothing. */
+  /** Runs a transaction without keeping its effects. */
   simulate(decoded: DecodedTransaction, options?: { anyBlockhash?: boolean }): Execution;
   /**
-   * Puts a transaction into the current block. A transaction that a leader would drop (bad signature, blockhash unknown
-   * or expired, already processed, fee not paid) leaves no trace, as on a real cluster.
+   * Adds a transaction to the current block. A transaction that a leader drops (invalid signature, unknown or expired
+   * blockhash, already processed, fee not paid) has no effect, as on a real cluster.
    */
   send(decoded: DecodedTransaction): void;
   transaction(signature: string): LandedTransaction | undefined;
   /** Transactions that name the account, newest first. */
   transactionsOf(account: Address): LandedTransaction[];
   commitmentOf(block: Block): Commitment;
-  /** Unix time of a slot of this ledger; undefined for one that is not, or no longer, known. */
+  /** Unix time of a slot; undefined when it is not, or no longer, known. */
   timeOf(slot: bigint): bigint | undefined;
 }
 
 /**
- * A ledger that begins at that Unix time, deep enough that every commitment has a block. Its blockhashes are random:
- * every Solana transaction names one, so none that is signed here can be valid on another cluster.
+ * Makes a ledger with enough blocks for every commitment. Its blockhashes are random, and every Solana transaction names
+ * one, so none that is signed here is valid on another cluster.
+ * @param time Unix time in seconds of its first blocks
  */
 export function createLedger(machine: Machine, time: bigint): Ledger {
-  /** The blocks whose hashes are still of use, oldest first; the last is the one being made. Never empty. */
+  /** The blocks whose hashes are still needed, oldest first; the last is the current one. Never empty. */
   const recent: Block[] = [];
   const landed = new Map<string, LandedTransaction>();
   const byAccount = new Map<Address, LandedTransaction[]>();
@@ -102,7 +103,7 @@ export function createLedger(machine: Machine, time: bigint): Ledger {
     const named = recent.find((block) => block.blockhash === blockhash);
     return named !== undefined && named.height <= at.height && at.height <= lastValidHeight(named);
   };
-  /** Why a leader would not take the transaction, in a validator's order of checks; null when it would. */
+  /** Why a leader drops the transaction, in a validator's order of checks; null when it does not. */
   const refusal = ({ message, messageHash }: DecodedTransaction, anyBlockhash = false) => {
     if (!anyBlockhash && !isValid(message.lifetimeToken, "processed")) return "BlockhashNotFound";
     return processed.has(messageHash) ? "AlreadyProcessed" : null;
@@ -155,7 +156,7 @@ function timeOfLanded(transactions: Iterable<LandedTransaction>, slot: bigint): 
   return undefined;
 }
 
-/** Lamports and token balances of a transaction's accounts as they are now. */
+/** Current lamports and token balances of a transaction's accounts. */
 function balancesOf(
   machine: Machine,
   { accounts }: DecodedTransaction,

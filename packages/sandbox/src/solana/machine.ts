@@ -9,7 +9,7 @@ export interface AccountState {
   executable: boolean;
 }
 
-/** What running a transaction gave. */
+/** The result of running a transaction. */
 export interface Execution {
   /** Solana's `TransactionError` as RPC answers write it; null for success. */
   err: unknown;
@@ -32,18 +32,18 @@ export interface InnerInstruction {
 export interface Machine {
   account(address: Address): AccountState | undefined;
   setAccount(address: Address, account: AccountState): void;
-  /** Runs the transaction and keeps its effects; `landed` is false when it could not even pay its fee. */
+  /** Runs the transaction and keeps its effects; `landed` is false when it could not pay its fee. */
   execute(transaction: Transaction): Execution & { landed: boolean };
-  /** Runs the transaction and keeps nothing. */
+  /** Runs the transaction without keeping its effects. */
   simulate(transaction: Transaction): Execution;
-  /** What programs read from the clock sysvar. */
+  /** Sets the clock sysvar of programs. */
   setClock(slot: bigint, unixTimestamp: bigint): void;
   rentExemption(bytes: bigint): bigint;
 }
 
 /**
- * litesvm with the SPL programs, its own checks of signatures and blockhashes off: it knows only one valid blockhash
- * where a validator knows 150, so the ledger does both.
+ * litesvm with the SPL programs. Its checks of signatures and blockhashes are off and made by the ledger, because it knows
+ * only one valid blockhash, not 150.
  */
 export function createMachine(): Machine {
   const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);

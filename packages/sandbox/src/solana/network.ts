@@ -22,7 +22,7 @@ const MAINNET_REFERENCE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 const MICRO_USDC = 1_000_000n;
-/** Transactions of version 1 that an account has seen when the network begins. */
+/** Transactions of version 1 of each account when the network starts. */
 const VERSION_1_AT_START = 3;
 
 export interface SolanaOptions {
@@ -46,13 +46,13 @@ export interface SolanaNetwork {
   usdc: Address;
   /** Holds 1 SOL and 1,000 USDC. */
   payer: SolanaKey;
-  /** Receives payments and nothing else; its USDC account exists. Nobody has its key. */
+  /** Only receives payments; its USDC account exists. Nobody has its key. */
   payTo: { address: Address };
   /** Holds SOL for the fees of settlements. */
   feePayer: SolanaKey;
   /**
-   * Has a stranger send nothing to an owner's USDC account, in so many transactions of version 1: what is new on MainNet,
-   * and named by whoever's account it is.
+   * Sends transfers of nothing from a stranger to an owner's USDC account, in transactions of version 1, which is new on
+   * MainNet.
    */
   sendVersion1(owner: Address, count: number): Promise<void>;
   /** Stops the slots and the server. */
@@ -60,13 +60,13 @@ export interface SolanaNetwork {
 }
 
 /**
- * Starts Solana on litesvm behind its JSON-RPC, with keys that are random and known to this sandbox alone.
+ * Starts Solana on litesvm behind its JSON-RPC, with random keys.
  *
- * Its name on the wire is MainNet's, because stock x402 packages know no other, but not its identity: the genesis hash
- * begins with the 32 characters that CAIP-2 takes, and ends in random ones. What makes a signature worthless elsewhere
- * is the random blockhash that every transaction names.
+ * Its CAIP-2 name is MainNet's, because stock x402 packages know no other: the genesis hash starts with the same 32
+ * characters and ends in random ones. A signature is worthless elsewhere because every transaction names a random
+ * blockhash.
  *
- * @throws when the port is taken
+ * @throws when the port is in use
  */
 export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptions = {}): Promise<SolanaNetwork> {
   const machine = createMachine();
@@ -109,7 +109,7 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
   machine.setAccount(await associatedTokenAddress(owner), holding);
 }
 
-/** Transfers of nothing, each with a priority fee of its own, so that no two are the same. */
+/** Each transfer has another priority fee, so that no two are the same. */
 function sendingNothing(ledger: Ledger, from: SolanaKey): SolanaNetwork["sendVersion1"] {
   const secretKey = Buffer.from(from.secretKeyBase64, "base64").subarray(0, 32);
   let sent = 0n;

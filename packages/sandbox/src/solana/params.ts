@@ -3,15 +3,15 @@ import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Commitment } from "./ledger.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction.ts";
 
-/** The object that most methods take after their own parameters, as sent. */
+/** The configuration object that most methods take as last parameter. */
 export type Config = Record<string, unknown>;
 
-/** That object, or an empty one where it was left out. */
+/** The configuration, empty when omitted. */
 export function configOf(value: unknown): Config {
   return typeof value === "object" && value !== null ? (value as Config) : {};
 }
 
-/** The commitment asked for; `finalized` where none was, as on a validator. */
+/** The requested commitment; `finalized` by default, as on a validator. */
 export function commitmentOf({ commitment = "finalized" }: Config): Commitment {
   if (commitment === "processed" || commitment === "confirmed" || commitment === "finalized") return commitment;
   throw new RpcError(INVALID_PARAMS, `Invalid params: unknown commitment ${String(commitment)}`);
@@ -30,8 +30,8 @@ export function listOf(value: unknown): unknown[] {
 }
 
 /**
- * A transaction as sendTransaction and simulateTransaction take it: base58 unless the encoding says base64.
- * @throws {RpcError} saying what is wrong with it
+ * Decodes the transaction of sendTransaction or simulateTransaction: base58 by default, or base64.
+ * @throws {RpcError} with the reason
  */
 export function decodeWire(wire: unknown, { encoding = "base58" }: Config): DecodedTransaction {
   if (encoding !== "base58" && encoding !== "base64") throw unknownEncoding(encoding);

@@ -1,6 +1,6 @@
+import { toBase64 as base64 } from "@attestd/proof/encoding";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RpcHandler } from "../jsonrpc.ts";
-import { base64 } from "./json.ts";
 import { solanaRpc } from "./rpc.ts";
 import { createTestLedger, SOL, type TestLedger } from "./testing.ts";
 import type { DecodedTransaction } from "./transaction.ts";

@@ -14,7 +14,7 @@ const BLOCK_NOT_AVAILABLE = -32004;
 const UNSUPPORTED_TRANSACTION_VERSION = -32015;
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 
-/** Accounts that one may ask the fees of at once. */
+/** Most accounts in one call of getRecentPrioritizationFees. */
 const MAX_FEE_ADDRESSES = 128;
 
 type Method = (...params: unknown[]) => unknown;
@@ -29,9 +29,9 @@ export interface SolanaRpcOptions {
 }
 
 /**
- * Solana's JSON-RPC over the ledger, for what x402's packages and a service that settles by them ask. Transactions and
- * statuses follow the commitment asked for (`finalized` unless given, as on a validator); accounts are always the
- * newest, since the machine keeps no older ones.
+ * Solana's JSON-RPC over the ledger, with the methods that x402's packages and the service need. Transactions and statuses
+ * follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest, because the
+ * machine keeps no older ones.
  */
 export function solanaRpc(options: SolanaRpcOptions): RpcHandler {
   const { machine, ledger } = options;
@@ -100,7 +100,7 @@ function blockMethods(ledger: Ledger, context: (block: Block) => object): Record
       const block = blockAt(ledger, configOf(config));
       return { context: context(block), value: blockhashJson(ledger, block) };
     },
-    // Nobody has to outbid anybody here.
+    // No fee is needed here.
     getRecentPrioritizationFees: (addresses = []) => {
       if (listOf(addresses).map(addressOf).length > MAX_FEE_ADDRESSES)
         throw new RpcError(INVALID_PARAMS, `Too many inputs provided; max ${MAX_FEE_ADDRESSES}`);
@@ -158,7 +158,7 @@ function historyMethods(ledger: Ledger, context: (block: Block) => object): Reco
       value: listOf(signatures).map((signature) => {
         const landed = ledger.transaction(String(signature));
         if (!landed) return null;
-        // Without a search of the history a validator looks into its status cache, which goes back 150 blocks.
+        // Without searchTransactionHistory a validator uses only its status cache of 150 blocks.
         const cached = newest().height <= ledger.lastValidHeight(landed.block);
         if (!cached && configOf(config).searchTransactionHistory !== true) return null;
         return statusJson(landed, newest(), ledger.commitmentOf(landed.block));
@@ -207,7 +207,7 @@ function blockhashJson(ledger: Ledger, block: Block) {
   return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
 }
 
-/** The newest block at the commitment asked for. @throws {RpcError} when it is older than the caller has seen already */
+/** The newest block at the requested commitment. @throws {RpcError} when it is below `minContextSlot` */
 function blockAt(ledger: Ledger, config: Config): Block {
   const block = ledger.block(commitmentOf(config));
   if (typeof config.minContextSlot === "number" && block.slot < config.minContextSlot)
@@ -222,7 +222,7 @@ function verifySignatures(decoded: DecodedTransaction): void {
   throw new RpcError(SIGNATURE_VERIFICATION_FAILURE, "Transaction signature verification failure");
 }
 
-/** A validator's words for the errors that callers tell apart by them; the error's own name for the rest. */
+/** A validator's message for errors that callers recognize by it; the error's name for others. */
 function explain(err: unknown): string {
   if (err === "AlreadyProcessed") return "This transaction has already been processed";
   if (err === "BlockhashNotFound") return "Blockhash not found";

@@ -88,21 +88,21 @@ export async function associatedTokenAddress(owner: Address): Promise<Address> {
   return derived;
 }
 
-/** What a token account says of a balance. */
+/** The balance of a token account. */
 export interface TokenHolding {
   mint: Address;
   owner: Address;
   amount: bigint;
 }
 
-/** Reads an account of the token program; undefined when these bytes are not an initialised one's. */
+/** Reads an account of the token program; undefined when it is not an initialised token account. */
 export function decodeTokenAccount(programAddress: Address, data: Uint8Array): TokenHolding | undefined {
   if (programAddress !== TOKEN_PROGRAM || data.length !== 165) return undefined;
   const { mint, owner, amount, state } = accountCodec.decode(data);
   return state === INITIALIZED ? { mint, owner, amount } : undefined;
 }
 
-/** Reads a mint of the token program; undefined when these bytes are not an initialised one's. */
+/** Reads a mint of the token program; undefined when it is not an initialised mint. */
 export function decodeMint(
   programAddress: Address,
   data: Uint8Array,
@@ -112,7 +112,7 @@ export function decodeMint(
   return isInitialized ? { supply, decimals } : undefined;
 }
 
-/** An amount as RPC answers give it: `amount` in the smallest unit, and the same in whole tokens. */
+/** An amount in RPC answers: `amount` in the smallest unit, and the same in whole tokens. */
 export function uiTokenAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);

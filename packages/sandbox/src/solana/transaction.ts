@@ -13,16 +13,16 @@ import {
 } from "@solana/kit";
 import { decodeVersion1, MAX_VERSION_1_BYTES, type Message, VERSION_1 } from "./version1.ts";
 
-/** The memo programs whose notes a validator keeps: the first version and the present one. */
+/** The memo programs, old and new. */
 const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as Address,
   "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as Address,
 ]);
 
-/** The longest transaction of the older versions, which fits a packet, in bytes. */
+/** Transactions of older versions must fit a packet. */
 const MAX_WIRE_BYTES = 1232;
 
-/** A transaction taken apart. */
+/** A decoded transaction. */
 export interface DecodedTransaction {
   wire: Uint8Array;
   transaction: Transaction;
@@ -35,10 +35,9 @@ export interface DecodedTransaction {
 }
 
 /**
- * Takes a transaction of any version apart: legacy, 0 or 1.
+ * Decodes a transaction of any version: legacy, 0 or 1.
  * @param wire signatures and message as sent
- * @throws {Error} when the bytes are no transaction, or more than one, or use address lookup tables, which the sandbox
- *   has not
+ * @throws {Error} when the bytes are not exactly one transaction, or use address lookup tables, which the sandbox lacks
  */
 export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
   const isVersion1 = wire[0] === VERSION_1;
@@ -72,7 +71,7 @@ function decodeNew(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "
 function decodeOld(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "message"> {
   const transaction = getTransactionDecoder().decode(wire);
   const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  // The decoders stop where the transaction ends; what they read has to be all there is.
+  // The decoders ignore trailing bytes, so the message is encoded again and compared.
   const read = getCompiledTransactionMessageEncoder().encode(message);
   if (!Buffer.from(read).equals(new Uint8Array(transaction.messageBytes))) throw new Error("trailing bytes");
   if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {

@@ -13,9 +13,8 @@ import {
  * instructions' headers, their accounts and data; the signatures last, one for each signer and without their number.
  */
 
-/** The first byte on the wire. */
+/** The first byte of a transaction. */
 export const VERSION_1 = 0x81;
-/** The longest one, in bytes. */
 export const MAX_VERSION_1_BYTES = 4096;
 
 const SIGNATURE_BYTES = 64;
@@ -27,7 +26,7 @@ const COMPUTE_UNITS = 0b100;
 const LOADED_BYTES = 0b1000;
 const CONFIG_BITS = 5;
 
-/** A message taken apart, as @solana/kit has those of older versions. */
+/** A decoded message, in the form of @solana/kit's older versions. */
 export interface Message {
   version: "legacy" | 0 | 1;
   header: { numSignerAccounts: number; numReadonlySignerAccounts: number; numReadonlyNonSignerAccounts: number };
@@ -44,9 +43,9 @@ export interface Instruction {
 }
 
 /**
- * Takes a transaction of version 1 apart.
+ * Decodes a transaction of version 1.
  *
- * @throws {Error} when the bytes are none, or more than one
+ * @throws {Error} when the bytes are not exactly one
  */
 export function decodeVersion1(wire: Uint8Array): {
   message: Message;
@@ -90,7 +89,7 @@ export function decodeVersion1(wire: Uint8Array): {
   };
 }
 
-/** What was said by instructions before. What is left out counts as 0. */
+/** The compute budget, which older versions set by instructions. */
 export interface Version1Config {
   /** Lamports, for the whole transaction. */
   priorityFee: bigint;
@@ -99,7 +98,7 @@ export interface Version1Config {
   loadedBytes: number;
 }
 
-/** The message bytes of a transaction of version 1: what its signers sign, and what is before the signatures on the wire. */
+/** The message bytes of a transaction of version 1, which its signers sign and which precede the signatures. */
 export function encodeVersion1(
   { header, staticAccounts, lifetimeToken, instructions }: Omit<Message, "version">,
   { priorityFee, computeUnits, loadedBytes }: Version1Config,

@@ -1,20 +1,20 @@
-import { AttestError, NoAnswer, type StoredPayment } from "@attestd/client";
+import { AttestError, type StoredPayment } from "@attestd/client";
 import { inferChain } from "@attestd/proof";
 import { purchaseSteps, type StepName, stepOf } from "../../src/purchase-steps.ts";
 import { BUY } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
 import type { Site } from "../site.ts";
+import { askPrice, finish, keptPayments, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
 import {
-  askPrice,
-  finish,
-  keptPayments,
-  PaymentVoid,
-  type Quote,
-  type SavedBundle,
-  signAndKeep,
-  txidOf,
-} from "./purchase.ts";
-import { askView, doneView, type Review, reviewView, stoppedView, type Working, workingView } from "./views.ts";
+  askView,
+  clockTime,
+  doneView,
+  type Review,
+  reviewView,
+  stoppedView,
+  type Working,
+  workingView,
+} from "./views.ts";
 import {
   addBase,
   connect,
@@ -27,18 +27,18 @@ import {
   WalletRefusal,
 } from "./wallet.ts";
 
-/** What the view shows; every state of it is one of these. */
+/** The state of the view. */
 type State =
   | { name: "ask"; txid: string; trouble?: string; command?: boolean }
   | { name: "review"; review: Review }
   | { name: "working"; working: Working }
   | { name: "done"; saved: SavedBundle; verified: boolean; transaction?: string }
-  /** Only a void payment, or one that was never made, lets a new one be signed: `kept` is what may still be sent. */
+  /** `kept` may still be sent: a new payment may be signed only when it is absent. */
   | { name: "stopped"; title: string; why: string; txid: string; kept?: StoredPayment };
 
 export interface BuyPage {
   open(focus: boolean): void;
-  /** Takes up the payments of earlier visits, one after another. */
+  /** Continues the payments of earlier visits, one after another. */
   resume(): Promise<void>;
 }
 
@@ -122,13 +122,13 @@ export function createBuyPage(site: Site): BuyPage {
       const quoted = await askPrice(txid);
       await review({ quote: quoted });
     } catch (error) {
-      await enter({ name: "ask", txid, trouble: error instanceof NoAnswer ? BUY.cantSell : sentence(error) });
+      await enter({ name: "ask", txid, trouble: codeOf(error) === "unreachable" ? BUY.cantSell : sentence(error) });
     } finally {
       site.say("");
     }
   }
 
-  /** Shows what would be paid; asks the wallet nothing that opens it. */
+  /** Shows what would be paid; asks the wallet only what does not open it. */
   async function review(base: { quote: Quote; provider?: Provider; trouble?: string; needs?: "switch" | "add" }) {
     const wallets = findWallets();
     const provider = base.provider ?? (wallets.length === 1 ? wallets[0]?.provider : undefined);
@@ -153,7 +153,7 @@ export function createBuyPage(site: Site): BuyPage {
         () => undefined,
         (error: unknown) => error,
       );
-      // Meanwhile the reader may have turned to something else.
+      // The reader may have gone elsewhere meanwhile.
       if (state !== shown) return;
       if (refusal === undefined) await review({ quote: quoted, provider });
       else await afterRefusal(refusal, quoted, provider);
@@ -183,7 +183,7 @@ export function createBuyPage(site: Site): BuyPage {
     site.say("Waiting for wallet");
     const nowMs = Date.now();
     const shown = state;
-    // The exact end of what will be signed, in place before the wallet opens.
+    // Shows the exact expiry of the signature before the wallet opens.
     const until = document.getElementById("until");
     if (until) until.textContent = clockTime(nowMs + quoted.offer.maxTimeoutSeconds * 1000);
     try {
@@ -195,7 +195,7 @@ export function createBuyPage(site: Site): BuyPage {
     }
   }
 
-  /** Sends a kept payment until its bundle is there; nothing on the way can sign another. */
+  /** Sends a stored payment until its bundle is delivered; nothing here can sign another. */
   async function carryOn(payment: StoredPayment, isContinued: boolean): Promise<void> {
     const { storage } = site;
     if (storage === undefined) return;
@@ -216,7 +216,7 @@ export function createBuyPage(site: Site): BuyPage {
         if (progress.step !== "waiting") return;
         const before = now;
         now = stepOf(progress.code) ?? now;
-        // What has not changed is not drawn, nor said, again.
+        // The view is drawn and announced again only when it has changed.
         if (isWaiting && now === before) return;
         isWaiting = true;
         site.say(BUY.stillWorking);
@@ -237,7 +237,7 @@ export function createBuyPage(site: Site): BuyPage {
   }
 
   function stopped(error: unknown, txid: string, kept: StoredPayment): State {
-    if (error instanceof PaymentVoid)
+    if (error instanceof AttestError && error.code === "not_paid")
       return { name: "stopped", title: BUY.notPaidTitle, why: BUY.notPaid(error.message), txid };
     if (error instanceof AttestError && error.code === "refused" && error.problem)
       return { name: "stopped", title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}`, txid, kept };
@@ -249,6 +249,6 @@ function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function clockTime(ms: number): string {
-  return new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+function codeOf(error: unknown): string | undefined {
+  return error instanceof AttestError ? error.code : undefined;
 }

@@ -18,12 +18,12 @@ import type { Storage } from "../storage.ts";
 import { browserVault } from "./vault.ts";
 import { type Provider, sign } from "./wallet.ts";
 
-/** Ten times the price: above it the page does not even offer to pay. */
+/** Ten times the price: the page does not offer to pay more. */
 const MAX_PRICE = "0.01";
 const TIMEOUT_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-// The client reads answers chunk by chunk, for which some browsers have no iterator yet (Streams standard, 4.2.5).
+// The client iterates over the chunks of an answer, which some browsers do not support yet (Streams standard, 4.2.5).
 if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
   Object.assign(ReadableStream.prototype, {
     async *[Symbol.asyncIterator](this: ReadableStream) {
@@ -39,10 +39,7 @@ export type Quote = { txid: string; required: PaymentRequired; offer: PaymentReq
 /** A bundle that was bought here. */
 export type SavedBundle = { id: string; txid: string; round: number; bytes: Uint8Array; savedAt: number };
 
-/** The service's word that a payment is void, so that a new one may be signed. */
-export class PaymentVoid extends Error {}
-
-/** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`; NoAnswer */
+/** Asks the price. @throws AttestError `no_usable_offer`, `price_too_high`, `refused`, `unreachable` */
 export async function askPrice(txid: string): Promise<Quote> {
   const answer = await postRequest(fetch, location.origin, requestFor(txid), {
     signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -54,10 +51,10 @@ export async function askPrice(txid: string): Promise<Quote> {
 }
 
 /**
- * Has the wallet sign the payment, and keeps it with its request before anything is sent.
- * @param isWanted whether the reader still wants to pay, once the wallet has signed
- * @returns what is kept now: this payment, or one that another tab was first with; undefined where it was not wanted
- * any more, and so is neither kept nor sent
+ * Asks the wallet to sign the payment, and stores it with its request before anything is sent.
+ * @param isWanted whether the reader still wants to pay after the wallet has signed
+ * @returns the stored payment: this one, or one that another tab stored first; undefined when it is no longer wanted,
+ * and neither stored nor sent
  * @throws WalletRefusal
  */
 export async function signAndKeep(
@@ -84,8 +81,8 @@ export async function signAndKeep(
 }
 
 /**
- * Sends a kept payment until its bundle is there and saved; only then it is forgotten. Never signs anything.
- * @throws PaymentVoid; AttestError where the payment is still kept (`paymentId`), or was refused without a charge
+ * Sends a stored payment until its bundle is delivered and saved; only then is the payment removed. Never signs.
+ * @throws AttestError `not_paid` when the payment is void; any other when it is still kept or was not charged
  */
 export async function finish(
   payment: StoredPayment,
@@ -112,7 +109,7 @@ export async function finish(
     });
     return { ...attestation, saved: saved as SavedBundle };
   } catch (error) {
-    if (error instanceof AttestError && error.cause instanceof PaymentVoid) throw error.cause;
+    if (error instanceof AttestError && error.cause instanceof AttestError) throw error.cause;
     throw error;
   }
 }
@@ -130,12 +127,12 @@ function requestFor(txid: string) {
   return { path: "/attest" as const, body: { txid } };
 }
 
-/** A payer on Base who signs nothing by itself: the one signature is made in the review, by a press of the button. */
+/** A payer on Base that never signs: the only signature is made in the review, when the reader presses the button. */
 function baseOnly(payer: string): Wallet {
   return {
     payer: (network) => (network === BASE_MAINNET ? payer : undefined),
     sign: async ({ error }) => {
-      throw new PaymentVoid(error ?? "the service refused the payment");
+      throw new AttestError("not_paid", error ?? "the service refused the payment");
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { StoredPayment, Vault } from "@attestd/client";
 import type { Storage } from "../storage.ts";
 
-/** Signed payments in the browser's own database: they are there after a reload, and in every tab. */
+/** A vault in IndexedDB: it survives a reload, and all tabs share it. */
 export function browserVault(storage: Storage): Vault {
   return {
     get: (id) => storage.get("payments", id),

@@ -13,14 +13,14 @@ import type { FoundWallet, Provider } from "./wallet.ts";
 export type Ask = {
   txid: string;
   trouble?: string;
-  /** Whether the command line is the way. */
+  /** Whether to show the command that buys instead. */
   command?: boolean;
   saved: readonly SavedBundle[];
   open(bytes: Uint8Array): void;
   submit(txid: string, pressed: HTMLButtonElement): void;
 };
 
-/** Asks what is to be attested. */
+/** Asks for the transaction to attest. */
 export function askView({ txid, trouble, command, saved, open, submit }: Ask): Node[] {
   const input = h("input", {
     type: "text",
@@ -55,7 +55,7 @@ export function askView({ txid, trouble, command, saved, open, submit }: Ask): N
   ];
 }
 
-/** What went wrong, or has to be done first; the heading, to which the reader is taken, is described by it. */
+/** An error, or what has to be done first; the heading refers to it with `aria-describedby`. */
 function notice(trouble: string): HTMLElement {
   return h("p", { class: "notice", "data-tone": "caution", id: "trouble" }, printable(trouble));
 }
@@ -92,12 +92,12 @@ function commandLine(txid: string): HTMLElement {
 export type Review = {
   quote: Quote;
   wallets: readonly FoundWallet[];
-  /** Chosen among them. */
+  /** The chosen one. */
   provider?: Provider;
   account?: string;
   /** micro-USDC of the account. */
   balance?: bigint;
-  /** What has to be done in the wallet first. */
+  /** What the wallet has to do first. */
   needs?: "switch" | "add";
   trouble?: string;
   nowMs: number;
@@ -112,16 +112,12 @@ export type ReviewActions = {
   cancel(): void;
 };
 
-/** Everything that will be paid, to whom and until when, before any wallet opens. */
+/** Amount, payee and expiry of the payment, before any wallet opens. */
 export function reviewView(review: Review, actions: ReviewActions): Node[] {
   const { quote, balance, host, nowMs } = review;
   const { offer, txid } = quote;
   const amount = formatUsdc(BigInt(offer.amount));
-  const until = new Date(nowMs + offer.maxTimeoutSeconds * 1000).toLocaleTimeString(undefined, {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
+  const until = clockTime(nowMs + offer.maxTimeoutSeconds * 1000);
   const [before, after] = BUY.signs(amount, "\u0000").split("\u0000");
   const token = tokenDomain(offer).name;
   const rows: [string, ...(Node | string)[]][] = [
@@ -146,7 +142,11 @@ export function reviewView(review: Review, actions: ReviewActions): Node[] {
   ];
 }
 
-/** What stands in the way, before anything else is said. */
+export function clockTime(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+/** The reason why the reader cannot sign yet. */
 function troubleOf({ trouble, account, needs, balance, quote }: Review, amount: string): string | undefined {
   if (trouble !== undefined || account === undefined) return trouble;
   if (needs === "switch") return BUY.otherChain;
@@ -180,15 +180,15 @@ function reviewControls(review: Review, amount: string, actions: ReviewActions):
 
 export type Working = { txid: string; steps: readonly Step[]; startedAt: number; note?: string };
 
-/** A purchase under way. There is nothing to press: it goes on by itself, also after a reload. */
+/** A purchase in progress. It has no buttons, because it continues by itself, also after a reload. */
 export function workingView({ txid, steps, startedAt, note }: Working): Node[] {
   const elapsed = h("p", { class: "hint" });
-  const tell = () => {
+  const update = () => {
     elapsed.textContent = `${Math.round((Date.now() - startedAt) / 1000)} s so far`;
   };
-  tell();
+  update();
   const ticking = setInterval(() => {
-    if (elapsed.isConnected) tell();
+    if (elapsed.isConnected) update();
     else clearInterval(ticking);
   }, 1000);
   return [
@@ -244,7 +244,7 @@ export function doneView(
 
 export type Stopped = { title: string; why: string; isKept: boolean };
 
-/** A purchase that does not go on by itself. One whose payment is kept can only be asked about again. */
+/** A purchase that stopped. If its payment is stored, the only way on is to send it again. */
 export function stoppedView(
   { title, why, isKept }: Stopped,
   actions: { again(pressed: HTMLButtonElement): void; startOver(): void },

@@ -4,7 +4,7 @@ import { BASE_CHAIN_ID } from "../../src/authorization.ts";
 export type Provider = { request(call: { method: string; params?: unknown }): Promise<unknown> };
 export type FoundWallet = { name: string; provider: Provider };
 
-/** Why a wallet did not do what it was asked (EIP-1193, EIP-3326). */
+/** A wallet refused a request (EIP-1193, EIP-3326). */
 export class WalletRefusal extends Error {
   readonly reason: "declined" | "unknown_chain" | "other";
 
@@ -16,7 +16,7 @@ export class WalletRefusal extends Error {
 
 const CHAIN_ID_HEX = `0x${BASE_CHAIN_ID.toString(16)}`;
 
-/** As a wallet shows it to its user before it takes it up (EIP-3085). */
+/** The chain's description, which a wallet shows to its user (EIP-3085). */
 const BASE_CHAIN = {
   chainId: CHAIN_ID_HEX,
   chainName: "Base",
@@ -25,7 +25,7 @@ const BASE_CHAIN = {
   blockExplorerUrls: ["https://basescan.org"],
 };
 
-/** The wallets that announce themselves (EIP-6963), else the one at `window.ethereum`. Connects to none. */
+/** The wallets that announce themselves (EIP-6963), or else `window.ethereum`. Connects to none. */
 export function findWallets(): FoundWallet[] {
   const found: FoundWallet[] = [];
   const listen = (event: Event) => {
@@ -33,19 +33,19 @@ export function findWallets(): FoundWallet[] {
     found.push({ name: info.name, provider });
   };
   addEventListener("eip6963:announceProvider", listen);
-  // Wallets answer at once, within the dispatch.
+  // Wallets answer synchronously.
   dispatchEvent(new Event("eip6963:requestProvider"));
   removeEventListener("eip6963:announceProvider", listen);
   const { ethereum } = globalThis as { ethereum?: Provider };
   return found.length > 0 || ethereum === undefined ? found : [{ name: "wallet", provider: ethereum }];
 }
 
-/** The account that the reader has let this page see already; undefined where none. Opens nothing. */
+/** The account that this page may already see; undefined if none. Does not open the wallet. */
 export async function knownAccount(provider: Provider): Promise<string | undefined> {
   return first(await ask(provider, "eth_accounts"));
 }
 
-/** Opens the wallet, for the reader to choose an account. @throws WalletRefusal */
+/** Opens the wallet to choose an account. @throws WalletRefusal */
 export async function connect(provider: Provider): Promise<string> {
   const account = first(await ask(provider, "eth_requestAccounts"));
   if (account === undefined) throw new WalletRefusal("other", "it gave no account");
@@ -57,7 +57,7 @@ export async function isOnBase(provider: Provider): Promise<boolean> {
   return Number(chainId) === BASE_CHAIN_ID;
 }
 
-/** @throws WalletRefusal `unknown_chain` where Base has to be added first */
+/** @throws WalletRefusal `unknown_chain` when Base must be added first */
 export async function switchToBase(provider: Provider): Promise<void> {
   await ask(provider, "wallet_switchEthereumChain", [{ chainId: CHAIN_ID_HEX }]);
 }
@@ -67,7 +67,7 @@ export async function addBase(provider: Provider): Promise<void> {
   await ask(provider, "wallet_addEthereumChain", [BASE_CHAIN]);
 }
 
-/** What an account has of a token, in its smallest units; undefined where the wallet's node does not tell. */
+/** An account's balance of a token, in its smallest units; undefined when the wallet's node does not answer. */
 export async function tokenBalance(provider: Provider, token: string, account: string): Promise<bigint | undefined> {
   // balanceOf(address)
   const data = `0x70a08231${account.slice(2).toLowerCase().padStart(64, "0")}`;

@@ -1,5 +1,6 @@
 import { type Bundle, equalBytes, type KeyHistory, parseBundle, parseJson, utf8 } from "@attestd/proof";
 import { hostOf, printable } from "../printable.ts";
+import { dayOf } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";
 import { WORDS_OF_CERTIFICATE } from "../words.ts";
 import { certificateContents } from "./contents.ts";
@@ -9,23 +10,18 @@ import type { Paper } from "./paper.ts";
 import { toPdf } from "./pdf.ts";
 import { toSvg } from "./svg.ts";
 
-/** A certificate is made of verified bundles only. */
-export class NotVerified extends Error {
-  override readonly name = "NotVerified";
-}
-
 /**
- * What the certificate of a bundle says beyond it.
+ * What the certificate of a bundle states beyond it.
  * @param checkedAt when it was verified
- * @throws NotVerified for a bundle that is not, by a key of which no origin is known, or by a list that is contradicted
+ * @throws TypeError for a bundle that is not verified by a key of a history, or by a list that is contradicted
  */
 export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making {
   const { report, keys, comparedBy } = judged;
   const { status } = report.attestor;
   const basis = BASES.find((one) => one === keys?.basis.basis);
   if (!report.verified || !signer(judged) || !keys || basis === undefined || status === "unknown")
-    throw new NotVerified("Only a verified bundle, by a key of a key history, has a certificate.");
-  if (doubt(judged)) throw new NotVerified("Its key list is contradicted by another one of the same host.");
+    throw new TypeError("Only a verified bundle, by a key of a key history, has a certificate.");
+  if (doubt(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
   const { recordedAt } = report;
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
   const { since } = keys.basis;
@@ -40,20 +36,16 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
   };
 }
 
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
-}
-
 export type CertificateFormat = "pdf" | "svg";
 
-/** A certificate, and what stands on top of it. */
+/** A certificate, and the title on it. */
 export type Certificate = { bytes: Uint8Array<ArrayBuffer>; title: string; isStamped: boolean };
 
 /**
  * Makes the certificate of a bundle. The same arguments give the same bytes, on every machine.
- * @param bytes UTF-8 of the bundle's JSON, as it is to be carried
- * @param history that has the key which signed it
- * @throws RangeError where its words would be too long for a certificate
+ * @param bytes UTF-8 of the bundle's JSON, which the certificate carries unchanged
+ * @param history with the key that signed it
+ * @throws RangeError when its text is too long for a certificate
  */
 export function makeCertificate(
   format: CertificateFormat,
@@ -72,20 +64,20 @@ export function makeCertificate(
   return { bytes: Uint8Array.from(made), title: contents.title, isStamped: contents.stamp !== undefined };
 }
 
-/** A certificate as a file has it. */
+/** A certificate in a file. */
 export type GivenCertificate = {
   format: CertificateFormat;
   /** The whole file. */
   file: Uint8Array;
-  /** What it says of its making; undefined where it says nothing. */
+  /** Its stated making; undefined when it has none. */
   making: Uint8Array | undefined;
 };
 
 /**
- * Makes a certificate again of what it carries, and compares, byte for byte. What the maker alone knew, as the day, is
- * taken from the certificate itself, and remains the maker's word.
+ * Makes a certificate again from what it carries, and compares byte for byte. What only its maker knew, such as the day,
+ * is taken from the certificate itself and stays unproven.
  * @param bundle UTF-8 of the bundle that it carries
- * @param history that is believed
+ * @param history trusted
  */
 export function judgeCertificate(
   given: GivenCertificate,
@@ -132,21 +124,21 @@ function again(
   }
 }
 
-const LONGEST_DIFFERENCE = 60;
+const MAX_DIFFERENCE = 60;
 
-/** The words in which a certificate first differs from the one that its bundle makes, where there are such. */
+/** The text in which a certificate first differs from the one that its bundle gives, if it is text. */
 function difference(file: Uint8Array, made: Uint8Array): { stated?: string; computed?: string } {
-  let place = 0;
-  while (place < Math.min(file.length, made.length) && file[place] === made[place]) place++;
-  const [stated, computed] = [file, made].map((bytes) => wordsAt(bytes, place));
+  let index = 0;
+  while (index < Math.min(file.length, made.length) && file[index] === made[index]) index++;
+  const [stated, computed] = [file, made].map((bytes) => textAt(bytes, index));
   return stated && computed && stated !== computed ? { stated, computed } : {};
 }
 
-/** The text at a place: between the tags of an SVG, between the brackets of a PDF. */
-function wordsAt(bytes: Uint8Array, place: number): string | undefined {
+/** The text around an index: between the tags of an SVG, between the brackets of a PDF. */
+function textAt(bytes: Uint8Array, index: number): string | undefined {
   const latin1 = (from: number, to: number) => new TextDecoder("latin1").decode(bytes.subarray(Math.max(0, from), to));
-  const before = /[^<>()\n]*$/.exec(latin1(place - LONGEST_DIFFERENCE, place))?.[0] ?? "";
-  const after = /^[^<>()\n]*/.exec(latin1(place, place + LONGEST_DIFFERENCE))?.[0] ?? "";
+  const before = /[^<>()\n]*$/.exec(latin1(index - MAX_DIFFERENCE, index))?.[0] ?? "";
+  const after = /^[^<>()\n]*/.exec(latin1(index, index + MAX_DIFFERENCE))?.[0] ?? "";
   const words = before + after;
   return /^[\x20-\x7e]{1,120}$/.test(words) ? printable(words) : undefined;
 }

@@ -11,18 +11,18 @@ import { type Subject, subjectOf, subjectTitle } from "../description.ts";
 import { recordedTime } from "../file-verdict.ts";
 import { estimatedMonth } from "../ledger-time.ts";
 import { pointerUrl } from "../pointer.ts";
-import { halves, hostOf, printable } from "../printable.ts";
+import { ascii, halves, hostOf } from "../printable.ts";
 import { ledgerOf, noteOf } from "../verdict.ts";
 import { OUTCOMES, WARNINGS } from "../words.ts";
 import { hadOldKeys, type Making } from "./making.ts";
 
-/** What a certificate says: ASCII, so that the fonts which every PDF reader has can show it. */
+/** The text of a certificate: ASCII, because the fonts that every PDF reader has can show it. */
 export type CertificateContents = {
   title: string;
   sections: { heading: string; rows: CertificateRow[] }[];
-  /** In the QR code. */
+  /** Content of the QR code. */
   url: string;
-  /** Across the page, of what is not real. */
+  /** Text across the page of a certificate that is not real. */
   stamp?: string;
   closing: string[];
 };
@@ -37,9 +37,9 @@ const CLOSING = [
 ];
 
 /**
- * What stands on the certificate of a bundle. Pure: the same bundle, entry and making give the same words, so that a
- * certificate can be made again of what it carries, and compared.
- * @param entry of the key that signed it, in a history that is believed
+ * The text of a bundle's certificate. Pure: the same bundle, entry and making give the same text, so that a certificate
+ * can be compared with one made again from what it carries.
+ * @param entry of the key that signed it, in a trusted history
  */
 export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Making): CertificateContents {
   const subject = subjectOf(bundle);
@@ -79,7 +79,7 @@ function outcomeRows(bundle: Bundle): CertificateRow[] {
   return outcome === undefined ? [] : [text("Outcome", OUTCOMES[outcome])];
 }
 
-/** Undefined where no receipt is in the bundle, or none that fits the transaction, which `inclusion` refuses. */
+/** Undefined when the bundle has no receipt, or one that does not fit the transaction: the check `inclusion` fails then. */
 function outcomeOf(bundle: Bundle): ReceiptStatus | undefined {
   if (!("inclusion" in bundle) || !("receipt" in bundle.inclusion) || !bundle.inclusion.receipt) return undefined;
   const [receipt, transaction] = [bundle.inclusion.receipt.bytesBase64, bundle.source.txnBytesBase64];
@@ -140,10 +140,4 @@ function text(label: string, line: string): CertificateRow {
 
 function id(label: string, value: string): CertificateRow {
   return { label, lines: [...halves(ascii(value))], isId: true };
-}
-
-function ascii(value: string): string {
-  return printable(value).replace(/[^\x20-\x7e]/gu, (character) => {
-    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  });
 }

@@ -3,13 +3,13 @@ import type { CertificateContents, CertificateRow } from "./contents.ts";
 import { PAPERS, type Paper } from "./paper.ts";
 import { type Font, textWidth, wrap } from "./text-width.ts";
 
-/** One thing on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
+/** A mark on the sheet, in points from its upper left corner; `y` of a text is its baseline. */
 export type Mark =
   | { kind: "text"; x: number; y: number; size: number; font: Font; text: string }
   | { kind: "rule"; x: number; y: number; width: number }
   /** Dark modules of a QR code, each as wide as `module`. */
   | { kind: "code"; x: number; y: number; module: number; dark: boolean[][] }
-  /** Text across the sheet, rising by `angle` degrees from its beginning. */
+  /** Text across the sheet, rising by `angle` degrees. */
   | { kind: "stamp"; x: number; y: number; size: number; angle: number; text: string };
 
 export type Sheet = { width: number; height: number; marks: Mark[] };
@@ -19,13 +19,13 @@ const MARGIN = 18 * MM;
 const CODE_SIDE = 34 * MM;
 /** ISO/IEC 18004: four modules of quiet zone. */
 const QUIET = 4;
-/** Version 8 holds the usual pointer at level M; a smaller one would only change the look from page to page. */
-const LEAST_VERSION = 8;
+/** Version 8 fits the usual pointer at level M; smaller codes would look different from page to page. */
+const MIN_VERSION = 8;
 const LABEL_WIDTH = 82;
 const GAP = 16;
 const LINE = 13;
 
-/** Places a certificate on one sheet. Pure: the same contents give the same sheet, for SVG and for PDF. */
+/** Lays out a certificate on one sheet. Pure: the same contents give the same sheet, for SVG and PDF. */
 export function layOut(contents: CertificateContents, paper: Paper): Sheet {
   const { width, height } = PAPERS[paper];
   const right = width - MARGIN;
@@ -89,7 +89,7 @@ function placeRow({ label, lines, isId }: CertificateRow, top: number, put: Put)
 }
 
 function placeCode(url: string, x: number, y: number, marks: Mark[]): void {
-  const { data, size } = encode(url, { ecc: "M", minVersion: LEAST_VERSION, border: 0 });
+  const { data, size } = encode(url, { ecc: "M", minVersion: MIN_VERSION, border: 0 });
   const module = CODE_SIDE / (size + 2 * QUIET);
   marks.push({ kind: "code", x: x + QUIET * module, y: y + QUIET * module, module, dark: data });
 }

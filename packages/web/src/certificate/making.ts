@@ -9,25 +9,25 @@ import {
 import { PAPERS, type Paper } from "./paper.ts";
 
 /**
- * How certificates are laid out and worded. The number goes up with every change by which the same bundle would give
- * other bytes: a certificate of another number is not compared.
+ * Version of the certificates' layout and wording. Every change that gives the same bundle other bytes increases it: a
+ * certificate of another version is not compared.
  */
 export const LAYOUT = 1;
 
 /**
- * What a certificate says beyond its bundle, on its maker's word alone. Every value is of a form that leaves no room for
- * words of the maker's own.
+ * What a certificate states beyond its bundle, unproven. The form of every value leaves no room for text of the maker's
+ * own.
  */
 export type Making = {
   layout: typeof LAYOUT;
   paper: Paper;
   /** When it was verified: `YYYY-MM-DD` of UTC. */
   checkedOn: string;
-  /** Whose keys that rested on, and of which date they were, where that was known. */
+  /** The keys that it was verified with, and their date if known. */
   keys: { basis: (typeof BASES)[number]; date?: string };
-  /** Of the signer's key, then. */
+  /** Status of the signer's key at that time. */
   status: Exclude<KeyStatus, "unknown">;
-  /** Origin of the attestor's newest key, then: where the code leads. */
+  /** Origin of the attestor's newest key at that time, which the QR code leads to. */
   site: string;
   /** Host of the service that compared it with the ledger, and the time of the record: RFC 3339, UTC. */
   ledger?: { askedOf: string; recordedAt?: string };
@@ -44,12 +44,12 @@ const STATUSES = ["current", "retired", "revoked"] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 const HOST = /^[a-z0-9.[\]:-]{1,100}$/;
-const LONGEST_SITE = 200;
+const MAX_SITE_LENGTH = 200;
 
-/** What is wrong with what a certificate says of its making, or that it is of another layout. */
+/** A making that is of another layout, or malformed. */
 export type NoMaking = { isOtherLayout: boolean };
 
-/** Reads what `writeMaking` wrote; anything else of it is refused. */
+/** Reads what `writeMaking` wrote, and rejects everything else. */
 export function readMaking(bytes: Uint8Array): Making | NoMaking {
   try {
     const value = parseJson(bytes) as Partial<Making> & Record<string, unknown>;
@@ -62,10 +62,10 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
       (keys.date === undefined || isLike(keys.date, DATE)) &&
       STATUSES.includes(status) &&
       typeof site === "string" &&
-      site.length <= LONGEST_SITE &&
+      site.length <= MAX_SITE_LENGTH &&
       (ledger === undefined ||
         (isLike(ledger.askedOf, HOST) && (ledger.recordedAt === undefined || isLike(ledger.recordedAt, TIME))));
-    // A member too many is found when the certificate is made again: it is not written.
+    // An extra member is found when the certificate is made again without it.
     return isGood ? { layout: LAYOUT, paper, checkedOn, keys, status, site, ...(ledger && { ledger }) } : NONE;
   } catch {
     return NONE;
@@ -74,7 +74,7 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
 
 const NONE: NoMaking = { isOtherLayout: false };
 
-/** One spelling for each making. */
+/** Writes a making as JSON, always in the same way. */
 export function writeMaking({ layout, paper, checkedOn, keys, status, site, ledger }: Making): string {
   const { basis, date } = keys;
   return JSON.stringify({
@@ -88,12 +88,12 @@ export function writeMaking({ layout, paper, checkedOn, keys, status, site, ledg
   });
 }
 
-/** Whether the key list was old when the certificate was made: a withdrawal in between did not show. */
+/** Whether the key list was old when the certificate was made, so that it may lack a revocation. */
 export function hadOldKeys({ checkedOn, keys }: Making): boolean {
   return keys.date === undefined || (Date.parse(checkedOn) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
 }
 
-/** The entry of the key that signed a bundle; undefined where the history has none. */
+/** The entry of the key that signed a bundle; undefined when the history lacks it. */
 export function entryOf({ attestor }: Bundle, history: KeyHistory): KeyEntry | undefined {
   return history.keys.find(({ pqPublicKey }) => pqPublicKey === attestor.pqPublicKey);
 }

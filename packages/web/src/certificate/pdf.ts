@@ -1,4 +1,4 @@
-import { utf8 } from "@attestd/proof";
+import { concatBytes, utf8 } from "@attestd/proof";
 import type { Mark, Sheet } from "./layout.ts";
 import { type Carried, codeRectangles, round } from "./svg.ts";
 
@@ -22,7 +22,7 @@ export function toPdf(sheet: Sheet, { bundle, making, title }: Carried, madeOn: 
     "<< /Type /Catalog /Pages 2 0 R /Lang (en) /ViewerPreferences << /DisplayDocTitle true >> /Names << /EmbeddedFiles << /Names [(bundle.json) 8 0 R (certificate.json) 10 0 R] >> >> /AF [8 0 R 10 0 R] >>",
     "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
     `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${sheet.width} ${sheet.height}] /Resources << /Font << /F1 4 0 R /F2 5 0 R >> >> /Contents 6 0 R >>`,
-    // Fonts that every reader has, so that none is embedded.
+    // Every reader has these fonts, so none is embedded.
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>",
     stream("", content),
@@ -40,7 +40,7 @@ function stream(entries: string, bytes: Uint8Array): PdfObject {
   return { dictionary: `<< ${entries} /Length ${bytes.length} >>`, bytes };
 }
 
-/** Objects numbered from 1, the first the catalog, the seventh the document's information. */
+/** Writes objects, numbered from 1. The first is the catalog, the seventh the document's information. */
 function file(objects: readonly PdfObject[]): Uint8Array {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -50,7 +50,7 @@ function file(objects: readonly PdfObject[]): Uint8Array {
     size += bytes.length;
   };
   put("%PDF-1.7\n%");
-  // Four bytes by which programs know that a file is not text (ISO 32000-1, 7.5.2).
+  // Four bytes that mark the file as binary (ISO 32000-1, 7.5.2).
   put(Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a));
   const offsets = objects.map((object, index) => {
     const offset = size;
@@ -68,16 +68,10 @@ function file(objects: readonly PdfObject[]): Uint8Array {
   put(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`);
   for (const offset of offsets) put(`${String(offset).padStart(10, "0")} 00000 n \n`);
   put(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 7 0 R >>\nstartxref\n${table}\n%%EOF\n`);
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
+  return concatBytes(...parts);
 }
 
-/** PDF counts from the lower left corner, a sheet from the upper left. */
+/** PDF measures from the lower left corner, a sheet from the upper left. */
 function operators(mark: Mark, height: number): string {
   const at = (x: number, y: number) => `${round(x)} ${round(height - y)}`;
   switch (mark.kind) {
@@ -99,7 +93,7 @@ function operators(mark: Mark, height: number): string {
   }
 }
 
-/** ASCII as a literal string. */
+/** ASCII text as a literal string. */
 function text(ascii: string): string {
   return `(${ascii.replace(/[\\()]/g, "\\$&")})`;
 }

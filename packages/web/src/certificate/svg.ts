@@ -8,13 +8,13 @@ const FAMILIES = {
 } as const;
 const STAMP = "#d8d8d8";
 
-/** What a certificate carries beside what is seen. */
+/** What a certificate carries beside its visible text. */
 export type Carried = {
   /** UTF-8 of the bundle's JSON. */
   bundle: Uint8Array;
   /** As `writeMaking` gives it. */
   making: string;
-  /** What a reader's program calls it. */
+  /** Title of the document. */
   title: string;
 };
 
@@ -36,7 +36,7 @@ function element(mark: Mark): string {
   switch (mark.kind) {
     case "text": {
       const { x, y, size, font, text } = mark;
-      // Whatever font a viewer has in the place of these, a line is as long as it was laid out.
+      // A line keeps its length even when the viewer has another font.
       const length = round(textWidth(text, font, size));
       return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES[font]}" font-size="${size}" fill="#000" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve">${escapeXml(text)}</text>`;
     }
@@ -52,8 +52,8 @@ function element(mark: Mark): string {
 }
 
 /**
- * The dark modules of a code as a path that begins at the code's upper left corner: a rectangle for each run of them,
- * so that no seam shows between two.
+ * The dark modules of a code as a path from its upper left corner: one rectangle for each run of modules, so that no
+ * seam is visible between two.
  */
 function codePath(mark: Extract<Mark, { kind: "code" }>): string {
   return codeRectangles(mark)
@@ -62,7 +62,7 @@ function codePath(mark: Extract<Mark, { kind: "code" }>): string {
     .join("");
 }
 
-/** The same rectangles: x, y, width, height. */
+/** The rectangles of a code's dark modules: x, y, width, height. */
 export function codeRectangles({ module, dark }: Extract<Mark, { kind: "code" }>): [number, number, number, number][] {
   return dark.flatMap((row, line) =>
     runs(row).map(({ from, length }): [number, number, number, number] => [
@@ -85,7 +85,7 @@ function runs(row: readonly boolean[]): { from: number; length: number }[] {
   return found;
 }
 
-/** To a thousandth of a point. */
+/** Rounds to a thousandth of a point. */
 export function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -6,7 +6,7 @@ const HELVETICA = [
   556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334,
   260, 334, 584,
 ];
-/** Courier has one width. */
+/** Every character of Courier has this width. */
 const COURIER = 600;
 
 export type Font = "sans" | "mono";
@@ -19,7 +19,7 @@ export function textWidth(text: string, font: Font, size: number): number {
   return (units * size) / 1000;
 }
 
-/** Breaks text at its spaces into lines no wider than `width`; a word that is wider stands alone. */
+/** Breaks text at its spaces into lines no wider than `width`; a wider word gets its own line. */
 export function wrap(text: string, font: Font, size: number, width: number): string[] {
   const lines: string[] = [];
   let line = "";

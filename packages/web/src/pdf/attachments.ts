@@ -1,27 +1,28 @@
+import { concatBytes } from "@attestd/proof";
 import { isNamed, type PdfObject, scanPdf } from "./objects.ts";
 import { NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
 
-/** More than these no certificate has; whoever makes a file that unfolds is not followed further. */
-const MOST_UNFOLDED = 2 ** 23;
-const MOST_FILES = 16;
-const MOST_OBJECT_STREAMS = 256;
-const MOST_NODES = 256;
+/** No certificate exceeds these limits; beyond them a hostile file is not read. */
+const MAX_INFLATED_BYTES = 2 ** 23;
+const MAX_FILES = 16;
+const MAX_OBJECT_STREAMS = 256;
+const MAX_NODES = 256;
 
-/** How much may still be unfolded. */
+/** Bytes that may still be inflated. */
 type Budget = { left: number };
 
 /**
- * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those that its name tree lists, then every other
- * stream that says of itself that it is one. Plain or deflated; nothing of an encrypted file.
- * @param largest bytes of a file beyond which it is passed over
+ * The contents of a PDF's embedded files (ISO 32000-1, 7.11.4): first those in its name tree, then every other stream of
+ * that type. Plain or deflated; an encrypted PDF has none.
+ * @param largest files of more bytes are skipped
  */
 export async function pdfAttachments(bytes: Uint8Array, largest: number): Promise<Uint8Array[]> {
   const text = new TextDecoder("latin1").decode(bytes);
   const { objects, trailers } = scanPdf(text);
   if (trailers.some((trailer) => trailer.has("Encrypt"))) return [];
-  const budget: Budget = { left: MOST_UNFOLDED };
+  const budget: Budget = { left: MAX_INFLATED_BYTES };
   const known = await withPacked(objects, bytes, budget);
-  const streams = [...new Set([...listed(known, trailers), ...declared(known)])].slice(0, MOST_FILES);
+  const streams = [...new Set([...listed(known, trailers), ...declared(known)])].slice(0, MAX_FILES);
   const contents: Uint8Array[] = [];
   for (const stream of streams) {
     const content = await decoded(stream, bytes, largest, budget);
@@ -32,7 +33,7 @@ export async function pdfAttachments(bytes: Uint8Array, largest: number): Promis
 
 type Known = ReadonlyMap<number, PdfObject>;
 
-/** All objects by their numbers, with those packed into object streams (7.5.7). */
+/** All objects by number, including those in object streams (7.5.7). */
 async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budget: Budget): Promise<Known> {
   const known = new Map<number, PdfObject>();
   let unpacked = 0;
@@ -40,7 +41,7 @@ async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budg
     known.set(object.number, object);
     const { value } = object;
     if (!object.stream || !(value instanceof Map) || !isNamed(value, "Type", "ObjStm")) continue;
-    if (unpacked++ >= MOST_OBJECT_STREAMS) break;
+    if (unpacked++ >= MAX_OBJECT_STREAMS) break;
     const content = await decoded(object, bytes, budget.left, budget);
     if (content === undefined) continue;
     for (const packed of unpack(new TextDecoder("latin1").decode(content), value)) known.set(packed.number, packed);
@@ -51,12 +52,12 @@ async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budg
 function* unpack(text: string, dictionary: PdfDictionary): Generator<PdfObject> {
   const [count, first] = [dictionary.get("N"), dictionary.get("First")];
   if (typeof count !== "number" || typeof first !== "number") return;
-  const places = new PdfLexer(text, 0);
+  const index = new PdfLexer(text, 0);
   let end = first;
   try {
-    for (let index = 0; index < count && places.position < first; index++) {
-      const [number, offset] = [places.value(), places.value()];
-      // Offsets increase, so that nothing is read twice.
+    for (let n = 0; n < count && index.position < first; n++) {
+      const [number, offset] = [index.value(), index.value()];
+      // Offsets must increase, so that nothing is read twice.
       if (typeof number !== "number" || typeof offset !== "number" || first + offset < end) return;
       const lexer = new PdfLexer(text, first + offset);
       yield { number, value: lexer.value() };
@@ -67,18 +68,18 @@ function* unpack(text: string, dictionary: PdfDictionary): Generator<PdfObject> 
   }
 }
 
-/** The streams to which the catalog's name tree of embedded files leads. */
+/** The streams in the catalog's name tree of embedded files. */
 function listed(known: Known, trailers: readonly PdfDictionary[]): PdfObject[] {
   const at = (value: PdfValue | undefined, member: string) => dictionaryOf(known, value)?.get(member);
   const root = trailers.findLast((trailer) => trailer.has("Root"))?.get("Root");
   const found: PdfObject[] = [];
   const nodes = [at(at(root, "Names"), "EmbeddedFiles")];
-  for (let visited = 0; nodes.length > 0 && visited < MOST_NODES; visited++) {
+  for (let visited = 0; nodes.length > 0 && visited < MAX_NODES; visited++) {
     const node = nodes.shift();
     const [kids, names] = [resolved(known, at(node, "Kids")), resolved(known, at(node, "Names"))];
-    if (Array.isArray(kids)) nodes.push(...kids.slice(0, MOST_NODES));
+    if (Array.isArray(kids)) nodes.push(...kids.slice(0, MAX_NODES));
     if (!Array.isArray(names)) continue;
-    for (const file of names.slice(0, 2 * MOST_FILES).filter((_, index) => index % 2 === 1)) {
+    for (const file of names.slice(0, 2 * MAX_FILES).filter((_, index) => index % 2 === 1)) {
       const embedded = at(file, "EF");
       const reference = at(embedded, "F") ?? at(embedded, "UF");
       const stream = objectOf(known, reference);
@@ -98,7 +99,7 @@ function objectOf(known: Known, value: PdfValue | undefined): PdfObject | undefi
   return typeof value === "object" && value !== null && "object" in value ? known.get(value.object) : undefined;
 }
 
-/** What a reference leads to; anything else is itself. */
+/** Resolves a reference; any other value is returned unchanged. */
 function resolved(known: Known, value: PdfValue | undefined): PdfValue | undefined {
   const object = objectOf(known, value);
   return object ? object.value : value;
@@ -109,7 +110,7 @@ function dictionaryOf(known: Known, value: PdfValue | undefined): PdfDictionary 
   return found instanceof Map ? found : undefined;
 }
 
-/** @returns undefined for what is larger than `largest`, or encoded otherwise */
+/** @returns undefined for a stream that is larger than `largest`, or encoded otherwise */
 async function decoded(
   { value, stream }: PdfObject,
   bytes: Uint8Array,
@@ -122,16 +123,16 @@ async function decoded(
   const raw = bytes.subarray(stream.start, stream.end);
   if (filters.length === 0) return raw.length > largest ? undefined : raw;
   const isFlate = filters.length === 1 && isNamed(new Map([["Filter", filters[0] ?? null]]), "Filter", "FlateDecode");
-  // A predictor (7.4.4.4) serves pictures and cross-references.
+  // A predictor (7.4.4.4) is used for images and cross-references only.
   const isPlain = (value.get("DecodeParms") ?? null) === null;
   return isFlate && isPlain ? inflate(raw, largest, budget) : undefined;
 }
 
-/** @returns undefined for what is not zlib, or unfolds to more than is allowed */
+/** @returns undefined for bytes that are not zlib, or inflate beyond the limits */
 async function inflate(bytes: Uint8Array, largest: number, budget: Budget): Promise<Uint8Array | undefined> {
   const inflated = new Blob([bytes.slice()]).stream().pipeThrough(new DecompressionStream("deflate"));
   const chunks: Uint8Array[] = [];
-  const most = Math.min(largest, budget.left);
+  const max = Math.min(largest, budget.left);
   let size = 0;
   try {
     for (const reader = inflated.getReader(); ; ) {
@@ -139,7 +140,7 @@ async function inflate(bytes: Uint8Array, largest: number, budget: Budget): Prom
       if (done) break;
       size += value.length;
       budget.left -= value.length;
-      if (size > most) {
+      if (size > max) {
         await reader.cancel();
         return undefined;
       }
@@ -148,11 +149,5 @@ async function inflate(bytes: Uint8Array, largest: number, budget: Budget): Prom
   } catch {
     return undefined;
   }
-  const whole = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return whole;
+  return concatBytes(...chunks);
 }

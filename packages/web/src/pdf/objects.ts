@@ -1,26 +1,26 @@
 import { NOT_PDF, NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
 
-/** An indirect object as it stands in a file; of a stream with where its bytes stand, still encoded. */
+/** An indirect object of a file; for a stream with the range of its encoded bytes. */
 export type PdfObject = { number: number; value: PdfValue; stream?: { start: number; end: number } };
 
-/** What a scan of a file found, in the file's order: of two objects with one number the later one counts. */
+/** The result of scanning a file, in file order: of two objects with one number the later one counts. */
 export type PdfFile = { objects: PdfObject[]; trailers: PdfDictionary[] };
 
 /** `12 0 ` before `obj`. */
 const HEADER = /(?:^|[^0-9])(\d{1,10})[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}$/;
-const LONGEST_HEADER = 64;
+const MAX_HEADER_LENGTH = 64;
 const KEYWORD = /obj|trailer/g;
 const END = "endstream";
-/** What comes behind so many is not looked at: a certificate has some twenty. */
-const MOST_OBJECTS = 2 ** 15;
+/** Later objects are not read: a certificate has some twenty. */
+const MAX_OBJECTS = 2 ** 15;
 
 /**
- * Finds the objects of a PDF by going through it from its beginning to its end, so that a damaged cross-reference table
- * hides nothing. Reads each character a bounded number of times.
+ * Finds the objects of a PDF by scanning the whole file, so that a damaged cross-reference table hides nothing. Reads
+ * each character a bounded number of times.
  * @param text the file's bytes as Latin-1
  */
 export function scanPdf(text: string): PdfFile {
-  // A stream's length may stand in an object behind it: the first scan finds those, the second one believes them.
+  // A stream's length may be in a later object: the first scan finds these objects, the second one uses them.
   const lengths = new Map<number, number>();
   for (const { number, value } of scan(text, new Map()).objects)
     if (typeof value === "number") lengths.set(number, value);
@@ -30,8 +30,8 @@ export function scanPdf(text: string): PdfFile {
 function scan(text: string, lengths: ReadonlyMap<number, number>): PdfFile {
   const file: PdfFile = { objects: [], trailers: [] };
   const keyword = new RegExp(KEYWORD);
-  for (let tries = 0, found = keyword.exec(text); found && tries < MOST_OBJECTS; found = keyword.exec(text), tries++) {
-    const before = text.slice(Math.max(0, found.index - LONGEST_HEADER), found.index);
+  for (let tries = 0, found = keyword.exec(text); found && tries < MAX_OBJECTS; found = keyword.exec(text), tries++) {
+    const before = text.slice(Math.max(0, found.index - MAX_HEADER_LENGTH), found.index);
     const number = found[0] === "obj" ? HEADER.exec(before)?.[1] : undefined;
     if (found[0] === "obj" && number === undefined) continue;
     const lexer = new PdfLexer(text, keyword.lastIndex);
@@ -47,7 +47,7 @@ function scan(text: string, lengths: ReadonlyMap<number, number>): PdfFile {
     } catch (error) {
       if (!(error instanceof NotPdf)) throw error;
     }
-    // What was read, also in vain, is not read again.
+    // What was read is not read again, even if it was not an object.
     keyword.lastIndex = Math.max(keyword.lastIndex, lexer.position);
   }
   return file;
@@ -65,7 +65,7 @@ function lengthOf(dictionary: PdfDictionary, lengths: ReadonlyMap<number, number
   return typeof length === "number" ? length : undefined;
 }
 
-/** The bytes of a stream, where one follows. A length that does not lead to its end is not believed. */
+/** The range of a stream's bytes, if a stream follows. A length that does not lead to `endstream` is ignored. */
 function streamAfter(lexer: PdfLexer, length: number | undefined): PdfObject["stream"] {
   lexer.skipWhite();
   if (!lexer.take("stream")) return undefined;

@@ -1,21 +1,21 @@
-/** Values of PDF (ISO 32000-1, 7.3), as far as a reader of attachments needs them. */
+/** Values of PDF (ISO 32000-1, 7.3) that a reader of attachments needs. */
 export type PdfValue = number | boolean | null | PdfName | PdfString | PdfReference | PdfValue[] | PdfDictionary;
 export type PdfName = { name: string };
-/** Bytes as Latin-1; what escapes stand for does not matter here. */
+/** Bytes as Latin-1, escapes not decoded. */
 export type PdfString = { string: string };
 export type PdfReference = { object: number };
 export type PdfDictionary = Map<string, PdfValue>;
 
-/** Deeper nesting than any program writes is no value. */
-const DEEPEST = 32;
+/** No program nests values more deeply. */
+const MAX_DEPTH = 32;
 const WHITE = "\0\t\n\f\r ";
 const DELIMITERS = "()<>[]{}/%";
-/** The rest of `12 0 R`, after the 12. The lengths are bounded, so that no text makes this slow. */
+/** The rest of `12 0 R`, after the 12. The bounded lengths keep this fast for any text. */
 const REFERENCE_TAIL = /[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}R(?![^\0\t\n\f\r ()<>[\]{}/%])/y;
 
-/** What stands there is no value. */
+/** The text at a position is not a value. */
 export class NotPdf extends Error {}
-/** Thrown for every one: a stack for each of a hundred thousand would take seconds. */
+/** One instance for all: a hundred thousand stack traces would take seconds. */
 export const NOT_PDF = new NotPdf();
 
 /** Reads values one after another, each character once. */
@@ -29,11 +29,11 @@ export class PdfLexer {
     this.position = position;
   }
 
-  /** @throws NotPdf; `position` is then where the reading ended */
+  /** @throws NotPdf with `position` where reading stopped */
   value(depth = 0): PdfValue {
     this.skipWhite();
     const character = this.text[this.position];
-    if (character === undefined || depth > DEEPEST) throw NOT_PDF;
+    if (character === undefined || depth > MAX_DEPTH) throw NOT_PDF;
     if (this.take("<<")) return this.#dictionary(depth);
     if (this.take("[")) return this.#array(depth);
     if (this.take("(")) return this.#literal();
@@ -42,7 +42,7 @@ export class PdfLexer {
     return this.#word();
   }
 
-  /** Passes over white space and comments. */
+  /** Skips white space and comments. */
   skipWhite(): void {
     for (; this.position < this.text.length; this.position++) {
       const character = this.text[this.position] as string;
@@ -51,7 +51,7 @@ export class PdfLexer {
     }
   }
 
-  /** Passes over `expected`, where it comes next. */
+  /** Skips `expected` if it comes next. @returns whether it did */
   take(expected: string): boolean {
     if (!this.text.startsWith(expected, this.position)) return false;
     this.position += expected.length;
