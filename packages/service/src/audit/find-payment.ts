@@ -1,19 +1,12 @@
-import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
 import type { Journal } from "../calls/journal.ts";
 import type { RailName } from "../payment/rails/rail.ts";
+import { RAILS } from "../payment/rails/registry.ts";
 import type { ChainPayment } from "./facts.ts";
 import type { PaymentReader } from "./reading.ts";
 import { Refused } from "./refused.ts";
 
 /** A payment that a call can be made of. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
-
-/** How each rail's payment keys begin (docs/format.md, P), and the form of its transaction ids. */
-const FORMS: readonly { rail: RailName; key: RegExp; isId: (text: string) => boolean }[] = [
-  { rail: "algorand", key: /^algorand:[\w-]{43}\//, isId: isAlgorandTxId },
-  { rail: "base", key: /^eip155:/, isId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text) },
-  { rail: "solana", key: /^solana:/, isId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text) },
-];
 
 /**
  * Finds the one final payment to us that an operator names.
@@ -34,16 +27,16 @@ export async function findPayment(
     since: number;
   },
 ): Promise<KeyedPayment> {
-  const form = FORMS.find(({ key, isId }) => key.test(target) || isId(target));
-  if (!form) throw new Refused("unclear", `${target} is neither a payment key nor a transaction id.`);
-  const { rail } = form;
+  const kind = RAILS.find(({ isPaymentKey, isTransactionId }) => isPaymentKey(target) || isTransactionId(target));
+  if (!kind) throw new Refused("unclear", `${target} is neither a payment key nor a transaction id.`);
+  const { name: rail } = kind;
   const reader = readers.get(rail);
   if (!reader) throw new Refused("unclear", `${target} is of ${rail}, of which no node is configured.`);
   const payees = (await journal.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
   const heads = await reader.heads();
   const span = async () => ({ from: await reader.heightAt(since, heads.latest), to: heads.latest });
 
-  const found = form.isId(target)
+  const found = kind.isTransactionId(target)
     ? await reader.inTransaction(target, payees)
     : await withKey(target, reader.payments(payees, await span()));
   const [payment, another] = found.filter(

@@ -6,6 +6,7 @@ import { parseJson } from "@attestd/proof/json";
 import type { KeyEntry } from "@attestd/proof/trust";
 import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
+import { railKind } from "../payment/rails/registry.ts";
 import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
 import type { Code, Findings, Severity } from "./report.ts";
@@ -220,9 +221,7 @@ function recordFindings({ attest, attestor }: Bundle, attestations: readonly Rec
 }
 
 function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boolean {
-  // Hex addresses of Base may differ in case alone (EIP-55).
-  const same = rail === "base" ? payTo.toLowerCase() === requirement.payTo.toLowerCase() : payTo === requirement.payTo;
-  return same && amount === BigInt(requirement.amount);
+  return railKind(rail).sameAddress(payTo, requirement.payTo) && amount === BigInt(requirement.amount);
 }
 
 /** Whether the row says something of heights that were not read. */

@@ -6,7 +6,7 @@ import { PaymentRefused } from "../rail.ts";
 export type Multisig = {
   /** Signatures that are needed. */
   threshold: number;
-  /** Public keys of 32 bytes in the order that makes the address; signatures of 64 bytes where one has signed. */
+  /** Public keys of 32 bytes in the order that makes the address; a signature of 64 bytes where the key has signed. */
   parts: readonly { publicKey: Uint8Array; signature?: Uint8Array }[];
 };
 
@@ -14,31 +14,31 @@ export type Multisig = {
 export type LogicSig = {
   program: Uint8Array;
   args: readonly Uint8Array[];
-  /** Who lets the program sign for it; absent where the program's own account pays. `lmsig` binds the account, too. */
+  /** The account's consent that the program signs for it; absent when the program's own account pays. `lmsig` also binds the account. */
   delegation?: { kind: "sig"; signature: Uint8Array } | { kind: "msig" | "lmsig"; multisig: Multisig };
 };
 
-/** How a payer has signed: whose signature it is said to be, and the signature. */
+/** How a payer has signed: the claimed signer and the signature. */
 export type Envelope = {
-  /** The sender's public key; or `sgnr`, the address that the sender is said to be rekeyed to. 32 bytes. */
+  /** 32 bytes: the sender's public key, or `sgnr`, the address that the sender is claimed to be rekeyed to. */
   authorizer: Uint8Array;
 } & ({ kind: "sig"; signature: Uint8Array } | { kind: "msig"; multisig: Multisig } | { kind: "lsig"; logic: LogicSig });
 
-/** Consensus: `maxMultisig`, `EvalMaxArgs`, and `LogicSigMaxSize`, which a group's members pool. */
-const MOST_KEYS = 255;
-const MOST_ARGUMENTS = 255;
-const MOST_PROGRAM_BYTES = 2 * 1000;
+/** Consensus parameters `maxMultisig`, `EvalMaxArgs`, and `LogicSigMaxSize`, which a group's members pool. */
+const MAX_KEYS = 255;
+const MAX_ARGUMENTS = 255;
+const MAX_PROGRAM_BYTES = 2 * 1000;
 
 const POST_QUANTUM =
   "the payment transaction is signed by a post-quantum key (pqsig), which no facilitator settles: pay from an account whose key is ed25519, a multisig or a logicsig";
 
 /**
- * Reads the members that stand beside `txn` in a signed transaction: one signature, and `sgnr` where the account is
+ * Reads the members beside `txn` in a signed transaction: one signature, and `sgnr` when the account is
  * rekeyed. A member that is empty or unknown is refused, because a node may read a transaction without it as unsigned.
  *
  * @param members canonical msgpack
  * @param sender 32 bytes
- * @throws PaymentRefused naming the member that is missing, strange or not of its form
+ * @throws PaymentRefused naming the member that is missing, unknown or malformed
  */
 export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope {
   if (members.has("pqsig")) throw new PaymentRefused(POST_QUANTUM);
@@ -77,7 +77,7 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
 
 const readSigner = (value: MsgpackValue) => bytesOf(value, 32);
 
-/** Bytes of a fixed length, which are left out where they are all zero. */
+/** Bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
 function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length !== length) throw new DecodeError(`not ${length} bytes`);
   if (value.every((byte) => byte === 0)) throw new DecodeError(`${length} bytes of zero`);
@@ -88,8 +88,8 @@ function readMultisig(value: MsgpackValue): Multisig {
   const map = structOf(value, ["subsig", "thr", "v"]);
   if (getInteger(map, "v") !== 1n) throw new DecodeError("v is not 1");
   const subsigs = map.get("subsig");
-  if (!Array.isArray(subsigs) || subsigs.length === 0 || subsigs.length > MOST_KEYS)
-    throw new DecodeError(`subsig is not a list of 1 to ${MOST_KEYS} keys`);
+  if (!Array.isArray(subsigs) || subsigs.length === 0 || subsigs.length > MAX_KEYS)
+    throw new DecodeError(`subsig is not a list of 1 to ${MAX_KEYS} keys`);
   const threshold = Number(getInteger(map, "thr"));
   if (threshold < 1 || threshold > subsigs.length) throw new DecodeError("thr is not between 1 and the number of keys");
   return { threshold, parts: subsigs.map(readPart) };
@@ -106,12 +106,12 @@ function readLogicSig(value: MsgpackValue): LogicSig {
   const map = structOf(value, ["arg", "l", "lmsig", "msig", "sig"]);
   const program = getBytes(map, "l") ?? new Uint8Array();
   const args = map.get("arg") ?? [];
-  if (!Array.isArray(args) || args.length > MOST_ARGUMENTS || !args.every((arg) => arg instanceof Uint8Array))
-    throw new DecodeError(`arg is not a list of at most ${MOST_ARGUMENTS} byte strings`);
+  if (!Array.isArray(args) || args.length > MAX_ARGUMENTS || !args.every((arg) => arg instanceof Uint8Array))
+    throw new DecodeError(`arg is not a list of at most ${MAX_ARGUMENTS} byte strings`);
   if (map.has("arg") && args.length === 0) throw new DecodeError("arg is empty");
   const size = args.reduce((sum, arg) => sum + arg.length, program.length);
-  if (program.length === 0 || size > MOST_PROGRAM_BYTES)
-    throw new DecodeError(`l and arg are not 1 to ${MOST_PROGRAM_BYTES} bytes`);
+  if (program.length === 0 || size > MAX_PROGRAM_BYTES)
+    throw new DecodeError(`l and arg are not 1 to ${MAX_PROGRAM_BYTES} bytes`);
   const [kind, ...others] = (["sig", "msig", "lmsig"] as const).filter((name) => map.has(name));
   if (others.length > 0) throw new DecodeError("more than one of sig, msig, lmsig");
   if (kind === undefined) return { program, args };

@@ -11,27 +11,27 @@ import { isCanonicalTransaction, transactionDigest } from "@attestd/proof/algora
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import { PaymentRefused } from "../rail.ts";
 
-/** One element of a payment group, as it came. */
+/** One element of a payment group, as it was sent. */
 export type GroupMember = {
   transaction: MsgpackMap;
-  /** Canonical msgpack of the unsigned transaction: what its id hashes and its signature covers, without the prefix. */
+  /** Canonical msgpack of the unsigned transaction, without the prefix under which it is hashed and signed. */
   bytes: Uint8Array;
   /** The signed transaction's other members (`sig`, `msig`, `lsig`, `sgnr`); absent when it is unsigned. */
   envelope?: MsgpackMap;
 };
 
-/** The most that the stock scheme sends: the fee payer's transaction and the payer's. */
-const MOST_MEMBERS = 2;
+/** The stock scheme sends the fee payer's transaction and the payer's. */
+const MAX_MEMBERS = 2;
 
 /**
  * Reads `{paymentGroup, paymentIndex}` of scheme `exact` on Algorand.
  *
- * @param payload base64 of canonical msgpack of up to two transactions, signed or not, and the place of the payment
+ * @param payload base64 of canonical msgpack of up to two transactions, signed or not, and the index of the payment
  * @throws PaymentRefused when it is of another shape or not canonical
  */
 export function readGroup(payload: Record<string, unknown>): { members: GroupMember[]; index: number } {
   const { paymentGroup, paymentIndex: index } = payload;
-  if (!Array.isArray(paymentGroup) || paymentGroup.length === 0 || paymentGroup.length > MOST_MEMBERS)
+  if (!Array.isArray(paymentGroup) || paymentGroup.length === 0 || paymentGroup.length > MAX_MEMBERS)
     throw new PaymentRefused("payload.paymentGroup is not a list of one or two transactions");
   if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= paymentGroup.length)
     throw new PaymentRefused("payload.paymentIndex is not a place in payload.paymentGroup");
@@ -57,7 +57,7 @@ function readMember(text: unknown, i: number): GroupMember {
 }
 
 /**
- * Checks that every member carries the id of this very group (Algorand, "TG" and the transaction ids without `grp`).
+ * Checks that `grp` of every member is the id of this group (the hash of "TG" and the transaction ids without `grp`).
  *
  * @throws PaymentRefused
  */
@@ -76,7 +76,7 @@ export function checkGroupId(members: readonly GroupMember[]): void {
 }
 
 /**
- * Refuses every member that is not named: a field that we do not know may move money or control.
+ * Refuses every field that is not allowed: an unknown field may move money or control.
  *
  * @throws PaymentRefused naming the first such field
  */

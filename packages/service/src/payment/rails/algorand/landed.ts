@@ -8,10 +8,10 @@ import { unavailable } from "../../../providers/provider.ts";
 import { PaymentRefused } from "../rail.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 
-/** Who has signed: the address that did, and where a program did, the program with its arguments. */
+/** The address that signed; for a program also the program and its arguments. */
 type Signer = { authorizer: string; logic?: { program: string; args: readonly string[] } };
 
-/** What an indexer says of how a transaction was signed; base64. */
+/** An indexer's record of a signature; bytes in base64. */
 const Signed = z.object({
   sender: z.string(),
   "auth-addr": z.string().optional(),
@@ -21,11 +21,11 @@ const Signed = z.object({
 });
 
 /**
- * Whether the ledger has taken the transaction from this very signer. A program's arguments are part of it: no key
- * vouches for them.
+ * Whether the ledger accepted the transaction from the same signer. The arguments of a program count too, because no key
+ * signs them.
  *
- * @param envelope one whose signature fits its own authorizer
- * @throws ProviderError when what the node gave tells of no signature
+ * @param envelope its signature must be that of its own authorizer
+ * @throws ProviderError when the node's answer has no signature
  */
 export function hasSigned(envelope: Envelope, landed: Location): boolean {
   return JSON.stringify(signerOf(envelope)) === JSON.stringify(signerOfLanded(landed));
@@ -43,23 +43,23 @@ function signerOfLanded({ round, signed, record }: Location): Signer | undefined
     if (signed) return signerOf(readLanded(signed));
     if (record) return signerOfRecord(record);
   } catch (error) {
-    // One that we would not take, by a post-quantum key say, is not this one.
+    // A signature that we refuse, for example by a post-quantum key, is not the same signer's.
     if (error instanceof PaymentRefused) return undefined;
     throw error;
   }
-  throw unavailable(`no node tells how the transaction in round ${round} was signed`);
+  throw unavailable(`no node shows the signature of the transaction in round ${round}`);
 }
 
 function readLanded(signed: MsgpackMap): Envelope {
   const { txn, ...members } = Object.fromEntries(signed);
   const sender = txn instanceof Map ? txn.get("snd") : undefined;
-  if (!(sender instanceof Uint8Array)) throw unavailable("a node tells of a transaction without a sender");
+  if (!(sender instanceof Uint8Array)) throw unavailable("a node shows a transaction without a sender");
   return readEnvelope(new Map(Object.entries(members)), sender);
 }
 
 function signerOfRecord(record: IndexedTransaction): Signer {
   const read = Signed.safeParse(record);
-  if (!read.success) throw unavailable("an indexer does not tell how a transaction was signed", read.error);
+  if (!read.success) throw unavailable("an indexer does not show how a transaction was signed", read.error);
   const { sender, "auth-addr": authorizer = sender, signature } = read.data;
   if (!signature.logicsig) return { authorizer };
   const { logic: program, args } = signature.logicsig;

@@ -3,15 +3,15 @@ import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
 import { isEd25519Signature } from "../ed25519.ts";
 import type { Envelope, LogicSig, Multisig } from "./envelope.ts";
 
-/** What is signed begins with one of these (go-algorand, `protocol/hash.go`). */
+/** Prefixes of signed and hashed bytes (go-algorand, `protocol/hash.go`). */
 const TRANSACTION = utf8("TX");
 const PROGRAM = utf8("Program");
 const MULTISIG_PROGRAM = utf8("MsigProgram");
 const MULTISIG_ADDRESS = utf8("MultisigAddr");
 
 /**
- * Whether the signature is that of the address which it is said to be of. Whether that address may sign for the sender,
- * and what a program says of the transaction, only the ledger knows.
+ * Whether the signature is the claimed signer's. Only the ledger knows whether that address may sign for the sender, and
+ * whether a program accepts the transaction.
  *
  * @param bytes canonical msgpack of the unsigned transaction
  */
@@ -27,7 +27,7 @@ export function isSignedByAuthorizer(envelope: Envelope, bytes: Uint8Array): boo
   }
 }
 
-/** Whether the program is the account itself, or the account has signed that it may sign. */
+/** Whether the account is the program's own, or has delegated its signature to the program. */
 function isProgramOf(address: Uint8Array, { program, delegation }: LogicSig): boolean {
   const signed = concatBytes(PROGRAM, program);
   switch (delegation?.kind) {
@@ -42,7 +42,7 @@ function isProgramOf(address: Uint8Array, { program, delegation }: LogicSig): bo
   }
 }
 
-/** As many keys as are needed have signed, every signature verifies, and the keys make up the address. */
+/** Whether the keys make the address, at least `threshold` of them have signed, and every signature is valid. */
 function isMultisignature(address: Uint8Array, message: Uint8Array, { threshold, parts }: Multisig): boolean {
   const keys = parts.map(({ publicKey }) => publicKey);
   const made = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(1, threshold), ...keys));

@@ -10,26 +10,26 @@ import { CANCELLED, Log, TRANSFER, USED } from "./usdc-logs.ts";
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
 
-/** What became of an authorization, by the logs of its token. */
+/** How an authorization was spent, by the logs of its token. */
 export type Use = { transaction: string; block: number; blockHash: string } & (
   | { kind: "used"; to: Hex; value: bigint }
   | { kind: "cancelled" }
 );
 
-/** Blocks in one question for logs: what most hosts answer at least. Others are asked about one block alone. */
+/** Blocks in one query for logs, which most hosts accept. The others are asked about single blocks. */
 const SPAN = 1_000;
-/** Blocks over which their pace is measured; their times are whole seconds. */
+/** Blocks over which the rate of blocks is measured, because their times are whole seconds. */
 const PACE_SPAN = 100_000;
 
 const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
 
 /**
- * Finds what became of an authorization that is used or cancelled: first in the window of time in which it must have
- * been used if its payment was admitted; else, in one question that not every host answers, in all blocks.
+ * Finds how an authorization was used or cancelled: first in the window of time in which it must have been used if its
+ * payment was admitted, then in all blocks, by one query that some hosts refuse.
  *
- * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks, where a
- * payment stands that was made just now, are searched whole; to others the state of the token leads: used once, it is used
- * in every block after.
+ * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks are searched by
+ * logs, where a recent payment is. An older block is found by bisecting the token's state: once used, an authorization is
+ * used in every later block.
  *
  * @param head the last block to look in
  * @returns undefined when the node has no log of it
@@ -56,7 +56,7 @@ async function searchWindow(
   signal: AbortSignal,
 ): Promise<Log | undefined> {
   const { answer: block, refused } = await unlessRefused(blockOfUse(rpc, id, window, head, signal));
-  // A node that has forgotten the state of then may still have its logs.
+  // A node that has pruned the state of that time may still have its logs.
   if (refused) return searchLogs(rpc, id, window, head, signal);
   if (block === undefined) return undefined;
   const { timestamp } = await readBlock(rpc, block, signal);
@@ -67,7 +67,7 @@ async function searchWindow(
 /**
  * The block in which the token first shows the authorization as used; undefined when it is used in all of them.
  *
- * @param window where to begin: the block is found outside it too
+ * @param window where the search begins; the block may be outside it
  */
 async function blockOfUse(
   rpc: EthereumRpc,
@@ -84,7 +84,7 @@ async function blockOfUse(
   return used === 0 || (unused === 0 && !(await isUnused(0))) ? undefined : used;
 }
 
-/** Guesses the block of a time by the pace of the latest ones. Nothing but the number of questions rests on it. */
+/** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
 async function clockOfBlocks(rpc: EthereumRpc, head: number, signal: AbortSignal): Promise<(time: number) => number> {
   const earlier = Math.max(0, head - PACE_SPAN);
   const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
@@ -108,7 +108,7 @@ async function searchLogs(
   return undefined;
 }
 
-/** What a node refuses to answer says nothing about another question. @throws ProviderError when it gives no answer */
+/** Catches a node's refusal, which says nothing about other queries. @throws ProviderError when the node gives no answer */
 async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refused: boolean }> {
   try {
     return { answer: await asked, refused: false };
@@ -119,24 +119,23 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refuse
 }
 
 /**
- * A block from before a time, and no more than SPAN blocks before the first that is not; block 0 when there is none.
- *
- * Found by time stamps alone: Base had a block every 2 s, and has one every 200 ms.
+ * A block before a time, at most SPAN blocks before the first that is not before it; block 0 when there is none. Found by
+ * timestamps alone, because the rate of blocks changes: Base had one every 2 s, and now has one every 200 ms.
  */
 async function blockBefore(rpc: EthereumRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
   const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
     const block = await rpc.block(number, signal);
-    // A node that does not go back so far has nothing of the time in question before its first block.
+    // For a node whose history begins later, the blocks before its first one count as early.
     return block === undefined || block.timestamp < time;
   });
   return early;
 }
 
 /**
- * Goes back from the head in steps that double, then halves: for what is the sooner found the newer it is.
+ * Goes back from the head in steps that double, then bisects, so that newer blocks are found sooner.
  *
- * @param step the first one back
- * @param within how near to one another the two blocks have to be
+ * @param step the first step back, in blocks
+ * @param within the greatest distance of the two blocks
  * @returns a block that is early, or block 0, and a later one that is not, or the head
  */
 async function gallop(
@@ -176,7 +175,7 @@ async function search(
   return logs.find((log) => isOf(log, id));
 }
 
-/** Reads a use from its transaction's receipt, in a block that is still in the chain. */
+/** Reads a use from the receipt of its transaction, whose block must still be in the chain. */
 async function readUse(rpc: EthereumRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
   const { transactionHash: transaction, blockNumber: block, blockHash } = found;
   const receipt = await rpc.call("eth_getTransactionReceipt", [transaction], Receipt.nullable(), signal);
@@ -202,7 +201,7 @@ function readTransfer(used: Log, next: Log | undefined): { to: Hex; value: bigin
   return { to: getAddress(slice(to, 12)), value: BigInt(next.data) };
 }
 
-/** Checked again, because a node may overlook the filter. */
+/** Checks a log again, because a node may ignore the filter. */
 function isOf({ address, topics: [event, from, nonce] }: Log, id: AuthorizationId): boolean {
   return (
     address === id.token.toLowerCase() &&

@@ -12,18 +12,18 @@ import {
 import { BASE_CHAIN_ID } from "../../../providers/ethereum-rpc.ts";
 import { PaymentRefused } from "../rail.ts";
 
-/** A token's EIP-712 `name` and `version`, which set its signatures apart from every other contract's. */
+/** A token's EIP-712 `name` and `version`, which bind a signature to the contract. */
 export type TokenDomain = { name: string; version: string };
 
-/** A `TransferWithAuthorization` message (EIP-3009); times in seconds of Unix time. */
+/** A `TransferWithAuthorization` message (EIP-3009); times in Unix s. */
 export type Authorization = {
   from: Hex;
   to: Hex;
   /** Atomic units. */
   value: bigint;
-  /** The transfer is valid after this time, and not at it. */
+  /** The transfer is valid after this time, exclusive. */
   validAfter: bigint;
-  /** The transfer is valid before this time, and not at it. */
+  /** The transfer is valid before this time, exclusive. */
   validBefore: bigint;
   /** 32 bytes, lower case. */
   nonce: Hex;
@@ -42,14 +42,14 @@ const TRANSFER_WITH_AUTHORIZATION = {
 
 /** Half the order of secp256k1: an `s` above it is the malleable twin of another signature, which tokens refuse. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-/** A WebAuthn signature of a smart wallet takes some 700. The facilitator pays for each of them on chain. */
+/** A smart wallet's WebAuthn signature has some 700 bytes. The facilitator pays gas for each byte. */
 const MAX_SIGNATURE_BYTES = 2_048;
 
 /**
- * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator takes the way of
- * settling from the members that it finds.
+ * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator chooses how to
+ * settle by the members that it finds.
  *
- * @throws PaymentRefused naming the member that is missing, strange or not of its format
+ * @throws PaymentRefused naming the member that is missing, unknown or malformed
  */
 export function readAuthorization(payload: unknown): { authorization: Authorization; signature: Hex } {
   const { signature, authorization } = exactly(payload, ["signature", "authorization"], "payload");
@@ -114,21 +114,21 @@ export async function isSignedByKeyOf(address: Hex, digest: Hex, signature: Hex)
   return signer === address;
 }
 
-/** What both of the token's functions `transferWithAuthorization` begin with. */
+/** The first arguments of both functions `transferWithAuthorization` of the token. */
 const AUTHORIZATION = parseAbiParameters("address, address, uint256, uint256, uint256, bytes32");
-/** Where the one has the bytes of its last argument, behind seven words; the other takes `v, r, s` of 65 bytes. */
+/** ABI offset of the signature in the function that takes bytes, after seven words; the other function takes `v, r, s`. */
 const BEHIND_ARGUMENTS = 7 * 32;
 
 /**
- * Whether a transaction's input hands this very signature for the authorization to the token, itself or through other
- * contracts, which pass such arguments on as they are.
+ * Whether a transaction's input passes this signature for the authorization to the token, directly or through other
+ * contracts, which forward such arguments unchanged.
  *
  * @param input in lower-case hex
  */
 export function bringsSignature(input: Hex, authorization: Authorization, signature: Hex): boolean {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const begin = hexOf(encodeAbiParameters(AUTHORIZATION, [from, to, value, validAfter, validBefore, nonce]));
-  // ABI: the place of the bytes, their length, and they themselves, filled up to whole words.
+  // ABI: the offset of the bytes, their length, and the bytes padded to whole words.
   const whole = hexOf(encodeAbiParameters(parseAbiParameters("bytes"), [signature])).slice(64);
   const asBytes = hexOf(numberToHex(BEHIND_ARGUMENTS, { size: 32 })) + whole;
   const asWords = size(signature) === 65 ? hexOf(signature).slice(0, 128) : undefined;

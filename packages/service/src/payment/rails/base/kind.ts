@@ -9,7 +9,7 @@ import { readTokenDomain } from "./usdc-contract.ts";
 /** USDC on Base. */
 export const BASE_RAIL: RailKind = {
   ...BASE,
-  isPaymentKey: (text) => text.startsWith(`${BASE.network}/`),
+  isPaymentKey: (text) => text.startsWith("eip155:"),
   isTransactionId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text),
   open: async ({ config, nodes, clock, signal }) =>
     baseRail({

@@ -20,7 +20,7 @@ import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } fro
 
 /** Seconds that must be left when we settle: verify, settle and a congested block. */
 const MARGIN_SECONDS = 30;
-/** How far our clock and the chain's may be apart, in seconds. */
+/** The greatest difference between our clock and the chain's, in seconds. */
 const SKEW_SECONDS = 60;
 const POLL_MS = 1_000;
 
@@ -32,11 +32,11 @@ export type BasePayment = Payment & {
 
 export type BaseRailOptions = {
   nodes: EthereumNodes;
-  /** The token's, as the chain has it. */
+  /** The token's EIP-712 domain, as the chain has it. */
   domain: TokenDomain;
-  /** How long an authorization may live. */
+  /** How long an authorization may stay valid. */
   maxLifeSeconds: number;
-  /** Gas that the check of a wallet's signature may take: the facilitator pays for it again when it settles. */
+  /** Gas that the check of a wallet's signature may use: the facilitator pays for it again when it settles. */
   maxSignatureGas: number;
   clock: Clock;
 };
@@ -78,9 +78,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       };
     },
 
-    // Never `invalid`: what is not the signature of the address's own key may be one that a wallet's contract accepts,
-    // which reads any bytes in its own way, 65 of them too (ERC-1271; a Safe with one owner). A stranger gains nothing by
-    // it: the chain is asked before anything is written or told, and a plain account has no contract that says yes.
+    // Never `invalid`: a wallet's contract may accept any bytes, 65 of them too (ERC-1271; a Safe with one owner). A stranger
+    // gains nothing: the chain is asked before anything is written or answered, and a plain account has no contract.
     async signature(payment) {
       const { authorization, signature } = payment;
       return (await isSignedByKeyOf(authorization.from, digestOf(payment), signature)) ? "valid" : "on_chain";
@@ -92,7 +91,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
         askWallet(rpc, from, digestOf(payment), payment.signature, { maxGas: maxSignatureGas }, ends);
       const question = { about: `the signature of ${payment.key}`, same: String, signal };
       const [answer] = await agree(nodes.rpcs, ask, question, nodes.rules);
-      // It may have accepted it when the payment was made, under keys that its owner has replaced since.
+      // The wallet may have accepted it when the payment was made, under keys that its owner has replaced since.
       return answer === "accepted" || (answer === "refused" && (await hasBeenTaken(payment, signal)));
     },
 
@@ -109,17 +108,17 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE_USDC, from, ends), { about, signal });
     },
 
-    // Whoever has an address can hold the token; only where it would be lost is there anything to say.
+    // Every address can receive the token; only at the token's own contract it would be lost.
     payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE_USDC) ? "is the token's own contract" : undefined),
 
     async standing(payment, signal): Promise<PaymentStanding> {
-      // It counts as paid once no node that is asked has yet to come to the block. Until then it is open.
+      // The payment is open until every node that answers has reached the block.
       const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
       const sights = await lookEverywhere(payment, behind, signal);
       const [sight] = sights;
       const final = sights.every((one) => one.final);
       if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
-      // A void call tells its payer to sign anew: no reorganisation may bring this payment back to life.
+      // After a void the payer signs again, so no reorganisation may revive this payment.
       const mayVoid = sights.length >= Math.min(VOID_WITNESSES, nodes.rpcs.length);
       if (!final || !mayVoid) return { state: "open" };
       return { state: "void", reason: reasonOf(sight, payment.authorization) };
@@ -133,14 +132,14 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
 
-  /** What is seen of the payment where one node that has seen it spent is enough: to ask for no other payment. */
+  /** Looks for a use of which one node is enough: then no other payment is asked for. */
   async function lookForUse(payment: BasePayment, signal: AbortSignal): Promise<Sight> {
     const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
     const [sight] = await lookEverywhere(payment, behind, signal);
     return sight;
   }
 
-  /** Whether the token has taken the payment with this very signature: it stands in the transaction that used it. */
+  /** Whether the token accepted the payment with this signature: the transaction that used it contains it. */
   async function hasBeenTaken(payment: BasePayment, signal: AbortSignal): Promise<boolean> {
     const sight = await lookForUse(payment, signal);
     if (!pays(payment, sight)) return false;
@@ -165,14 +164,13 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
 
     if (!(await isAuthorizationUsed(rpc, id, head.number, signal))) {
-      // The token takes no transfer in a block whose time is `validBefore` or later, and after a finalized block of such
-      // a time there are no others.
+      // The token refuses a transfer from time `validBefore` on. Blocks after a finalized block of such a time are later still.
       const finalized = now() < validBefore ? undefined : await readBlock(rpc, "finalized", signal);
       const final = finalized !== undefined && finalized.timestamp >= validBefore && finalized.number <= head.number;
       return { kind: "unused", head: head.number, final };
     }
 
-    // An admitted payment was unused before that: it would have lived too long for us.
+    // An admitted payment was unused before that, else its life would have been too long.
     const after = Math.min(Number(validBefore), now()) - maxLifeSeconds - SKEW_SECONDS;
     const use = await findUse(rpc, id, { after, before: validBefore }, head.number, signal);
     if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
@@ -180,7 +178,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   }
 }
 
-/** Addresses with their checksum, which some facilitators insist on; numbers in decimal. */
+/** Addresses with their checksum, which some facilitators require; numbers in decimal. */
 function wireOf(authorization: Authorization): Record<string, string> {
   return Object.fromEntries(Object.entries(authorization).map(([field, value]) => [field, value.toString()]));
 }
@@ -189,14 +187,14 @@ function pays({ payTo, amount }: BasePayment, use: Use | Sight): use is Extract<
   return use.kind === "used" && BASE.sameAddress(use.to, payTo) && use.value === amount;
 }
 
-/** The facts of which nodes have to say the same. */
+/** The facts on which nodes must agree. */
 function describe(sight: Sight): string {
   if (sight.kind === "unused") return "unused";
   const where = `in ${sight.transaction}, block ${sight.blockHash}`;
   return sight.kind === "cancelled" ? `cancelled ${where}` : `${sight.value} moved to ${sight.to} ${where}`;
 }
 
-/** Whether the one node had not come to the block in which the other saw the authorization used. */
+/** Whether one node had not reached the block in which the other saw the authorization used. */
 function isBefore(unused: Sight, used: Sight): boolean {
   return unused.kind === "unused" && used.kind !== "unused" && unused.head < used.block;
 }

@@ -5,7 +5,7 @@ import { solanaRail } from "./rail.ts";
 /** USDC on Solana. */
 export const SOLANA_RAIL: RailKind = {
   ...SOLANA,
-  isPaymentKey: (text) => text.startsWith(`${SOLANA.network}/`),
+  isPaymentKey: (text) => text.startsWith("solana:"),
   isTransactionId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text),
   open: ({ config: { limits }, nodes, clock }) =>
     solanaRail({

@@ -17,7 +17,7 @@ const SET_COMPUTE_UNIT_PRICE: Form = { tag: 3, length: 9 };
 /** The stock client's bound. */
 const MAX_MEMO_BYTES = 256;
 
-/** What a payment may make its fee payer pay beside the fee of two signatures, which is 10,000 lamports. */
+/** What a payment may cost its fee payer beyond the fee of two signatures, 10,000 lamports. */
 export type SolanaLimits = {
   /** Compute units that a payment may ask for. The stock client asks for 20,000. */
   computeUnits: number;
@@ -26,9 +26,9 @@ export type SolanaLimits = {
 };
 
 /**
- * Refuses everything but what the stock client sends: version 0, two signers; the limit and the price of compute units,
- * the transfer, and at most one memo, in this order. What else a transaction may hold could spend the fee payer's money,
- * or (a durable nonce) outlive its blockhash.
+ * Accepts only what the stock client sends: version 0, two signers; the limit and the price of compute units, the transfer,
+ * and at most one memo, in this order. Anything else could spend the fee payer's money, or outlive the blockhash by a
+ * durable nonce.
  *
  * @throws PaymentRefused
  */
@@ -52,7 +52,7 @@ export function checkLayout({ message, signatures, instructions, transfer }: Tra
     throw new PaymentRefused("the transaction names accounts that no instruction uses");
 }
 
-/** @param feePayer the offered one. @throws PaymentRefused when the first account, who pays the fee, is another */
+/** @param feePayer the offered one. @throws PaymentRefused when the first account, which pays the fee, is another */
 export function checkFeePayer({ message }: TransferTransaction, feePayer: unknown): void {
   if (message.staticAccounts[0] !== feePayer)
     throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
@@ -70,9 +70,9 @@ function checkComputeBudget(limit: Instruction | undefined, price: Instruction |
 }
 
 /**
- * Refuses a payment that would cost its fee payer more than we let it.
+ * Refuses a payment that would cost its fee payer more than the limits.
  *
- * @param transaction one that `checkLayout` lets pass
+ * @param transaction must have passed `checkLayout`
  * @throws PaymentRefused
  */
 export function checkPriorityFee({ instructions }: TransferTransaction, limits: SolanaLimits): void {

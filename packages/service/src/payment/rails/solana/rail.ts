@@ -30,8 +30,8 @@ type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 /** The Solana USDC rail: scheme `exact` of @x402/svm, a token transfer that lacks the fee payer's signature alone. */
 export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<SolanaPayment> {
   /**
-   * By payment key, the newest slot when its blockhash was first found to be no longer valid. Only pacing: what is lost
-   * in a crash is found again.
+   * By payment key: the slot from which an invalid blockhash counts as expired. It is lost in a crash, which only costs
+   * time.
    */
   const expiredBy = new Map<string, number>();
   const searches = nodes.rpcs.map((rpc) => new SolanaSearch(rpc));
@@ -64,7 +64,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
       return signature && isEd25519Signature(bytesOf(payer), messageBytes, signature) ? "valid" : "invalid";
     },
 
-    // A program cannot sign a transaction: whoever authorizes the transfer does so by a key.
+    // A program cannot sign a transaction: every transfer is authorized by a key.
     onChain: async () => false,
 
     async checkLayout({ transaction }) {
@@ -97,7 +97,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     },
 
     async standing(payment, signal): Promise<PaymentStanding> {
-      // It counts as paid once no node that is asked has yet to come to its slot. Until then it is open.
+      // The payment is open until every node that answers has reached its slot.
       const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
       const sights = await lookEverywhere(payment, behind, signal);
       const standing = standingOf(payment, sights);
@@ -106,7 +106,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     },
 
     async spent(payment, signal) {
-      // One node that has seen it land is enough to ask for no other payment.
+      // If one node has seen it land, no other payment is asked for.
       const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
       const [sight] = await lookEverywhere(payment, behind, signal);
       return sight.kind === "moved";
@@ -125,7 +125,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     const mayVoid = sights.length >= Math.min(VOID_WITNESSES, searches.length);
     const final = sights.every((each) => each.kind !== "absent" && each.final);
     if (sight.kind === "moved") return { state: "paid", transaction: sight.signature, height: sight.slot, final };
-    // A void call tells its payer to sign anew: no fork may bring this payment back to life.
+    // After a void the payer signs again, so no fork may revive this payment.
     if (sight.kind === "failed")
       return final && mayVoid ? { state: "void", reason: `failed on chain, in ${sight.signature}` } : { state: "open" };
     const absences = sights.filter((each) => each.kind === "absent");
@@ -135,8 +135,8 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   }
 
   /**
-   * A blockhash that is not valid is too old, or too new for the node. It is too old once it is still not valid when all
-   * the slots are finalized that it can have been made in: those up to the newest one when we first asked.
+   * An invalid blockhash is too old, or too new for the node. It is too old if it is still invalid when all slots are
+   * finalized from which it can be: those up to the newest one of our first look.
    */
   function hasExpired(key: string, absences: readonly (Sight & { kind: "absent" })[]): boolean {
     if (absences.some(({ valid }) => valid)) {
@@ -150,7 +150,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   }
 }
 
-/** Whose search a payer can have us make: its own token account's, and nobody else's. */
+/** The source must be the payer's own token account, because its transactions will be searched. */
 function checkSource({ source, mint, decimals, authority }: Transfer): void {
   if (mint !== SOLANA_USDC) throw new PaymentRefused(`the payment moves the token ${mint}, not ${SOLANA_USDC}`);
   if (decimals !== USDC_DECIMALS) throw new PaymentRefused(`the payment counts in ${decimals} decimals`);

@@ -24,36 +24,36 @@ export type Sight =
       final: boolean;
     };
 
-/** Slots that a blockhash surely lives no longer than: it lives for 150 blocks, and some slots have none. */
+/** More slots than a blockhash can live: it lives for 150 blocks, and some slots have no block. */
 const LIFE_SLOTS = 1_000;
-/** A payment is looked for several times a second, mostly while it is among its payer's newest: a page is 300 KB. */
+/** The first page is small: a payment is searched several times a second, mostly while it is new, and 1000 entries are 300 KB. */
 const FIRST_PAGE = 50;
 const PAGE = 1_000;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 /**
- * Transactions that are asked for in one look, each in a request of its own. What was compared is remembered, so that the
- * next look goes on behind it: who fills an account delays the looks for its payments, and never stops them.
+ * Transactions that one look requests, one by one. The next look continues after them, because they are remembered: a payer
+ * who fills its account delays the looks for its payments, and never stops them.
  */
-const MOST_COMPARED = 100;
-/** What stands for the message of a transaction of a form that no payment has: it is the hash of none. */
+const MAX_COMPARED = 100;
+/** In place of a message hash, for a transaction of a form that no payment has. */
 const ANOTHER_FORM = "";
-/** Slots by which the newest one is at least ahead of a finalized one: so many votes stand on it. */
+/** The least number of slots between a finalized slot and the newest one. */
 const SLOTS_ABOVE_FINAL = 31;
 /** Some 5 MB for each node. */
-const MOST_REMEMBERED = 2 * MOST_LISTED;
+const MAX_REMEMBERED = 2 * MAX_LISTED;
 
 /** Looks for payments with one node. */
 export class SolanaSearch {
   readonly name: string;
   readonly #rpc: SolanaRpc;
   /**
-   * Hashes of the messages of transactions that were taken apart, by signature, which is of one message for ever. A payer
-   * without memos may have more transactions than can be asked for within one look: the next goes on where it ended.
+   * Message hashes of compared transactions, by signature. A payer without memos may have more transactions than one look
+   * can request: the next look continues where it ended.
    */
-  readonly #messages = new LRUCache<string, string>({ max: MOST_REMEMBERED });
+  readonly #messages = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
-  readonly #validAt = new LRUCache<string, number>({ max: MOST_REMEMBERED });
-  /** The newest slot in any answer: of several nodes behind one URL, others may be behind it. */
+  readonly #validAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  /** The newest slot in any answer. Of several nodes behind one URL, some may lag behind it. */
   #newest = 0;
 
   constructor(rpc: SolanaRpc) {
@@ -62,19 +62,19 @@ export class SolanaSearch {
   }
 
   /**
-   * Looks for a transaction among those that name the payer's token account: its own id, the fee payer's signature, is
-   * not known before it lands. A transaction that cannot be read, of whatever version, is another one.
+   * Looks for a transaction among those that name the payer's token account, because its id, the fee payer's signature, is
+   * unknown before it lands. A transaction that cannot be read is never the one.
    *
-   * One URL may be of several nodes, each of them as far as it is. So every question names the slot that the answers
-   * before it came from, and a node which is not there yet refuses to answer.
+   * Several nodes may be behind one URL, some of them lagging. So every query names the slot of the earlier answers, and a
+   * node that has not reached it refuses to answer.
    *
-   * @throws ProviderError when it cannot be told
+   * @throws ProviderError
    */
   async look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
     const rpc = this.#rpc;
     const message = messageHash(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
-    // Before the search: what it then does not find is in no slot up to the finalized one.
+    // Read before the search: a transaction that is then not found is in no slot up to the finalized one.
     const [finalized] = await Promise.all([
       rpc.isBlockhashValid(blockhash, { commitment: "finalized" }, signal),
       rpc.checkHealth(signal),
@@ -89,7 +89,7 @@ export class SolanaSearch {
     return landed ?? { kind: "absent", finalized: finalized.slot, processed: this.#newest, valid };
   }
 
-  /** @returns undefined when no slot from `since` to `upTo` holds it */
+  /** @returns undefined when it is in no slot from `since` to `upTo` */
   async #find(
     wanted: TransferTransaction,
     { message, since, upTo }: { message: string; since: number; upTo: number },
@@ -99,15 +99,15 @@ export class SolanaSearch {
     const memo = memoOf(wanted);
     let last: ListedTransaction | undefined;
     let compared = 0;
-    for (let seen = 0, limit = FIRST_PAGE; seen < MOST_LISTED; seen += limit, limit = PAGE) {
-      // A node that does not know the last one of the page before would list nothing, as if there were no more.
+    for (let seen = 0, limit = FIRST_PAGE; seen < MAX_LISTED; seen += limit, limit = PAGE) {
+      // `minSlot`, because a node without the last transaction of the page before would list nothing, as at the end.
       const minSlot = Math.max(upTo, last?.slot ?? 0);
       const listed = await this.#rpc.transactionsOf(account, { before: last?.signature, limit, minSlot }, signal);
       for (const entry of listed) {
         if (entry.slot < since) return undefined;
         const isAnother = (this.#messages.get(entry.signature) ?? message) !== message;
         if (isAnother || !mayHave(memo, entry)) continue;
-        if (compared++ === MOST_COMPARED)
+        if (compared++ === MAX_COMPARED)
           throw unavailable(`${account} has more transactions on ${this.name} than are compared at once`);
         const sight = await this.#compare(wanted, message, entry, signal);
         if (sight) return sight;
@@ -115,7 +115,7 @@ export class SolanaSearch {
       if (listed.length < limit) return undefined;
       last = listed.at(-1);
     }
-    throw unavailable(`${this.name} lists more than ${MOST_LISTED} transactions of ${account}`);
+    throw unavailable(`${this.name} lists more than ${MAX_LISTED} transactions of ${account}`);
   }
 
   async #compare(
@@ -126,7 +126,7 @@ export class SolanaSearch {
   ): Promise<Sight | undefined> {
     const landed = await this.#rpc.transaction(signature, signal);
     if (!landed) throw unavailable(`${this.name} lists transaction ${signature} and does not have it`);
-    // By its bytes alone: what else a stranger's transaction holds need not be understood.
+    // By its bytes alone: a stranger's transaction need not be readable.
     const bytes = landed === "of_newer_version" ? undefined : messageBytesOf(landed.transaction);
     const found = bytes ? messageHash(bytes) : ANOTHER_FORM;
     this.#messages.set(signature, found);
@@ -141,26 +141,26 @@ export class SolanaSearch {
   }
 }
 
-/** By the memo, which the stock client makes unique; nodes that keep none leave it to the comparison. */
+/** Whether the memo may be the wanted one; the stock client makes memos unique. Some nodes keep no memos. */
 function mayHave(wanted: string | undefined, { memo }: ListedTransaction): boolean {
   return typeof memo !== "string" || (wanted !== undefined && memo.includes(wanted));
 }
 
-/** By how much the balance of the transfer's destination grew. */
+/** The growth of the destination's balance. */
 function received({ message, transfer }: TransferTransaction, outcome: Outcome): bigint {
-  const place = message.staticAccounts.indexOf(transfer.destination);
+  const index = message.staticAccounts.indexOf(transfer.destination);
   const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
-    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === transfer.mint),
+    balances.find(({ accountIndex, mint }) => accountIndex === index && mint === transfer.mint),
   );
   return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
 }
 
-/** The facts of which nodes have to say the same. */
+/** The facts on which nodes must agree. */
 export function describe(sight: Sight): string {
   return sight.kind === "absent" ? "absent" : `${sight.kind} in ${sight.signature}, slot ${sight.slot}`;
 }
 
-/** Whether the one node may not have come to the slot in which the other saw the transaction land. */
+/** Whether one node may not have reached the slot in which the other saw the transaction land. */
 export function isBefore(absent: Sight, landed: Sight): boolean {
   return absent.kind === "absent" && landed.kind !== "absent" && absent.finalized < landed.slot;
 }

@@ -10,10 +10,10 @@ export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 
 /**
- * The address of an owner's associated USDC account: the first one off the curve that the seeds lead to (SPL Associated
- * Token Account; Solana, program derived addresses).
+ * The address of an owner's associated USDC account: the first one off the curve that is derived from the seeds (SPL
+ * Associated Token Account; program derived addresses).
  *
- * @returns undefined when the owner is no address
+ * @returns undefined when the owner is not an address
  */
 export function usdcAccountOf(owner: string): Address | undefined {
   if (!solanaAddressBytes(owner)) return undefined;
@@ -31,20 +31,20 @@ export function usdcAccountOf(owner: string): Address | undefined {
   return undefined;
 }
 
-/** The 32 bytes of an address. @throws TypeError when it is none */
+/** The 32 bytes of an address. @throws TypeError when it is not one */
 export function bytesOf(address: string): Uint8Array {
   const bytes = solanaAddressBytes(address);
   if (!bytes) throw new TypeError("not a Solana address");
   return bytes;
 }
 
-/** What an account of the token program holds a place for (SPL Token, `Account`): 165 bytes, and its state at byte 108. */
+/** Layout of an account of the token program (SPL Token, `Account`): 165 bytes, the state at byte 108. */
 const TOKEN_ACCOUNT = { length: 165, owner: 32, state: 108, frozen: 2 };
 
 /**
  * Why an account cannot take USDC for its owner.
  *
- * @param account as the chain has it; undefined where it has none
+ * @param account as the chain has it; undefined when there is none
  * @returns a clause; undefined when it can
  */
 export function usdcAccountFault(

@@ -39,7 +39,7 @@ export type Transfer = {
 
 /** A Solana transaction taken apart, and the token transfer in it. */
 export type TransferTransaction = {
-  /** What is signed, and what makes two transactions the same whatever their signatures. */
+  /** The signed bytes. Two transactions with the same ones are the same, whatever their signatures. */
   messageBytes: Uint8Array;
   message: Message;
   /** By account, 64 bytes; absent while the account has not signed. */
@@ -75,7 +75,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
     if (wire.length > MAX_BYTES) throw new DecodeError("too long");
     const { messageBytes, signatures } = kit.getTransactionDecoder().decode(wire);
     const message = kit.getCompiledTransactionMessageDecoder().decode(messageBytes);
-    // The decoders pass over trailing bytes, and numbers in more bytes than they need.
+    // The decoders accept trailing bytes and overlong numbers.
     const encoded = kit.getTransactionEncoder().encode({ messageBytes, signatures });
     const encodedMessage = kit.getCompiledTransactionMessageEncoder().encode(message);
     if (
@@ -93,11 +93,11 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
 }
 
 /**
- * The message of a transaction as the ledger has it: what follows its signatures, and in version 1 what is before them.
- * Nothing in it is read, so that no transaction of a stranger is an error.
+ * The message of a landed transaction: the bytes after its signatures, in version 1 those before them. The message is not
+ * read, so that a stranger's transaction is never an error.
  *
  * @param wire of any version
- * @returns undefined where the signatures cannot be told from the message
+ * @returns undefined when the version is unknown
  */
 export function messageBytesOf(wire: Uint8Array): Uint8Array | undefined {
   const [first = 0, second = 0] = wire;
@@ -108,9 +108,9 @@ export function messageBytesOf(wire: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * The accounts that a landed transaction names itself, not those of address tables.
+ * The accounts that a landed transaction names itself, without those of address tables.
  *
- * @returns undefined for a form that we do not read
+ * @returns undefined when it cannot be read
  */
 export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
   const kit = solanaKit();
@@ -131,7 +131,7 @@ export function messageHash(messageBytes: Uint8Array): string {
   return createHash("sha256").update(messageBytes).digest("hex");
 }
 
-/** Indices beyond the message's own accounts are of an address table, which we do not follow. */
+/** An index beyond the message's own accounts is in an address table, which we do not follow. */
 function accountAt({ staticAccounts }: Message, index: number): Address {
   const account = staticAccounts[index];
   if (!account) throw new PaymentRefused(ADDRESS_TABLE);
