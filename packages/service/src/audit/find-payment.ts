@@ -2,7 +2,7 @@ import type { Journal } from "../calls/journal.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";
 import type { ChainPayment } from "./facts.ts";
-import type { PaymentReader } from "./reading.ts";
+import type { PaymentReader } from "./rails/rail.ts";
 import { Refused } from "./refused.ts";
 
 /** A payment that a call can be made of. */

@@ -1,67 +1,63 @@
 import { type Clock, deadline } from "../clock.ts";
-import type { RailName } from "../payment/rails/rail.ts";
 import { ProviderError } from "../providers/provider.ts";
-import type { ChainPayment, Span } from "./facts.ts";
+import { agree, type QuorumRules } from "../providers/quorum.ts";
+import type { Span } from "./facts.ts";
 
-/** How far a chain goes, and up to where it can no longer change. */
-export type Heads = { latest: number; final: number };
-
-/**
- * Reads the payments to addresses of ours from a rail's chain, by the word of the quorum. Every method throws
- * ProviderError when its nodes give no usable answer, or contradict one another.
- */
-export interface PaymentReader {
-  readonly rail: RailName;
-
-  /** Heights that every node which answers has. */
-  heads(): Promise<Heads>;
-
-  /** A height from before which nothing happened at that time or later. @param time Unix s */
-  heightAt(time: number, latest: number): Promise<number>;
-
-  /**
-   * Every transfer of USDC to the addresses within the span, in no order; in memory there is never more than a page.
-   *
-   * @param addresses as settings have them
-   */
-  payments(addresses: readonly string[], span: Span): AsyncIterable<ChainPayment>;
-
-  /** The transfers of USDC to the addresses in one transaction: none when it is not on the chain, or failed there. */
-  inTransaction(id: string, addresses: readonly string[]): Promise<ChainPayment[]>;
-}
-
-/**
- * Puts a question to upstreams: with a deadline of its own, and again while they are unavailable.
- *
- * @param tries how often it is put at most
- */
+/** Sends a question to upstreams, with a deadline of its own, and again while they are unavailable: `tries` times at most. */
 export type Ask = <T>(question: (signal: AbortSignal) => Promise<T>, tries?: number) => Promise<T>;
 
+/** How upstreams are asked. */
+export type Asking = { rules: QuorumRules; ask: Ask };
+
 const DEADLINE_MS = 30_000;
-const TRIES = 5;
+const MAX_TRIES = 5;
 const FIRST_PAUSE_MS = 500;
+const MAX_AT_ONCE = 8;
 
 /** @param stop ends everything that is asked */
 export function patiently(clock: Clock, stop: AbortSignal): Ask {
-  return async (question, most = TRIES) => {
+  return async (question, most = MAX_TRIES) => {
     for (let tries = 1; ; tries++) {
       try {
         return await question(deadline(clock, DEADLINE_MS, stop));
       } catch (error) {
-        const passes = error instanceof ProviderError && error.code === "providers_unavailable";
-        if (!passes || tries >= most || stop.aborted) throw error;
+        if (!isUnavailable(error) || tries >= most || stop.aborted) throw error;
         await clock.sleep(FIRST_PAUSE_MS * 2 ** (tries - 1), stop);
       }
     }
   };
 }
 
+/** What every node answers that gives an answer: they may differ. @param about what is asked, for errors */
+export function answersOf<P extends { readonly name: string }, T>(
+  nodes: readonly P[],
+  read: (node: P, signal: AbortSignal) => Promise<T>,
+  about: string,
+  { ask, rules }: Asking,
+): Promise<[T, ...T[]]> {
+  return ask((signal) => agree(nodes, read, { about, same: () => "", signal }, rules));
+}
+
+/** What the quorum of nodes answers alike. @param same answers with equal texts are alike */
+export async function agreedOn<P extends { readonly name: string }, T>(
+  nodes: readonly P[],
+  read: (node: P, signal: AbortSignal) => Promise<T>,
+  { about, same }: { about: string; same: (answer: T) => string },
+  { ask, rules }: Asking,
+): Promise<T> {
+  const [answer] = await ask((signal) => agree(nodes, read, { about, same, signal }, rules));
+  return answer;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ProviderError && error.code === "providers_unavailable";
+}
+
 /** Runs work on every item, a few at once, and keeps their order. */
 export async function fewAtOnce<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const AT_ONCE = 8;
   const results: R[] = [];
-  for (let i = 0; i < items.length; i += AT_ONCE)
-    results.push(...(await Promise.all(items.slice(i, i + AT_ONCE).map(work))));
+  for (let i = 0; i < items.length; i += MAX_AT_ONCE)
+    results.push(...(await Promise.all(items.slice(i, i + MAX_AT_ONCE).map(work))));
   return results;
 }
 
@@ -88,7 +84,7 @@ export async function firstAt(
 
 /**
  * Reads a span from its beginning, in pieces that get smaller when nodes refuse one as too large, and larger again when
- * they do not. Only the smallest is asked for with patience: a refusal cannot be told from a failure that passes.
+ * they do not. Only the smallest is asked for again: a refusal looks like a failure that passes.
  *
  * @param sizes of pieces, in heights
  * @param read throws ProviderError when a piece cannot be read
@@ -107,7 +103,7 @@ export async function* inPieces<T>(
     try {
       answer = await ask((signal) => read(piece, isLeast, signal), isLeast ? undefined : 1);
     } catch (error) {
-      if (!(error instanceof ProviderError) || error.code !== "providers_unavailable" || isLeast) throw error;
+      if (!isUnavailable(error) || isLeast) throw error;
       size = Math.max(least, Math.floor(size / 4));
       continue;
     }

@@ -3,7 +3,7 @@ import { Database } from "../../simulation/database.ts";
 import { ATTESTOR, STRANGER } from "../../test/fakes/audit-world.ts";
 import { aCall, after } from "../../test/fakes/calls.ts";
 import type { ChainPayment, LedgerNote } from "../audit/facts.ts";
-import type { PaymentReader } from "../audit/reading.ts";
+import type { PaymentReader } from "../audit/rails/rail.ts";
 import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, IllegalTransition, nextEffect, reduce } from "../calls/machine.ts";
 import type { Attempt } from "../ledger/ledger.ts";

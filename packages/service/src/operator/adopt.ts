@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from "@x402/core/types";
 import { seedSigner } from "../attestor/signer.ts";
-import { attestorNotes } from "../audit/algorand.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
+import { attestorNotes } from "../audit/ledger.ts";
 import { Refused } from "../audit/refused.ts";
 import type { Call, CallRequest } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";

@@ -1,7 +1,7 @@
-import { attestorNotes, ledgerNote } from "../audit/algorand.ts";
 import { audit } from "../audit/audit.ts";
 import type { ChainPayment, Facts, Span } from "../audit/facts.ts";
-import type { PaymentReader } from "../audit/reading.ts";
+import { attestorNotes, ledgerNote } from "../audit/ledger.ts";
+import type { PaymentReader } from "../audit/rails/rail.ts";
 import type { AuditReport } from "../audit/report.ts";
 import { systemClock } from "../clock.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";

@@ -11,7 +11,7 @@ import {
   rotateKey as rotate,
 } from "../attestor/key-records.ts";
 import { seedSigner } from "../attestor/signer.ts";
-import { attestorNotes } from "../audit/algorand.ts";
+import { attestorNotes } from "../audit/ledger.ts";
 import { Refused } from "../audit/refused.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";

@@ -2,7 +2,7 @@ import { FormatError } from "@attestd/proof/format";
 import { parseNote, paymentCommitment } from "@attestd/proof/note";
 import type { LedgerNote, Span } from "../audit/facts.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
-import type { PaymentReader } from "../audit/reading.ts";
+import type { PaymentReader } from "../audit/rails/rail.ts";
 import { Refused } from "../audit/refused.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";

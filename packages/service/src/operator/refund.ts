@@ -1,4 +1,4 @@
-import type { PaymentReader } from "../audit/reading.ts";
+import type { PaymentReader } from "../audit/rails/rail.ts";
 import { Refused } from "../audit/refused.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
 import { type Journal, NameTaken } from "../calls/journal.ts";

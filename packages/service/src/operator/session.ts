@@ -1,9 +1,9 @@
 import type { KeyHistory } from "@attestd/proof/trust";
 import pino, { type Logger } from "pino";
 import type { KeyJournal } from "../attestor/key-journal.ts";
-import { timeOfRound } from "../audit/algorand.ts";
 import { type ReadableChains, readableChains } from "../audit/chains.ts";
 import { journalHistory } from "../audit/history.ts";
+import { timeOfRound } from "../audit/ledger.ts";
 import { Refused } from "../audit/refused.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";

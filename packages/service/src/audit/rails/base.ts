@@ -3,14 +3,15 @@ import { BASE_MAINNET } from "@attestd/proof/base/network";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import { BASE_USDC } from "../payment/rails/base/facts.ts";
-import { readBlock } from "../payment/rails/base/usdc-contract.ts";
-import { Log, TRANSFER, USED } from "../payment/rails/base/usdc-logs.ts";
-import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../providers/ethereum-rpc.ts";
-import { unavailable } from "../providers/provider.ts";
-import { agree, failover } from "../providers/quorum.ts";
-import type { ChainPayment, Span } from "./facts.ts";
-import { type Ask, fewAtOnce, firstAt, inPieces, type PaymentReader } from "./reading.ts";
+import { BASE_USDC } from "../../payment/rails/base/facts.ts";
+import { readBlock } from "../../payment/rails/base/usdc-contract.ts";
+import { Log, TRANSFER, USED } from "../../payment/rails/base/usdc-logs.ts";
+import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
+import { unavailable } from "../../providers/provider.ts";
+import { agree, failover } from "../../providers/quorum.ts";
+import type { ChainPayment, Span } from "../facts.ts";
+import { type Ask, agreedOn, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
+import type { PaymentReader } from "./rail.ts";
 
 const TOKEN = BASE_USDC.toLowerCase();
 
@@ -27,6 +28,7 @@ type Receipt = NonNullable<z.infer<typeof Receipt>>;
  * authorization that it came by (EIP-3009).
  */
 export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentReader {
+  const asking = { rules, ask };
   return {
     rail: "base",
 
@@ -38,8 +40,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
         ]);
         return { latest: latest.number, final: finalized.number };
       };
-      const question = (signal: AbortSignal) => ({ about: "the head of Base", same: () => "", signal });
-      const heads = await ask((signal) => agree(rpcs, read, question(signal), rules));
+      const heads = await answersOf(rpcs, read, "the head of Base", asking);
       return {
         latest: Math.min(...heads.map(({ latest }) => latest)),
         final: Math.min(...heads.map(({ final }) => final)),
@@ -91,8 +92,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
     };
     const about = `the transfers to us in transaction ${id}`;
     const same = (payments: readonly ChainPayment[]) => JSON.stringify(payments, numbersAsText);
-    const [payments] = await ask((signal) => agree(rpcs, read, { about, same, signal }, rules));
-    return payments;
+    return await agreedOn(rpcs, read, { about, same }, asking);
   }
 }
 

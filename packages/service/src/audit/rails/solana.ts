@@ -1,16 +1,15 @@
 import { hash } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
-import type { Clock } from "../clock.ts";
-import { PaymentRefused } from "../payment/rails/rail.ts";
-import { SOLANA } from "../payment/rails/solana/facts.ts";
-import { SOLANA_USDC, usdcAccountOf } from "../payment/rails/solana/token-account.ts";
+import type { Clock } from "../../clock.ts";
+import { PaymentRefused } from "../../payment/rails/rail.ts";
+import { SOLANA } from "../../payment/rails/solana/facts.ts";
+import { SOLANA_USDC, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import {
   accountsOf as accountsNamedIn,
   readTransaction,
   type TransferTransaction,
-} from "../payment/rails/solana/transaction.ts";
-import { agree } from "../providers/quorum.ts";
+} from "../../payment/rails/solana/transaction.ts";
 import type {
   Commitment,
   LandedTransaction,
@@ -18,12 +17,13 @@ import type {
   Outcome,
   SolanaNodes,
   SolanaRpc,
-} from "../providers/solana-rpc.ts";
-import type { ChainPayment, Span } from "./facts.ts";
-import { type Ask, fewAtOnce, type PaymentReader } from "./reading.ts";
+} from "../../providers/solana-rpc.ts";
+import type { ChainPayment, Span } from "../facts.ts";
+import { type Ask, agreedOn, answersOf, fewAtOnce } from "../reading.ts";
+import type { PaymentReader } from "./rail.ts";
 
-/** The most that nodes list at once. */
-const PAGE = 1_000;
+/** What nodes list at once. */
+const MAX_PAGE = 1_000;
 /** Twice as many as there are: to begin too early costs a page. */
 const SLOTS_A_SECOND = 5;
 /** A blockhash of no block: who is asked about it tells its slot. */
@@ -41,8 +41,9 @@ export function solanaReader(
   { rpcs, rules }: SolanaNodes,
   clock: Pick<Clock, "now">,
   ask: Ask,
-  page = PAGE,
+  page = MAX_PAGE,
 ): PaymentReader {
+  const asking = { rules, ask };
   return {
     rail: "solana",
 
@@ -50,8 +51,7 @@ export function solanaReader(
       const slotAt = async (commitment: Commitment) => {
         const read = async (rpc: SolanaRpc, ends: AbortSignal) =>
           (await rpc.isBlockhashValid(NO_BLOCKHASH, { commitment }, ends)).slot;
-        const question = (signal: AbortSignal) => ({ about: "the newest slot", same: () => "", signal });
-        return Math.min(...(await ask((signal) => agree(rpcs, read, question(signal), rules))));
+        return Math.min(...(await answersOf(rpcs, read, "the newest slot", asking)));
       };
       const [latest, final] = await Promise.all([slotAt("confirmed"), slotAt("finalized")]);
       return { latest, final };
@@ -79,12 +79,8 @@ export function solanaReader(
     let before: string | undefined;
     for (;;) {
       const read = (rpc: SolanaRpc, signal: AbortSignal) => listUpTo(rpc, address, { slot: to, before, page }, signal);
-      const question = (signal: AbortSignal) => ({
-        about: `the transactions of ${address}`,
-        same: signaturesOf,
-        signal,
-      });
-      const [listed] = await ask((signal) => agree(rpcs, read, question(signal), rules));
+      const about = `the transactions of ${address}`;
+      const listed = await agreedOn(rpcs, read, { about, same: signaturesOf }, asking);
       yield listed.filter(({ slot }) => slot >= from);
       const last = listed.at(-1);
       if (!last || listed.length < page || last.slot < from) return;
@@ -106,8 +102,7 @@ export function solanaReader(
     const about = `the transfers to us in transaction ${signature}`;
     const same = (payments: readonly ChainPayment[]) =>
       payments.map(({ key, amount, height }) => `${key} ${amount} ${height}`).join();
-    const [payments] = await ask((signal) => agree(rpcs, read, { about, same, signal }, rules));
-    return payments;
+    return await agreedOn(rpcs, read, { about, same }, asking);
   }
 }
 

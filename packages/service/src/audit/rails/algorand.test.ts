@@ -1,11 +1,12 @@
 import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap, toBase64, txid } from "@attestd/proof";
 import { afterEach, describe, expect, test } from "vitest";
-import { GENESIS, GENESIS_HASH } from "../../test/fakes/algorand-providers.ts";
-import { all, testReading } from "../../test/fakes/audit-reading.ts";
-import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
-import { SourceError, type SourceTransaction } from "../chains/chain.ts";
-import { type AlgorandReading, algorandReader, attestorNotes } from "./algorand.ts";
-import { IndexerSearch } from "./indexer-search.ts";
+import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
+import { all, testReading } from "../../../test/fakes/audit-reading.ts";
+import { type Handler, json, Upstream } from "../../../test/fakes/providers.ts";
+import { SourceError, type SourceTransaction } from "../../chains/chain.ts";
+import { IndexerSearch } from "../indexer-search.ts";
+import { attestorNotes, type LedgerReading } from "../ledger.ts";
+import { algorandReader } from "./algorand.ts";
 
 const account = (byte: number) => new Uint8Array(32).fill(byte);
 const [PAYER, PAYEE, ATTESTOR] = [account(1), account(2), account(3)];
@@ -107,7 +108,7 @@ async function reading(...indexers: FakeIndexer[]) {
       return { chain: "algorand", caip2: "algorand:test", txnId: id, bytes, level: "finalized", height: round };
     },
   };
-  const options: AlgorandReading = {
+  const options: LedgerReading = {
     indexers: upstreams.map(({ url }) => new IndexerSearch({ url })),
     rules,
     genesisHash: GENESIS_HASH,

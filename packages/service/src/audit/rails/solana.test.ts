@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { getTransactionDecoder } from "@solana/kit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { all, testReading } from "../../test/fakes/audit-reading.ts";
-import { FakeSolanaNode } from "../../test/fakes/solana-node.ts";
-import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../test/fakes/solana-payments.ts";
-import { bytesOf, SOLANA_USDC, usdcAccountOf } from "../payment/rails/solana/token-account.ts";
-import { SolanaRpc } from "../providers/solana-rpc.ts";
+import { all, testReading } from "../../../test/fakes/audit-reading.ts";
+import { FakeSolanaNode } from "../../../test/fakes/solana-node.ts";
+import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../../test/fakes/solana-payments.ts";
+import { bytesOf, SOLANA_USDC, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { SolanaRpc } from "../../providers/solana-rpc.ts";
 import { solanaReader } from "./solana.ts";
 
 const SLOT = 400_000_000;

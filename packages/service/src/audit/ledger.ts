@@ -1,0 +1,147 @@
+import { hash } from "node:crypto";
+import {
+  decodeMsgpackMap,
+  encodeAddress,
+  encodeMsgpack,
+  equalBytes,
+  fromBase64,
+  fromUtf8,
+  getBytes,
+  getInteger,
+  getString,
+  type MsgpackMap,
+  structMap,
+} from "@attestd/proof";
+import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
+import { type SourceChain, SourceError } from "../chains/chain.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import { unavailable } from "../providers/provider.ts";
+import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
+import type { LedgerNote, Span } from "./facts.ts";
+import type { FoundTransaction, IndexerSearch, Wanted } from "./indexer-search.ts";
+import { type Ask, fewAtOnce, inPieces } from "./reading.ts";
+
+/** How the ledger is read, which is also the Algorand rail's chain. */
+export type LedgerReading = {
+  indexers: readonly IndexerSearch[];
+  rules: QuorumRules;
+  /** Base64, 32 bytes. */
+  genesisHash: string;
+  /** Gives the bytes of a transaction to which the indexer's JSON does not lead. */
+  source: Pick<SourceChain, "transaction">;
+  ask: Ask;
+};
+
+/** A transaction whose content was recomputed to its id. That it is in its round k of n indexers state. */
+export type LedgerTransaction = { id: string; round: number; transaction: MsgpackMap };
+type Found = LedgerTransaction & { signature: unknown };
+
+/** Transactions in one piece of a span, unless the piece is a single round. */
+const MAX_TRANSACTIONS = 1_000;
+
+/** Unix s of a round, as one indexer states it; undefined when it does not go back that far. */
+export function timeOfRound({ indexers, ask }: LedgerReading, round: number): Promise<number | undefined> {
+  const about = `the time of round ${round}`;
+  return ask((signal) => failover(indexers, (indexer, ends) => indexer.timeOf(round, ends), { about, signal }));
+}
+
+/** Every transaction within the span that names the attestor's account, ours or a stranger's, in no order. */
+export async function* attestorNotes(
+  reading: LedgerReading,
+  attestor: string,
+  span: Span,
+): AsyncGenerator<LedgerNote & { attempt?: Attempt }> {
+  for await (const found of searchLedger(reading, { address: attestor }, span)) {
+    const attempt = attemptOf(found);
+    yield { ...toNote(found), ...(attempt && { attempt }) };
+  }
+}
+
+/** The note of one transaction; undefined when the ledger has no such transaction. */
+export async function ledgerNote(reading: LedgerReading, txid: string): Promise<LedgerNote | undefined> {
+  const found = await ledgerTransaction(reading, txid);
+  return found && toNote(found);
+}
+
+/** One transaction, read from its block; undefined when the ledger has none of that id. @throws ProviderError */
+export async function ledgerTransaction(
+  { source, ask }: LedgerReading,
+  id: string,
+): Promise<LedgerTransaction | undefined> {
+  try {
+    const { bytes, height } = await ask((signal) => source.transaction(id, signal));
+    return { id, round: height, transaction: decodeMsgpackMap(bytes) };
+  } catch (error) {
+    if (error instanceof SourceError && error.code !== "source_unreadable") return undefined;
+    throw error instanceof SourceError ? unavailable(error.message, error) : error;
+  }
+}
+
+function toNote({ id, round, transaction }: LedgerTransaction): LedgerNote {
+  const note = textOf(getBytes(transaction, "note"));
+  return {
+    txid: id,
+    round,
+    sender: addressIn(transaction, "snd"),
+    ...(note !== undefined && { note }),
+    movesNothing:
+      getString(transaction, "type") === "pay" && !["amt", "close", "rekey"].some((member) => transaction.has(member)),
+  };
+}
+
+/** The transactions within the span that are wanted, in no order. */
+export async function* searchLedger(reading: LedgerReading, wanted: Wanted, span: Span): AsyncGenerator<Found> {
+  const { indexers, rules, ask } = reading;
+  const most = Math.max(1, span.to - span.from + 1);
+  const pieces = inPieces(span, { most, least: 1 }, ask, async (piece, isLeast, signal) => {
+    const about = `the transactions of ${wanted.address} in rounds ${piece.from} to ${piece.to}`;
+    const bound = isLeast ? Number.POSITIVE_INFINITY : MAX_TRANSACTIONS;
+    const list = (indexer: IndexerSearch, ends: AbortSignal) => indexer.list(wanted, piece, bound, ends);
+    const [listed] = await agree(indexers, list, { about, same: idsOf, signal }, rules);
+    return listed;
+  });
+  for await (const listed of pieces) {
+    for (const found of await fewAtOnce(listed, (record) => recompute(reading, record))) if (found) yield found;
+  }
+}
+
+function idsOf(listed: readonly FoundTransaction[]): string {
+  const ids = listed.map(({ id, "confirmed-round": round }) => `${id} ${round}`);
+  return hash("sha256", ids.toSorted().join());
+}
+
+/** @returns undefined for a transaction of another network, which an indexer may hold beside ours (recordings) */
+async function recompute(reading: LedgerReading, record: FoundTransaction): Promise<Found | undefined> {
+  const { id, "confirmed-round": round, signature } = record;
+  const rebuilt = rebuildTransaction(id, record);
+  const transaction = rebuilt ? decodeMsgpackMap(rebuilt) : (await ledgerTransaction(reading, id))?.transaction;
+  if (!transaction) throw unavailable(`no node has transaction ${id}, which an indexer lists`);
+  const genesis = getBytes(transaction, "gh", 32);
+  if (!genesis || !equalBytes(genesis, fromBase64(reading.genesisHash))) return undefined;
+  return { id, round, transaction, signature };
+}
+
+/** The address in a member of a transaction; the zero address where it is absent. */
+export function addressIn(transaction: MsgpackMap, member: string): string {
+  return encodeAddress(getBytes(transaction, member, 32) ?? new Uint8Array(32));
+}
+
+function textOf(note: Uint8Array | undefined): string | undefined {
+  try {
+    return note && fromUtf8(note);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The signed transaction, of a plain account as the attestor's is. */
+function attemptOf({ id, transaction, signature }: Found): Attempt | undefined {
+  const { sig } = (signature ?? {}) as { sig?: unknown };
+  if (typeof sig !== "string") return undefined;
+  return {
+    txid: id,
+    raw: encodeMsgpack(structMap({ sig: fromBase64(sig), txn: transaction })),
+    firstValid: Number(getInteger(transaction, "fv")),
+    lastValid: Number(getInteger(transaction, "lv")),
+  };
+}

@@ -1,0 +1,74 @@
+import { fromBase64, getBytes, getInteger, getString, toBase64Url } from "@attestd/proof";
+import { ALGORAND_USDC } from "../../payment/rails/algorand/facts.ts";
+import type { ChainPayment } from "../facts.ts";
+import {
+  addressIn,
+  type LedgerReading,
+  type LedgerTransaction,
+  ledgerTransaction,
+  searchLedger,
+  timeOfRound,
+} from "../ledger.ts";
+import { answersOf, firstAt } from "../reading.ts";
+import type { PaymentReader } from "./rail.ts";
+
+/** Reads payments on the Algorand rail. */
+export function algorandReader(reading: LedgerReading): PaymentReader {
+  const ledger = `algorand:${toBase64Url(fromBase64(reading.genesisHash))}`;
+  return {
+    rail: "algorand",
+
+    async heads() {
+      const rounds = await answersOf(
+        reading.indexers,
+        (indexer, ends) => indexer.latest(ends),
+        "the latest round",
+        reading,
+      );
+      const latest = Math.min(...rounds);
+      return { latest, final: latest };
+    },
+
+    heightAt: (time, latest) => firstAt(time, latest, (round) => timeOfRound(reading, round)),
+
+    async *payments(addresses, span) {
+      for (const address of addresses) {
+        for await (const found of searchLedger(reading, { address, receivesAsset: ALGORAND_USDC }, span)) {
+          const payment = toPayment(found, address, ledger);
+          if (payment) yield payment;
+        }
+      }
+    },
+
+    async inTransaction(id, addresses) {
+      const found = await ledgerTransaction(reading, id);
+      if (!found) return [];
+      const payments = addresses.map((address) => toPayment(found, address, ledger));
+      return payments.filter((payment) => payment?.amount !== undefined) as ChainPayment[];
+    },
+  };
+}
+
+/** @returns undefined when it moves no USDC to the address */
+function toPayment(
+  { id, round, transaction }: LedgerTransaction,
+  address: string,
+  ledger: string,
+): ChainPayment | undefined {
+  const payer = addressIn(transaction, "snd");
+  const at = { rail: "algorand", transaction: id, height: round, payer, payTo: address } as const;
+  const isTransfer = getString(transaction, "type") === "axfer" && !transaction.has("asnd");
+  // By a clawback, by the remainder of a closed account, or by an application.
+  if (!isTransfer || addressIn(transaction, "arcv") !== address) return { ...at, aliases: [], relayed: false };
+  const amount = getInteger(transaction, "aamt");
+  if (amount === 0n || getInteger(transaction, "xaid") !== BigInt(ALGORAND_USDC)) return undefined;
+  const group = getBytes(transaction, "grp", 32);
+  return {
+    ...at,
+    key: `${ledger}/${id}`,
+    aliases: group ? [`${ledger}/group/${toBase64Url(group)}`] : [],
+    amount,
+    // Fees are pooled within a group: who pays none has another pay it.
+    relayed: group !== undefined && !["fee", "aclose", "rekey"].some((member) => transaction.has(member)),
+  };
+}

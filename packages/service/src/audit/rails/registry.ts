@@ -1,0 +1,18 @@
+import type { Clock } from "../../clock.ts";
+import type { Nodes } from "../../networks/nodes.ts";
+import type { LedgerReading } from "../ledger.ts";
+import type { Ask } from "../reading.ts";
+import { algorandReader } from "./algorand.ts";
+import { baseReader } from "./base.ts";
+import type { PaymentReader } from "./rail.ts";
+import { solanaReader } from "./solana.ts";
+
+/** What readers are made of. */
+export type Opened = { nodes: Nodes; ledger: LedgerReading; clock: Clock; ask: Ask };
+
+/** Every rail's reader, undefined where no node of the rail is configured. Whether the rail is enabled does not matter. */
+export const READERS: readonly ((opened: Opened) => PaymentReader | undefined)[] = [
+  ({ ledger }) => algorandReader(ledger),
+  ({ nodes: { base }, ask }) => (base.rpcs.length > 0 ? baseReader(base, ask) : undefined),
+  ({ nodes: { solana }, clock, ask }) => (solana.rpcs.length > 0 ? solanaReader(solana, clock, ask) : undefined),
+];
