@@ -149,6 +149,7 @@ const Settings = z.object({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Settings that hold a secret: `NAME_FILE` may name a file that holds the value. */
 const FROM_FILE = [
   "ATTESTOR_MNEMONIC",
   "ATTESTOR_PQ_SEED",
@@ -156,6 +157,13 @@ const FROM_FILE = [
   "BASE_FACILITATOR_AUTH",
   "SOLANA_FACILITATOR_AUTH",
 ] as const;
+
+/** Every setting, as docs/operations.md lists it: `required`, or with the default that is not computed. */
+export const SETTINGS = Object.entries(Settings.shape).map(([name, schema]) => {
+  const { success, data } = schema.safeParse(undefined);
+  const fromFile = FROM_FILE.some((secret) => secret === name);
+  return { name, fromFile, required: !success || name === "DATABASE_URL", default: data };
+});
 
 /** A variable with one of these prefixes that is not a setting is a slip of the pen, and is refused. */
 const PREFIXES =
@@ -256,7 +264,7 @@ function withoutEmpty(env: Environment): Record<string, string> {
 }
 
 function resolveFiles(env: Record<string, string>): Record<string, string> {
-  const known = new Set<string>([...Object.keys(Settings.shape), ...FROM_FILE.map((name) => `${name}_FILE`)]);
+  const known = new Set(SETTINGS.flatMap(({ name, fromFile }) => (fromFile ? [name, `${name}_FILE`] : [name])));
   for (const name of Object.keys(env)) {
     if (PREFIXES.test(name) && !known.has(name)) throw new ConfigError(`${name} is not a setting of attestd.`);
   }

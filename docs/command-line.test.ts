@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { everyCommand, pathOf } from "../packages/attestd/src/command-line/tree.ts";
+import { commandLine } from "../packages/attestd/src/command-line.ts";
+import { environmentOf } from "../packages/attestd/src/environment.ts";
+import { EXIT } from "../packages/attestd/src/failure.ts";
+
+const page = readFileSync(join(import.meta.dirname, "command-line.md"), "utf8");
+const rows = page
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+
+test("the page has every command with its summary, and none other", () => {
+  const program = commandLine(
+    environmentOf({}, process, () => new AbortController().signal),
+    () => undefined,
+  );
+  const commands = everyCommand(program).filter((command) => command !== program && command.commands.length === 0);
+  const expected = commands.map((command) => [`\`${pathOf(command)}\``, command.summary()]);
+  expect(rows.filter(([name]) => name?.startsWith("`attestd "))).toEqual(expected);
+});
+
+test("the page has every exit code, and none other", () => {
+  const codes = rows.map(([code]) => code).filter((code) => /^\d+$/.test(code ?? ""));
+  expect(codes).toEqual(Object.values(EXIT).map(String));
+});

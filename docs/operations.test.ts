@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CODES, INVARIANTS } from "../packages/service/src/audit/report.ts";
+import { SETTINGS } from "../packages/service/src/config/config.ts";
+
+const page = readFileSync(join(import.meta.dirname, "operations.md"), "utf8");
+
+/** Cells of the table under a heading, its first two rows left out. */
+function tableUnder(heading: string): string[][] {
+  const [, section = ""] = page.split(`\n## ${heading}\n`);
+  const lines = section.split("\n## ")[0]?.split("\n") ?? [];
+  const rows = lines.filter((line) => line.startsWith("|")).slice(2);
+  return rows.map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name as string);
+const settings = tableUnder("Settings");
+
+test("the page has every setting of the service, and none other", () => {
+  const documented = settings.flatMap(([names]) => namesIn(names));
+  const expected = SETTINGS.map(({ name, fromFile }) => (fromFile ? `${name}[_FILE]` : name));
+  expect(documented.toSorted()).toEqual(expected.toSorted());
+});
+
+test.each(settings)(
+  "the page gives %s the defaults that they have, or calls one of them required",
+  (names, defaults, meaning) => {
+    const documented = namesIn(names).map((one) => one.replace("[_FILE]", ""));
+    const row = SETTINGS.filter(({ name }) => documented.includes(name));
+    expect(meaning.includes("required")).toBe(row.some(({ required }) => required));
+    // A hash of 44 characters says less than the network's name.
+    const fixed = row.filter((one) => one.default !== undefined && one.name !== "ALGORAND_GENESIS_HASH");
+    expect(namesIn(defaults)).toEqual(expect.arrayContaining(fixed.map((one) => String(one.default || 0))));
+  },
+);
+
+test("the page has every invariant of the audit, with the findings about it", () => {
+  const expected = Object.entries(INVARIANTS).map(([number, invariant]) => [
+    number,
+    invariant,
+    Object.entries(CODES)
+      .filter(([, broken]) => String(broken) === number)
+      .map(([code]) => `\`${code}\``)
+      .join(", "),
+  ]);
+  expect(tableUnder("The audit")).toEqual(expected);
+});
