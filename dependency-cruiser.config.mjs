@@ -1,0 +1,133 @@
+/*
+ * Which file may import which. dependency-cruiser follows every import that TypeScript sees, type-only ones included, so
+ * that a rule here also keeps concepts apart, not only code. `npm run check` runs it; docs/architecture.md draws the floors.
+ */
+
+/**
+ * The floors of packages/service/src, top first: a folder or a file, without its extension, imports from its own floor and
+ * from those below.
+ */
+const FLOORS = [
+  ["main"],
+  // Assembles a part of the service for the commands of an operator, as `service` assembles all of it to sell.
+  ["operator"],
+  ["service"],
+  ["app"],
+  ["http", "mcp", "a2a"],
+  ["audit", "endpoints", "documents", "verification"],
+  // Above `calls`, which states the journal's contract.
+  ["journal"],
+  ["calls", "networks"],
+  ["payment", "subjects"],
+  // A key counts only once the ledger has its note; the ledger reads its rounds as the Algorand chain does.
+  ["attestor"],
+  ["ledger"],
+  ["chains"],
+  ["providers"],
+  // `catalogue` describes what the floors above do, and needs none of them.
+  ["catalogue", "clock", "config", "crypto", "problems", "workers"],
+];
+const TRANSPORTS = ["http", "mcp", "a2a"];
+
+/** Which packages a package may import, in tests too. */
+const PACKAGES = {
+  proof: [],
+  service: ["proof"],
+  sandbox: ["proof"],
+  client: ["proof"],
+  web: ["client", "proof"],
+  attestd: ["client", "proof", "sandbox", "service", "web"],
+};
+
+const TEST = String.raw`\.test\.ts$`;
+/** Tests, what only they use, and the build of the page, whose example is made with it. */
+const FURNITURE = [TEST, "/(test|simulation|fixtures)/", "^(test|bench|docs)/", "^packages/web/(build|example)\\.ts$"];
+
+const service = (names) => `^packages/service/src/(${names.join("|")})(/|\\.ts$)`;
+
+export default {
+  forbidden: [
+    { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
+    { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    {
+      name: "sources-without-tests",
+      comment: "What ships imports no test, no test furniture and no bench.",
+      severity: "error",
+      from: { path: "^packages/", pathNot: FURNITURE },
+      to: { path: FURNITURE },
+    },
+    ...Object.entries(PACKAGES).map(([name, allowed]) => ({
+      name: `packages-of-${name}`,
+      comment: `${name} imports itself${allowed.map((one) => `, ${one}`).join("")} and no other package of this project.`,
+      severity: "error",
+      from: { path: `^packages/${name}/` },
+      to: { path: "^packages/", pathNot: `^packages/(${[name, ...allowed].join("|")})/` },
+    })),
+    {
+      name: "packages-by-name",
+      comment: "A package is imported by its name, and so by what its exports offer.",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/", pathNot: FURNITURE },
+      to: { path: "^packages/", pathNot: "^packages/$1/", dependencyTypesNot: ["aliased-workspace"] },
+    },
+    {
+      name: "proof-pure",
+      comment: "proof imports noble and itself: it runs in browsers, and what it trusts can be read.",
+      severity: "error",
+      from: { path: "^packages/proof/src/", pathNot: TEST },
+      to: { pathNot: ["^packages/proof/src/", "^node_modules/@noble/"] },
+    },
+    {
+      name: "floors-complete",
+      comment: "Everything in packages/service/src has its floor in FLOORS.",
+      severity: "error",
+      from: {},
+      to: { path: "^packages/service/src/", pathNot: service(FLOORS.flat()) },
+    },
+    ...FLOORS.slice(1).map((floor, index) => ({
+      name: `floor-${floor[0]}`,
+      comment: `${floor.join(", ")}: no import of a floor above (FLOORS).`,
+      severity: "error",
+      from: { path: service(floor), pathNot: TEST },
+      to: { path: service(FLOORS.slice(0, index + 1).flat()) },
+    })),
+    {
+      name: "transports-apart",
+      comment: "No transport imports another one.",
+      severity: "error",
+      from: { path: `^packages/service/src/(${TRANSPORTS.join("|")})/`, pathNot: TEST },
+      to: { path: service(TRANSPORTS), pathNot: "^packages/service/src/$1/" },
+    },
+    {
+      name: "transports-thin",
+      comment: "Transports and documents reach journal, rails and upstreams only by what the floors between offer.",
+      severity: "error",
+      from: { path: service([...TRANSPORTS, "documents"]), pathNot: TEST },
+      to: {
+        path: service([
+          "journal",
+          "calls/journal",
+          "payment/rails",
+          "attestor",
+          "ledger",
+          "chains",
+          "networks",
+          "providers",
+        ]),
+      },
+    },
+  ],
+  options: {
+    // build/typescript-api.mjs gives it this parser.
+    parser: "tsc",
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^packages/[^/]+/dist/" },
+    combinedDependencies: true,
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["node", "import", "require", "types", "default"],
+      extensions: [".ts", ".mjs", ".js"],
+    },
+  },
+};
