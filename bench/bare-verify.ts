@@ -1,6 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { parseBundle, signingBytes } from "@attestd/proof/bundle";
+import { parseBundle } from "@attestd/proof";
+import { signingBytes } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
 
 /** The yardstick of /verify: nothing but the import of the key and the verification of the signature, for a while. */

@@ -1,4 +1,6 @@
-import { fromBase64, type KeyHistory, nobleCrypto, parseBundle, signingBytes, verify } from "@attestd/proof";
+import { type KeyHistory, nobleCrypto, parseBundle, verify } from "@attestd/proof";
+import { signingBytes } from "@attestd/proof/attestor";
+import { fromBase64 } from "@attestd/proof/encoding";
 
 /** What Chromium runs: the two sides of `browser.ts`, each for as many bundles as it is told. */
 declare global {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { proveLeaf, treeRoot, verifyLeaf } from "@attestd/proof/algorand/merkle";
+import { proveLeaf, treeRoot, verifyLeaf } from "@attestd/proof/algorand";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
 

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { encodeQuantity, encodeRlp } from "@attestd/proof/base/rlp";
-import { type IndexProof, proveIndex, verifyIndex } from "@attestd/proof/base/trie";
+import { encodeQuantity, encodeRlp, type IndexProof, proveIndex, verifyIndex } from "@attestd/proof/base";
 import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import { wasmKeccak256 } from "../packages/service/src/crypto/crypto.ts";
 import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Bundle, fromBase64, toBase64, verify } from "@attestd/proof";
+import { type Bundle, verify } from "@attestd/proof";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nativeAttestor, nativeCrypto } from "../../packages/proof/test/native-crypto.ts";

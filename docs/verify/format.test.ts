@@ -1,23 +1,16 @@
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { ALGORAND_MAINNET, bundleId, type KeyEntry, type ProofBundle, verify } from "@attestd/proof";
+import { encodeAddress, isCanonicalTransaction, txid } from "@attestd/proof/algorand";
 import {
-  ALGORAND_MAINNET,
-  bundleId,
-  encodeAddress,
   encodeNote,
-  fromBase64,
-  isCanonicalTransaction,
-  type KeyEntry,
   keyEntryHash,
   keyIdentity,
   keyRevocationHash,
-  type ProofBundle,
   paymentCommitment,
   signingBytes,
-  toBase64,
-  txid,
-  verify,
-} from "@attestd/proof";
+} from "@attestd/proof/attestor";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import algosdk from "algosdk";
 import { expect, it } from "vitest";

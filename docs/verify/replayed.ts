@@ -1,15 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  encodeMsgpack,
-  fromHex,
-  proveIndex,
-  proveLeaf,
-  restoreTransaction,
-  splitBlock,
-  toBase64,
-  transactionLeaf,
-} from "@attestd/proof";
+import { encodeMsgpack, proveLeaf, restoreTransaction, splitBlock, transactionLeaf } from "@attestd/proof/algorand";
+import { proveIndex } from "@attestd/proof/base";
+import { fromHex, toBase64 } from "@attestd/proof/encoding";
 import type { TestBlock } from "../../test/bundles/bundles.ts";
 
 /** The recorded blocks of a folder laid out as a sandbox replays them, of either chain. */

@@ -1,6 +1,6 @@
 import { USDC } from "@attestd/client/rails";
-import { encodeRlp, fromHex, utf8 } from "@attestd/proof";
-import { encodeQuantity } from "@attestd/proof/base/rlp";
+import { encodeQuantity, encodeRlp } from "@attestd/proof/base";
+import { fromHex, utf8 } from "@attestd/proof/encoding";
 import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
 /** A ledger that does not exist: what is signed here is marked as not real wherever it is shown. */

@@ -1,13 +1,19 @@
+import type { Inclusion } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET_GENESIS_HASH,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  headerDigest,
+  lightHeaderLeaf,
+  proveLeaf,
+  structMap,
+  transactionLeaf,
+  treeRoot,
+} from "@attestd/proof/algorand";
+import { encodeQuantity, encodeRlp, proveIndex, trieRoot } from "@attestd/proof/base";
+import { fromBase64, toBase64, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { headerDigest } from "../../packages/proof/src/algorand/block.ts";
-import { lightHeaderLeaf, proveLeaf, transactionLeaf, treeRoot } from "../../packages/proof/src/algorand/merkle.ts";
-import { decodeMsgpackMap, encodeMsgpack, structMap } from "../../packages/proof/src/algorand/msgpack.ts";
-import { ALGORAND_MAINNET_GENESIS_HASH } from "../../packages/proof/src/algorand/network.ts";
-import { encodeQuantity, encodeRlp } from "../../packages/proof/src/base/rlp.ts";
-import { proveIndex, trieRoot } from "../../packages/proof/src/base/trie.ts";
-import type { Inclusion } from "../../packages/proof/src/chains.ts";
-import { fromBase64, toBase64, utf8 } from "../../packages/proof/src/encoding.ts";
 
 /** Small blocks with true commitments, of which every transaction's inclusion can be proven. */
 export type TestBlock<C extends string = "algorand" | "base"> = {

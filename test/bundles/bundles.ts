@@ -1,23 +1,30 @@
-import { sha256 } from "@noble/hashes/sha2.js";
-import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
-import { ALGORAND_MAINNET } from "../../packages/proof/src/algorand/network.ts";
-import { encodeAddress, txid } from "../../packages/proof/src/algorand/transaction.ts";
 import {
+  ALGORAND_MAINNET,
   type BlockBundle,
   type Bundle,
   type BundleBlock,
   type BundleSource,
+  type ChainFormat,
+  chainNamed,
   type InclusionBundle,
+  type KeyEntry,
+  type KeyHistory,
+  type Level,
+  nobleCrypto,
   type ProofBundle,
+} from "@attestd/proof";
+import { encodeAddress, txid } from "@attestd/proof/algorand";
+import {
+  encodeNote,
+  keyEntryBytes,
+  keyIdentity,
+  paymentCommitment,
   signingBytes,
   type UnsignedBundle,
-} from "../../packages/proof/src/bundle.ts";
-import type { ChainFormat, Level } from "../../packages/proof/src/chain-format.ts";
-import { chainNamed } from "../../packages/proof/src/chains.ts";
-import { toBase64, toHex, utf8 } from "../../packages/proof/src/encoding.ts";
-import { encodeNote, paymentCommitment } from "../../packages/proof/src/note.ts";
-import { nobleCrypto } from "../../packages/proof/src/signature.ts";
-import { type KeyEntry, type KeyHistory, keyEntryBytes, keyIdentity } from "../../packages/proof/src/trust.ts";
+} from "@attestd/proof/attestor";
+import { toBase64, toHex, utf8 } from "@attestd/proof/encoding";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 import { type TestBlock, testAlgorandBlock, testPayment } from "./blocks.ts";
 
 export {

@@ -1,8 +1,6 @@
-import type { ProofBundle } from "../../packages/proof/src/bundle.ts";
-import { toBase64 } from "../../packages/proof/src/encoding.ts";
-import { keyRevocationHash, type RecordedNote } from "../../packages/proof/src/keys.ts";
-import { encodeNote } from "../../packages/proof/src/note.ts";
-import { type KeyEntry, type KeyHistory, keyEntryBytes, keyEntryHash } from "../../packages/proof/src/trust.ts";
+import type { KeyEntry, KeyHistory, ProofBundle, RecordedNote } from "@attestd/proof";
+import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
+import { toBase64 } from "@attestd/proof/encoding";
 import { testAttestor, testBundle, testHistory } from "./bundles.ts";
 
 /** What a thief makes who has an attestor's PQ seed, and not its account. */

@@ -1,5 +1,5 @@
-import type { Bundle } from "@attestd/proof";
-import { parseNote, paymentCommitment } from "@attestd/proof/note";
+import { type Bundle, parseNote } from "@attestd/proof";
+import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Sandbox } from "@attestd/sandbox";
 import { auditJournal } from "@attestd/service/operator";
 import { address, createSolanaRpc } from "@solana/kit";

@@ -1,9 +1,6 @@
 import type { Message, Task } from "@a2a-js/sdk";
 import { type Client, ClientFactory } from "@a2a-js/sdk/client";
-import type { ProofBundle } from "@attestd/proof/bundle";
-import { parseJson } from "@attestd/proof/json";
-import { verifyPaymentReceipt } from "@attestd/proof/payment-receipt";
-import { parseKeyHistory } from "@attestd/proof/trust";
+import { type ProofBundle, parseJson, parseKeyHistory, verifyPaymentReceipt } from "@attestd/proof";
 import { type RunningService, startService } from "@attestd/service";
 import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

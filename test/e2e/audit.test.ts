@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { ProofBundle } from "@attestd/proof/bundle";
+import type { ProofBundle } from "@attestd/proof";
 import type { SandboxOptions } from "@attestd/sandbox";
 import { type AuditReport, adoptPayment, auditJournal, recordRefund } from "@attestd/service/operator";
 import algosdk from "algosdk";

@@ -3,28 +3,23 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type BlockBundle, type Bundle, bundleId, type InclusionBundle, parseNote } from "@attestd/proof";
 import {
-  type BlockBundle,
-  type Bundle,
-  bundleId,
   decodeMsgpackMap,
   encodeMsgpack,
-  fromBase64,
   getBytes,
   blockHash as hashOfHeader,
   headerRound,
-  type InclusionBundle,
   type MsgpackMap,
-  parseNote,
   restoreTransaction,
   splitBlock,
   structMap,
-  toBase64,
   transactionLeaf,
   treeRoot,
   txid,
-} from "@attestd/proof";
-import { encodeNote } from "@attestd/proof/note";
+} from "@attestd/proof/algorand";
+import { encodeNote } from "@attestd/proof/attestor";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import type { x402Client } from "@x402/core/client";
 import { decodePaymentResponseHeader } from "@x402/core/http";
 import { createWalletClient, defineChain, type Hex, http, publicActions, toHex } from "viem";

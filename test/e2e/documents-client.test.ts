@@ -113,7 +113,7 @@ test("a generated client compiles and calls every free operation", { timeout: 24
     buy("/attest-block", { chain, height }),
     buy("/prove-tx-inclusion", { chain, txId: txid, height }),
   ]);
-  const { bundleId } = await import("@attestd/proof/bundle");
+  const { bundleId } = await import("@attestd/proof");
 
   await using folder = await temporaryFolder();
   const at = (name: string) => join(folder.path, name);

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { bundleId } from "@attestd/proof/bundle";
+import { bundleId } from "@attestd/proof";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";

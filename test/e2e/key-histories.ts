@@ -1,4 +1,4 @@
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory } from "@attestd/proof";
 import { testHistory } from "../bundles/bundles.ts";
 
 /** CAIP-2 of a ledger that can be a sandbox's. */

@@ -1,9 +1,8 @@
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { keyRevocationHash, parseKeyHistory, parseNote, verify } from "@attestd/proof";
-import type { ProofBundle } from "@attestd/proof/bundle";
-import { type KeyHistory, keyEntryHash } from "@attestd/proof/trust";
+import { type KeyHistory, type ProofBundle, parseKeyHistory, parseNote, verify } from "@attestd/proof";
+import { keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
 import { auditJournal } from "@attestd/service/operator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";

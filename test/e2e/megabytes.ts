@@ -1,31 +1,23 @@
 import { parentPort } from "node:worker_threads";
+import { inferChain, parseJson, parseKeyHistory, parseNote, verify, verifyPaymentReceipt } from "@attestd/proof";
 import {
-  canonicalize,
   decodeAddress,
+  decodeMsgpack,
+  decodeTransaction,
+  isAlgorandCaip2,
+  isAlgorandTxId,
+  splitBlock,
+} from "@attestd/proof/algorand";
+import {
   decodeBaseHeader,
   decodeBaseTransaction,
-  decodeMsgpack,
   decodeRlp,
-  decodeTransaction,
-  fromBase32,
-  fromBase64,
-  fromBase64Url,
-  fromHex,
-  inferChain,
-  isAlgorandTxId,
   isBaseTxHash,
-  parseJson,
-  parseKeyHistory,
-  parseNote,
   readReceiptStatus,
-  splitBlock,
-  utf8,
-  verify,
-  verifyPaymentReceipt,
-} from "@attestd/proof";
-import { isAlgorandCaip2 } from "@attestd/proof/algorand/network";
-import { excerpt } from "@attestd/proof/excerpt";
-import { childPointer } from "@attestd/proof/json";
+} from "@attestd/proof/base";
+import { fromBase32, fromBase64, fromBase64Url, fromHex, utf8 } from "@attestd/proof/encoding";
+import { canonicalize, childPointer } from "@attestd/proof/json";
+import { excerpt } from "@attestd/proof/text";
 import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/values.ts";
 import { printable as printedBy } from "../../packages/attestd/src/terminal.ts";
 import { withChainOf } from "../../packages/client/src/chain-check.ts";

@@ -78,7 +78,7 @@ describe("npm pack", () => {
     const manifest = readFileSync(join(home, "package.json"), "utf8");
     await run(home, "node", "../../build/pack.mjs", "prepare");
     expect(readFileSync(join(home, "package.json"), "utf8")).not.toBe(manifest);
-    const program = 'import("@attestd/proof").then(({ txid }) => console.log(typeof txid))';
+    const program = 'import("@attestd/proof").then(({ verify }) => console.log(typeof verify))';
     expect(await run(clone.workspace, "node", "--eval", program)).toBe("function\n");
 
     const answer = await run(clone.workspace, "npm", "pack", "-w", "packages/proof", "--dry-run", "--json");
@@ -119,7 +119,7 @@ describe("the published proof", () => {
     const program = `
       import { readFileSync } from "node:fs";
       import { parseJson, parseKeyHistory, verify } from "@attestd/proof";
-      import { decodeMsgpack } from "@attestd/proof/algorand/msgpack";
+      import { decodeMsgpack } from "@attestd/proof/algorand";
       const trust = parseKeyHistory(parseJson(readFileSync("keys.json")));
       console.log(verify(readFileSync("bundle.json"), { trust }).verified, typeof decodeMsgpack);`;
     await writeFile(join(project, "verify.js"), program);

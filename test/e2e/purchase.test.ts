@@ -1,4 +1,4 @@
-import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
+import { bundleId, type ProofBundle } from "@attestd/proof";
 import { decodePaymentResponseHeader, encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentPayload } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";

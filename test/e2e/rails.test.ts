@@ -1,4 +1,4 @@
-import type { ProofBundle } from "@attestd/proof/bundle";
+import type { ProofBundle } from "@attestd/proof";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { wrapFetchWithPayment } from "@x402/fetch";

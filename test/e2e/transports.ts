@@ -1,4 +1,4 @@
-import type { ProofBundle } from "@attestd/proof/bundle";
+import type { ProofBundle } from "@attestd/proof";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { PaymentPayload } from "@x402/core/types";
 import { pay, post } from "./deployment.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { bundleId, type ProofBundle } from "@attestd/proof/bundle";
-import { encodeNote, parseNote } from "@attestd/proof/note";
+import { bundleId, type ProofBundle, parseNote } from "@attestd/proof";
+import { encodeNote } from "@attestd/proof/attestor";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";

@@ -1,5 +1,4 @@
-import type { ProofBundle } from "@attestd/proof/bundle";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory, ProofBundle } from "@attestd/proof";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";

@@ -1,4 +1,5 @@
-import { fromUtf8, utf8, verify } from "@attestd/proof";
+import { verify } from "@attestd/proof";
+import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
 import type { BrowserContext, Page, Route } from "playwright-core";
 import type { Hex } from "viem";

@@ -1,8 +1,7 @@
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { ProofBundle } from "@attestd/proof/bundle";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory, ProofBundle } from "@attestd/proof";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../docs/verify/bundles.ts";

@@ -1,17 +1,14 @@
 import {
   baseHeaderHash,
   baseTxHash,
-  concatBytes,
   decodeRlp,
   encodeBaseHeader,
   encodeRlp,
-  fromHex,
   proveIndex,
   type RlpItem,
-  toBase64,
-  toHex,
   trieRoot,
-} from "@attestd/proof";
+} from "@attestd/proof/base";
+import { concatBytes, fromHex, toBase64, toHex } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { recordedBaseBlock } from "../../../packages/proof/test/recorded.ts";
 import { type TestBlock, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";

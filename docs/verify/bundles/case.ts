@@ -1,11 +1,5 @@
-import {
-  type Bundle,
-  type CheckName,
-  canonicalize,
-  type KeyStatus,
-  type ReceiptStatus,
-  type Warning,
-} from "@attestd/proof";
+import type { Bundle, CheckName, KeyStatus, ReceiptStatus, Warning } from "@attestd/proof";
+import { canonicalize } from "@attestd/proof/json";
 import type { HISTORIES } from "./ingredients.ts";
 
 export type Case = {

@@ -1,4 +1,6 @@
-import { blockHash, type InclusionBundle, toBase64, toHex, utf8 } from "@attestd/proof";
+import type { InclusionBundle } from "@attestd/proof";
+import { blockHash } from "@attestd/proof/algorand";
+import { toBase64, toHex, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type Case, fails, is } from "./case.ts";
 import { altered, inclusion, ofBytes, payment, reversedHeader, withNote } from "./ingredients.ts";

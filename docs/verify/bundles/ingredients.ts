@@ -1,25 +1,17 @@
 /* What the bundles of the table are made of: keys, transactions, blocks with true commitments. */
 
+import type { BlockBundle, Bundle, InclusionBundle, KeyHistory, ProofBundle } from "@attestd/proof";
 import {
-  type BaseInclusion,
-  type BlockBundle,
-  type Bundle,
   blockHash,
-  canonicalize,
-  concatBytes,
   decodeMsgpackMap,
   decodeTransaction,
   encodeMsgpack,
-  encodeRlp,
-  type InclusionBundle,
-  type KeyHistory,
-  type ProofBundle,
   structMap,
-  toBase64,
-  toHex,
   txid,
-  utf8,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { type BaseInclusion, encodeRlp } from "@attestd/proof/base";
+import { concatBytes, toBase64, toHex, utf8 } from "@attestd/proof/encoding";
+import { canonicalize } from "@attestd/proof/json";
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   signBundle,

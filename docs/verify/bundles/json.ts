@@ -1,4 +1,5 @@
-import { canonicalize, concatBytes, utf8 } from "@attestd/proof";
+import { concatBytes, utf8 } from "@attestd/proof/encoding";
+import { canonicalize } from "@attestd/proof/json";
 import { testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is } from "./case.ts";
 import { altered, blocks, now, payment, text, withAttest, withNote } from "./ingredients.ts";

@@ -1,4 +1,5 @@
-import { concatBytes, decodeMsgpackMap, encodeMsgpack, fromHex, utf8 } from "@attestd/proof";
+import { decodeMsgpackMap, encodeMsgpack } from "@attestd/proof/algorand";
+import { concatBytes, fromHex, utf8 } from "@attestd/proof/encoding";
 import { type Case, fails, is } from "./case.ts";
 import { altered, blocks, ofBytes, ofHeader } from "./ingredients.ts";
 

@@ -1,13 +1,7 @@
 /* Bundles over what a real node recorded: see packages/proof/test/recorded. */
 
-import {
-  encodeMsgpack,
-  fromBase64,
-  type LightHeaderProof,
-  restoreTransaction,
-  splitBlock,
-  toBase64,
-} from "@attestd/proof";
+import { encodeMsgpack, type LightHeaderProof, restoreTransaction, splitBlock } from "@attestd/proof/algorand";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type RecordedProof, recordedBlocks, recordedLightHeaders } from "../../../packages/proof/test/recorded.ts";
 import type { TestBlock } from "../../../test/bundles/bundles.ts";
 

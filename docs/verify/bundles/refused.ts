@@ -1,15 +1,7 @@
-import {
-  ALGORAND_MAINNET,
-  concatBytes,
-  decodeMsgpackMap,
-  encodeMsgpack,
-  encodeNote,
-  fromBase64,
-  headerDigest,
-  structMap,
-  toBase64,
-  utf8,
-} from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
+import { decodeMsgpackMap, encodeMsgpack, headerDigest, structMap } from "@attestd/proof/algorand";
+import { encodeNote } from "@attestd/proof/attestor";
+import { concatBytes, fromBase64, toBase64, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { testAlgorandBlock, testBlockBundle, testBundle, testLightHeader } from "../../../test/bundles/bundles.ts";
 import { type Case, fails, is } from "./case.ts";

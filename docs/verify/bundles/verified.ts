@@ -1,4 +1,4 @@
-import type { BaseInclusion } from "@attestd/proof";
+import type { BaseInclusion } from "@attestd/proof/base";
 import {
   testAlgorandBlock,
   testBaseBlock,

@@ -1,4 +1,4 @@
-import { toBase32, toBase64 } from "@attestd/proof";
+import { toBase32, toBase64 } from "@attestd/proof/encoding";
 import { alterPack } from "./alter-msgpack.ts";
 import type { Corpus } from "./corpus.ts";
 import { bin, getMember, type Pack, pack, setMember, str, uint, unpack } from "./msgpack.ts";

@@ -1,4 +1,6 @@
-import { ALGORAND_MAINNET, decodeBaseTransaction, decodeRlp, toBase64, transactionChainId } from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
+import { decodeBaseTransaction, decodeRlp, transactionChainId } from "@attestd/proof/base";
+import { toBase64 } from "@attestd/proof/encoding";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { Corpus } from "./corpus.ts";
 import { trieWay } from "./proofs.ts";

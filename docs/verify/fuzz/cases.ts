@@ -1,4 +1,4 @@
-import { toBase64, toBase64Url, utf8 } from "@attestd/proof";
+import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import { algorandSubject } from "./algorand-subject.ts";
 import { baseSubject } from "./base-subject.ts";
 import type { Corpus } from "./corpus.ts";

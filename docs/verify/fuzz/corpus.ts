@@ -1,4 +1,5 @@
-import { decodeRlp, fromBase64, toHex } from "@attestd/proof";
+import { decodeRlp } from "@attestd/proof/base";
+import { fromBase64, toHex } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { parseGwei, serializeTransaction } from "viem";
 import { recordedBlocks, recordedLightHeaders } from "../../../packages/proof/test/recorded.ts";

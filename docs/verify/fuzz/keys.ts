@@ -1,4 +1,5 @@
-import { ALGORAND_MAINNET, toBase64, utf8 } from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
+import { toBase64, utf8 } from "@attestd/proof/encoding";
 import { nativeAttestor } from "../../../packages/proof/test/native-crypto.ts";
 import type { TestAttestor } from "../../../test/bundles/bundles.ts";
 import type { Random } from "./random.ts";

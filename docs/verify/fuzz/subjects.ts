@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toBase64 } from "@attestd/proof";
+import { toBase64 } from "@attestd/proof/encoding";
 import type { Json } from "./values.ts";
 
 /** What a bundle is about. */

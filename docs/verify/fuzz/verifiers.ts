@@ -9,15 +9,15 @@ import type { Batch } from "./cases.ts";
 /** What a verifier says of each bundle of a batch, line by line but for the file's name. */
 export type Verifier = (batch: Batch) => Promise<string[]>;
 
-type Proof = Pick<typeof ours, "FormatError" | "JsonError" | "parseJson" | "parseKeyHistory" | "verify">;
+type Proof = Pick<typeof ours, "ProofError" | "parseJson" | "parseKeyHistory" | "verify">;
 
 /** Of keys that are refused, and of all that is judged by them. */
 export const NOTHING = "nothing";
 
 /** The library, in the words of the programs. @param proof of which it is, where it is an altered one */
 export function library(proof: Proof = ours): Verifier {
-  const { FormatError, JsonError, parseKeyHistory } = proof;
-  const isRefusal = (error: unknown) => error instanceof FormatError || error instanceof JsonError;
+  const { ProofError, parseKeyHistory } = proof;
+  const isRefusal = (error: unknown) => error instanceof ProofError && error.code !== "malformed";
   return async ({ keys, bundles }) => {
     let trust: Trust;
     try {

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { JsonError } from "@attestd/proof";
+import type { ProofError } from "@attestd/proof";
 import { type BundleInFile, MAX_BUNDLE_BYTES, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 import type { Input } from "./terminal.ts";
@@ -11,7 +11,7 @@ import type { Input } from "./terminal.ts";
  * @param name a path, or `-` for standard input
  * @param stdin called only for `-`
  * @returns UTF-8 of JSON that has at least one part of a bundle, and the whole file
- * @throws Failure `unreadable`; JsonError for a text that is not JSON
+ * @throws Failure `unreadable`; ProofError `json` for a text that is not JSON
  */
 export async function readBundle(name: string, stdin: () => Input): Promise<BundleInFile & { file: Uint8Array }> {
   const file = await readBytes(name === "-" ? stdin() : name);
@@ -22,9 +22,9 @@ export async function readBundle(name: string, stdin: () => Input): Promise<Bund
 }
 
 /** A sentence for the JsonError of a text that `verify` cannot read. */
-export function notJson(error: JsonError): string {
-  if (error.code === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
-  return error.code === "syntax" ? `Not JSON (line ${error.line}).` : `Not JSON: ${error.message}.`;
+export function notJson(error: ProofError): string {
+  if (error.fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
+  return error.fault === "syntax" ? `Not JSON (line ${error.line}).` : `Not JSON: ${error.message}.`;
 }
 
 function unreadable(why: string): Failure {

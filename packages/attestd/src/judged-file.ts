@@ -2,7 +2,7 @@ import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import {
   ALGORAND_MAINNET,
   type Bundle,
-  JsonError,
+  isProofError,
   mayAskChain,
   parseBundle,
   parseJson,
@@ -92,7 +92,7 @@ export async function judgeFile(
     if (service === undefined || !mayAskChain(report)) return { ...found, report };
     return { ...found, ...(await online(service, bytes, report)) };
   } catch (error) {
-    if (error instanceof JsonError) return { kind: "unreadable", file, why: notJson(error) };
+    if (isProofError(error, "json")) return { kind: "unreadable", file, why: notJson(error) };
     if (error instanceof Failure) return { kind: "unreadable", file, why: error.message };
     throw error;
   }

@@ -1,5 +1,8 @@
-import { algorandCaip2, fromBase64, type KeyHistory, keyNotePrefix, type RecordedNote } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/trailing";
+import type { KeyHistory, RecordedNote } from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/algorand";
+import { keyNotePrefix } from "@attestd/proof/attestor";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { withoutTrailing } from "@attestd/proof/text";
 import { EXIT, Failure } from "./failure.ts";
 
 /** An indexer, and its token if it needs one. */

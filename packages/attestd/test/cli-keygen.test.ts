@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { keyId } from "@attestd/proof";
+import { keyId } from "@attestd/proof/attestor";
 import algosdk from "algosdk";
 import { expect, test } from "vitest";
 import { attestd } from "../../../test/helpers/command.ts";

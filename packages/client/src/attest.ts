@@ -1,5 +1,5 @@
 import type { BlockBundle, Bundle, InclusionBundle, ProofBundle, Trust, VerifyReport } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 import type { SettleResponse } from "@x402/core/types";
 import { type Clock, systemClock } from "./clock.ts";
 import { AttestError } from "./errors.ts";

@@ -1,5 +1,5 @@
 import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 import { AttestError } from "./errors.ts";
 
 export { AttestError };

@@ -1,4 +1,5 @@
-import { ALGORAND_MAINNET, BASE_MAINNET } from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
+import { BASE_MAINNET } from "@attestd/proof/base";
 
 /** A way to pay that this client knows. */
 export type Rail = "algorand" | "base" | "solana";

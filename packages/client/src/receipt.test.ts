@@ -1,4 +1,5 @@
-import { type PaymentReceipt, receiptSigningInput } from "@attestd/proof";
+import type { PaymentReceipt } from "@attestd/proof";
+import { receiptSigningInput } from "@attestd/proof/attestor";
 import type { SettleResponse } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
 import { testAttestor, testBundle } from "../../../test/bundles/bundles.ts";

@@ -1,4 +1,4 @@
-import { concatBytes } from "@attestd/proof";
+import { concatBytes } from "@attestd/proof/encoding";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 
 const DECIMALS = 6;
 const MICRO = 10n ** BigInt(DECIMALS);

@@ -1,4 +1,4 @@
-import { fromBase64, toBase64 } from "@attestd/proof";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { oneAMillisecond } from "./one-a-millisecond.ts";
 import { type Rail, railOf } from "./rails.ts";

@@ -31,7 +31,7 @@ export type BundleSignature = {
   sigBase64: string;
 };
 
-/** The kinds of bundle. A transaction's, the oldest, does not name its own. */
+/** The types of bundle. A transaction's bundle, the oldest, has no member `type`. */
 export type BundleType = "transaction-attestation" | "block-attestation" | "tx-inclusion";
 
 /** The attestation of a transaction. */
@@ -67,7 +67,7 @@ export type BlockBundle = {
   signature: BundleSignature;
 };
 
-/** A proof that a transaction is in a block which is attested. */
+/** A proof that a transaction is in an attested block. */
 export type InclusionBundle = {
   type: "tx-inclusion";
   version: 1;

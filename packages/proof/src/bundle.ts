@@ -12,18 +12,22 @@ import type {
   InclusionBundle,
   ProofBundle,
 } from "./bundle-types.ts";
-import { canonicalBytes } from "./canonical.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { CHAINS, chainNamed, chainOf, type Inclusion, inferChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
-import { FormatError, HEX_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./format.ts";
-import { jsonValue } from "./json.ts";
-import { MAX_NOTE_LENGTH } from "./note.ts";
+import { formatError } from "./errors.ts";
+import { canonicalBytes } from "./json/canonical.ts";
+import { HEX_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
+import { jsonValue, MAX_JSON_BYTES } from "./json/parse.ts";
+import { MAX_NOTE_BYTES } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
 export type * from "./bundle-types.ts";
 
-/** The kind that a value claims to be: by its `type`, which a ProofBundle does not have. */
+/** The size of the largest bundle that a verifier takes. */
+export const MAX_BUNDLE_BYTES = MAX_JSON_BYTES;
+
+/** The type that a value claims, by its member `type`, which a ProofBundle does not have. */
 export function bundleType(value: unknown): BundleType {
   const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
   return type === "block-attestation" || type === "tx-inclusion" ? type : "transaction-attestation";
@@ -37,10 +41,10 @@ export type ParseOptions = {
 };
 
 /**
- * Reads a bundle of any kind: every member present, none other, each in its one spelling. Whether its statements are
+ * Reads a bundle: every member present, none other, each in its one spelling. Whether its statements are
  * true is for `verify`.
- * @param input text or UTF-8, or a value as `parseJson` gives it
- * @throws FormatError; JsonError for a text
+ * @param input text or UTF-8, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
  */
 export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle {
   const value = jsonValue(input);
@@ -48,7 +52,7 @@ export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle 
   return readBundle(value, type, chains);
 }
 
-/** Reads a value as a bundle of this type. @throws FormatError */
+/** Reads a value as a bundle of this type. @throws ProofError `format` */
 export function readBundle(value: unknown, type: BundleType, chains: readonly ChainFormat[]): Bundle {
   switch (type) {
     case "transaction-attestation":
@@ -90,8 +94,7 @@ function readInclusionBundle(value: unknown, chains: readonly ChainFormat[]): In
   const block = readBlock(members.block, chains);
   const source = readSource(members.source, chains);
   const chain = chainOf({ block }, chains);
-  if (chainOf({ source }, chains) !== chain)
-    throw new FormatError("/source", `must be of ${chain.name}, as the block is`);
+  if (chainOf({ source }, chains) !== chain) throw formatError("/source", `must be of ${chain.name}, as the block is`);
   return {
     type: readConstant(members.type, "/type", "tx-inclusion"),
     ...readVersion(members),
@@ -158,12 +161,12 @@ function readAttest(value: unknown): BundleAttest {
   return {
     txnId: readString(txnId, "/attest/txnId", "an Algorand transaction id", isAlgorandTxId),
     round: readInteger(round, "/attest/round", 1),
-    note: readString(note, "/attest/note", `text of at most ${MAX_NOTE_LENGTH} bytes`, isNoteText),
+    note: readString(note, "/attest/note", `text of at most ${MAX_NOTE_BYTES} bytes`, isNoteText),
   };
 }
 
 function isNoteText(text: string): boolean {
-  return text.isWellFormed() && utf8(text).length <= MAX_NOTE_LENGTH;
+  return text.isWellFormed() && utf8(text).length <= MAX_NOTE_BYTES;
 }
 
 function readAttestor(value: unknown): BundleAttestor {
@@ -174,7 +177,7 @@ function readAttestor(value: unknown): BundleAttestor {
   };
 }
 
-/** An Algorand address. @throws FormatError */
+/** An Algorand address. @throws ProofError `format` */
 export function readAddress(value: unknown, pointer: string): string {
   return readString(value, pointer, "an Algorand address", isAlgorandAddress);
 }
@@ -193,7 +196,7 @@ export type UnsignedBundle =
   | Omit<BlockBundle, "signature">
   | Omit<InclusionBundle, "signature">;
 
-/** What an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
+/** The bytes that an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
 export function signingBytes(bundle: UnsignedBundle | Bundle): Uint8Array<ArrayBuffer> {
   return canonicalBytes(Object.fromEntries(Object.entries(bundle).filter(([member]) => member !== "signature")));
 }

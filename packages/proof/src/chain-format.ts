@@ -35,7 +35,7 @@ export interface IdForm {
 
 /**
  * A source chain: everything that a verifier must know of a chain whose transactions and blocks are attested. A function
- * that takes bytes throws DecodeError for bytes that the chain would not take.
+ * that takes bytes throws ProofError `malformed` for bytes that the chain would not take.
  */
 export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   /** The chain's name in bundles and requests: lower case. */
@@ -65,7 +65,7 @@ export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   transaction(bytes: Uint8Array, ledger: string, crypto: Crypto): { txnId: string; caip2: string };
   /** Recomputes what a header's bytes show. @param ledger as above */
   header(bytes: Uint8Array, ledger: string, crypto: Crypto): { blockHash: string; height: number; caip2: string };
-  /** Reads a bundle's `inclusion`. @throws FormatError */
+  /** Reads a bundle's `inclusion`. @throws ProofError `format` */
   readInclusion(value: unknown, pointer: string): I;
   /** Checks that the proof leads from the transaction to the header. @returns what is wrong; empty where nothing is */
   checkInclusion(inclusion: I, transaction: Uint8Array, header: Uint8Array, crypto: Crypto): Finding[];

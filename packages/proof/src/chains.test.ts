@@ -5,8 +5,9 @@ import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { parseBundle } from "./bundle.ts";
 import { chainOf, matchTransactionId } from "./chains.ts";
 import { fromUtf8, toHex, utf8 } from "./encoding.ts";
-import { readConstant, readMembers, readString } from "./format.ts";
-import { type AnyInclusion, CHAINS, type ChainFormat, chainNamed, DecodeError, inferChain } from "./index.ts";
+import { malformed } from "./errors.ts";
+import { type AnyInclusion, CHAINS, type ChainFormat, chainNamed, inferChain } from "./index.ts";
+import { readConstant, readMembers, readString } from "./json/members.ts";
 import { verify } from "./verify.ts";
 
 type Basket = AnyInclusion & { basket: string };
@@ -32,7 +33,7 @@ const orchard: ChainFormat<Basket> = {
   transaction: (bytes) => ({ txnId: `apple${hashOf(bytes)}`, caip2: "orchard:1" }),
   header(bytes) {
     const height = Number(fieldsOf(bytes)[0]);
-    if (!Number.isSafeInteger(height)) throw new DecodeError("no row");
+    if (!Number.isSafeInteger(height)) throw malformed("no row");
     return { blockHash: `tree${hashOf(bytes)}`, height, caip2: "orchard:1" };
   },
   readInclusion(value, pointer) {

@@ -1,7 +1,7 @@
 import { algorandFormat } from "./algorand/format.ts";
 import { baseFormat } from "./base/format.ts";
 import type { ChainFormat } from "./chain-format.ts";
-import { FormatError } from "./format.ts";
+import { formatError } from "./errors.ts";
 
 /** The registry of source chains: a line for each. */
 const registered = [
@@ -39,7 +39,7 @@ export function matchTransactionId(
 
 /**
  * The chain of a bundle: as its block or source names it, else as its transaction id shows.
- * @throws FormatError when there is no such chain; never for what `parseBundle` returned with the same chains
+ * @throws ProofError `format` when there is no such chain; never for what `parseBundle` returned with the same chains
  */
 export function chainOf(
   bundle: { block: { chain: string } } | { source: { chain?: string; txnId: string } },
@@ -47,6 +47,6 @@ export function chainOf(
 ): ChainFormat {
   const { chain: name, ...source } = "block" in bundle ? bundle.block : bundle.source;
   const chain = name === undefined && "txnId" in source ? inferChain(source.txnId, chains) : chainNamed(name, chains);
-  if (chain === undefined) throw new FormatError("", "is of no source chain that is known here");
+  if (chain === undefined) throw formatError("", "is of no source chain that is known here");
   return chain;
 }

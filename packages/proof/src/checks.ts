@@ -3,27 +3,27 @@ import { signingBytes } from "./bundle.ts";
 import type { Bundle } from "./bundle-types.ts";
 import type { ChainFormat, Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
-import { DecodeError, fromBase64, toHex } from "./encoding.ts";
-import { FormatError } from "./format.ts";
+import { fromBase64, toHex } from "./encoding.ts";
+import { isProofError, type ProofError } from "./errors.ts";
 import { type Note, parseNote } from "./note.ts";
 import type { CheckName } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
 
-/** What a verifier brings with it. */
-export type Premises = { trust: Trust | undefined; crypto: Crypto; chains: readonly ChainFormat[] };
+/** The verifier's own inputs. */
+export type VerifierInput = { trust: Trust | undefined; crypto: Crypto; chains: readonly ChainFormat[] };
 
-/** A bundle that could be read, and all that is recomputed from it, once. */
-export type Examined = Premises & {
+/** A bundle that passed `schema`, and everything that is recomputed from it, once. */
+export type Examined = VerifierInput & {
   bundle: Bundle;
   chain: ChainFormat;
   /** CAIP-2 of the ledger on which the note must stand. */
   ledger: string;
   publicKey: Uint8Array;
   key: KeyIdentity;
-  /** Undefined where the verifier trusts no one. */
+  /** Undefined where the verifier trusts no key. */
   judgement: KeyJudgement | undefined;
-  note: Note | FormatError;
+  note: Note | ProofError;
   source: Recomputed<ReturnType<ChainFormat["transaction"]>> | undefined;
   block: Recomputed<ReturnType<ChainFormat["header"]>> | undefined;
 };
@@ -31,18 +31,18 @@ export type Examined = Premises & {
 /** Bytes, and what they show: nothing more where the chain would not take them for what they should be. */
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
-/** What a check finds wrong: nothing, where it passes; undefined, where it cannot be made. */
+/** Returns what is wrong: nothing if the check passes, undefined if it cannot be made. */
 type Check = (examined: Examined) => Finding[] | undefined;
 
 /** Recomputes what the checks compare. */
-export function examine(bundle: Bundle, premises: Premises): Examined {
-  const { trust, crypto, chains } = premises;
+export function examine(bundle: Bundle, input: VerifierInput): Examined {
+  const { trust, crypto, chains } = input;
   const chain = chainOf(bundle, chains);
   const { algorandAddress, pqPublicKey } = bundle.attestor;
   const ledger = trustedLedger(trust);
   const key = identify(trust, pqPublicKey);
   return {
-    ...premises,
+    ...input,
     bundle,
     chain,
     ledger,
@@ -66,16 +66,16 @@ function recompute<T extends object>(base64: string, read: (bytes: Uint8Array) =
   return { bytes, hashSha256: toHex(sha256(bytes)), ...(unlessMalformed(() => read(bytes)) as Partial<T>) };
 }
 
-function readNote(text: string): Note | FormatError {
+function readNote(text: string): Note | ProofError {
   try {
     return parseNote(text);
   } catch (error) {
-    if (error instanceof FormatError) return error;
+    if (isProofError(error, "format")) return error;
     throw error;
   }
 }
 
-/** Every offline check but `schema`, without which there is nothing to check. */
+/** Every offline check except `schema`, which comes before them. */
 export const OFFLINE_CHECKS = {
   keyTrust: ({ judgement }) => judgement?.findings,
 
@@ -110,9 +110,9 @@ export const OFFLINE_CHECKS = {
     return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
   },
 
-  /** Every member of the note against what was recomputed; `p` alone stands for something that no bundle holds. */
+  /** Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. */
   note({ bundle, chain: { levels }, key, ledger, note, source, block }) {
-    if (note instanceof FormatError) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
+    if (isProofError(note, "format")) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
     const kind = "block" in bundle ? "block" : "transaction";
     if ("k" in note || (kind === "block") !== "b" in note)
       return [{ pointer: "/attest/note", message: `not the note of a ${kind}` }];
@@ -142,7 +142,7 @@ function unlessMalformed<T>(compute: () => T): T | undefined {
   try {
     return compute();
   } catch (error) {
-    if (error instanceof DecodeError) return undefined;
+    if (isProofError(error, "malformed")) return undefined;
     throw error;
   }
 }

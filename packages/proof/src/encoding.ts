@@ -1,14 +1,11 @@
 /// <reference lib="esnext.typedarrays" />
+
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { malformed } from "./errors.ts";
 
 // The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work where it has them,
 // `atob` and `btoa` where it is older; what is added here is strictness. In a signed format each byte string has exactly
 // one spelling, so a second one is an error.
-
-/** A text that is not the one spelling of any bytes, or bytes that do not parse. */
-export class DecodeError extends Error {
-  override readonly name = "DecodeError";
-}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -20,13 +17,13 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 
 /**
  * The text of UTF-8 bytes, byte order mark kept.
- * @throws DecodeError when the bytes are not UTF-8 (RFC 3629).
+ * @throws ProofError `malformed` when the bytes are not UTF-8 (RFC 3629).
  */
 export function fromUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch (cause) {
-    throw new DecodeError("not UTF-8", { cause });
+    throw malformed("not UTF-8", cause);
   }
 }
 
@@ -37,10 +34,10 @@ export function toHex(bytes: Uint8Array): string {
 
 /**
  * Bytes of lower-case hex without a prefix.
- * @throws DecodeError on upper case, an odd length or any other character.
+ * @throws ProofError `malformed` on upper case, an odd length or any other character.
  */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
-  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new DecodeError("not lower-case hex");
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw malformed("not lower-case hex");
   return hexToBytes(text) as Uint8Array<ArrayBuffer>;
 }
 
@@ -51,12 +48,12 @@ export function toBase64(bytes: Uint8Array): string {
 
 /**
  * Bytes of canonical standard base64: padded, no white space, unused bits zero (RFC 4648 sections 3.5 and 4).
- * @throws DecodeError on any other spelling.
+ * @throws ProofError `malformed` on any other spelling.
  */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text, "base64");
   // The platform's decoder skips ASCII white space, which shows in the length.
-  if (text.length !== 4 * Math.ceil(bytes.length / 3)) throw new DecodeError("not canonical base64");
+  if (text.length !== 4 * Math.ceil(bytes.length / 3)) throw malformed("not canonical base64");
   return bytes;
 }
 
@@ -68,11 +65,11 @@ export function toBase64Url(bytes: Uint8Array): string {
 
 /**
  * Bytes of canonical base64url without padding.
- * @throws DecodeError on padding, white space, non-zero unused bits or a foreign character.
+ * @throws ProofError `malformed` on padding, white space, non-zero unused bits or a foreign character.
  */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text + "=".repeat(-text.length & 3), "base64url");
-  if (text.length !== Math.ceil((bytes.length * 4) / 3)) throw new DecodeError("not canonical base64url");
+  if (text.length !== Math.ceil((bytes.length * 4) / 3)) throw malformed("not canonical base64url");
   return bytes;
 }
 
@@ -82,16 +79,16 @@ function decodeBase64(padded: string, alphabet: "base64" | "base64url"): Uint8Ar
       return Uint8Array.fromBase64(padded, { alphabet, lastChunkHandling: "strict" });
     return decodeByAtob(padded, alphabet);
   } catch (cause) {
-    throw new DecodeError(`not canonical ${alphabet}`, { cause });
+    throw malformed(`not canonical ${alphabet}`, cause);
   }
 }
 
 function decodeByAtob(padded: string, alphabet: "base64" | "base64url"): Uint8Array<ArrayBuffer> {
-  if (alphabet === "base64url" && /[+/]/.test(padded)) throw new DecodeError("the other alphabet");
+  if (alphabet === "base64url" && /[+/]/.test(padded)) throw malformed("the other alphabet");
   const standard = alphabet === "base64" ? padded : padded.replaceAll("-", "+").replaceAll("_", "/");
   const binary = atob(standard);
   // atob forgives missing padding, white space and unused bits, which all show here.
-  if (btoa(binary) !== standard) throw new DecodeError("another spelling");
+  if (btoa(binary) !== standard) throw malformed("another spelling");
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
@@ -120,7 +117,7 @@ export function toBase32(bytes: Uint8Array): string {
 
 /**
  * Bytes of canonical upper-case base32 without padding.
- * @throws DecodeError on a foreign character, an impossible length or non-zero unused bits.
+ * @throws ProofError `malformed` on a foreign character, an impossible length or non-zero unused bits.
  */
 export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
@@ -129,7 +126,7 @@ export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (let index = 0; index < text.length; index++) {
     const value = BASE32_VALUE[text.charCodeAt(index)] ?? NOT_BASE32;
-    if (value === NOT_BASE32) throw new DecodeError("not base32");
+    if (value === NOT_BASE32) throw malformed("not base32");
     pending = (pending << 5) | value;
     bits += 5;
     if (bits >= 8) {
@@ -138,7 +135,7 @@ export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
       pending &= (1 << bits) - 1;
     }
   }
-  if (pending !== 0 || bits >= 5) throw new DecodeError("not canonical base32");
+  if (pending !== 0 || bits >= 5) throw malformed("not canonical base32");
   return bytes;
 }
 

@@ -3,7 +3,7 @@ import { testHistory } from "../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../test/bundles/takeover.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { toBase64, toHex, utf8 } from "./encoding.ts";
-import { FormatError } from "./format.ts";
+import { isProofError } from "./errors.ts";
 import { checkKeyNotes, keyNotePrefix, keyRevocationHash, type RecordedNote, requireContinuation } from "./keys.ts";
 import { encodeNote } from "./note.ts";
 import { type KeyEntry, type KeyHistory, keyEntryHash, parseKeyHistory } from "./trust.ts";
@@ -41,7 +41,7 @@ describe("requireContinuation", () => {
     try {
       requireContinuation(known, fresh);
     } catch (error) {
-      if (error instanceof FormatError) return error.pointer;
+      if (isProofError(error, "format")) return error.pointer;
       throw error;
     }
     return undefined;
@@ -95,7 +95,7 @@ describe("a history by itself", () => {
     try {
       return parseKeyHistory(JSON.parse(JSON.stringify(history)), nativeCrypto) !== undefined;
     } catch (error) {
-      if (error instanceof FormatError) return false;
+      if (isProofError(error, "format")) return false;
       throw error;
     }
   };

@@ -1,48 +1,45 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { canonicalBytes } from "./canonical.ts";
 import type { Finding } from "./chain-format.ts";
 import { toHex } from "./encoding.ts";
-import { FormatError } from "./format.ts";
-import { childPointer } from "./json.ts";
+import { formatError, isProofError } from "./errors.ts";
+import { canonicalBytes } from "./json/canonical.ts";
+import { childPointer } from "./json/parse.ts";
 import { encodeNote, parseNote } from "./note.ts";
 import { accountOf, type KeyEntry, type KeyHistory, keyEntryHash } from "./trust.ts";
 
 /** A transaction of the ledger that carries a note. */
 export type RecordedNote = { txid: string; round: number; sender: string; note: string };
 
-/** K of the note by which a key is withdrawn: SHA-256 in hex of RFC 8785 of its entry, `revokedRound` now among it. */
+/** The `k` of the note that revokes a key: SHA-256 in hex of RFC 8785 of its entry with `revokedRound`. */
 export function keyRevocationHash(entry: KeyEntry & { revokedRound: number }): string {
   const { endorsement: _endorsement, untilRound: _untilRound, ...withdrawn } = entry;
   return toHex(sha256(canonicalBytes(withdrawn)));
 }
 
-/** How every key note on a ledger begins, and no other note: by this an indexer finds them. @param ledger CAIP-2 */
+/** The prefix of every key note on a ledger, and of no other note: for an indexer's search. @param ledger CAIP-2 */
 export function keyNotePrefix(ledger: string): string {
   return encodeNote({ g: ledger, k: "" }).slice(0, -'"}'.length);
 }
 
 /**
- * Holds a key history against an earlier copy of it. A history is only ever added to: this finds what no history by
- * itself can show, an altered first entry, a cut end, a revocation that was taken back.
+ * Checks that a key history continues an earlier copy. A history is append-only: this finds what a history by itself
+ * cannot show: an altered first entry, a cut end, a revocation that was taken back.
  *
  * @param known from an earlier time, as `parseKeyHistory` gave it
  * @param fresh likewise
- * @throws FormatError pointing into `fresh`
+ * @throws ProofError `format` pointing into `fresh`
  */
 export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void {
-  if (fresh.ledger !== known.ledger) throw new FormatError("/ledger", `was ${known.ledger} before`);
+  if (fresh.ledger !== known.ledger) throw formatError("/ledger", `was ${known.ledger} before`);
   known.keys.forEach((before, index) => {
     const pointer = childPointer("/keys", index);
     const now = fresh.keys[index];
-    if (now === undefined) throw new FormatError(pointer, `the key ${before.kid}, known before, is gone`);
-    if (now.kid !== before.kid) throw new FormatError(pointer, `was the key ${before.kid} before`);
+    if (now === undefined) throw formatError(pointer, `the key ${before.kid}, known before, is gone`);
+    if (now.kid !== before.kid) throw formatError(pointer, `was the key ${before.kid} before`);
     // The rest of an entry never changes; `untilRound` follows from the next one.
-    if (keyEntryHash(now) !== keyEntryHash(before)) throw new FormatError(pointer, "is not the entry known before");
+    if (keyEntryHash(now) !== keyEntryHash(before)) throw formatError(pointer, "is not the entry known before");
     if (before.revokedRound !== undefined && now.revokedRound !== before.revokedRound)
-      throw new FormatError(
-        `${pointer}/revokedRound`,
-        `the key was revoked from round ${before.revokedRound} on before`,
-      );
+      throw formatError(`${pointer}/revokedRound`, `the key was revoked from round ${before.revokedRound} on before`);
   });
 }
 
@@ -99,7 +96,7 @@ function keyNoteHash(text: string, ledger: string): string | undefined {
     const note = parseNote(text);
     return "k" in note && note.g === ledger ? note.k : undefined;
   } catch (error) {
-    if (error instanceof FormatError) return undefined;
+    if (isProofError(error, "format")) return undefined;
     throw error;
   }
 }

@@ -1,18 +1,18 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { canonicalize } from "./canonical.ts";
 import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
+import { formatError } from "./errors.ts";
+import { canonicalize } from "./json/canonical.ts";
 import {
   BASE64URL_16_BYTES,
   BASE64URL_32_BYTES,
   CAIP2,
-  FormatError,
   HEX_32_BYTES,
   readInteger,
   readMembers,
   readString,
-} from "./format.ts";
-import { type JsonValue, parseJson } from "./json.ts";
+} from "./json/members.ts";
+import { type JsonValue, parseJson } from "./json/parse.ts";
 
 type SubjectNote = {
   /** Attestor: base64url SHA-256 of the raw ML-DSA-65 public key. */
@@ -33,7 +33,7 @@ export type TransactionNote = SubjectNote & {
   t: string;
 };
 
-/** Of a block, and of the block in which an inclusion is proven. */
+/** For a block, and for the block in which an inclusion is proven. */
 export type BlockNote = SubjectNote & {
   /** Block hash. */
   b: string;
@@ -41,11 +41,11 @@ export type BlockNote = SubjectNote & {
   n: number;
 };
 
-/** Announces an attestor's next key. */
+/** Announces an attestor's next key, or a revocation. */
 export type KeyNote = {
   /** Ledger on which the note stands, CAIP-2. */
   g: string;
-  /** Hex SHA-256 of the key entry's endorsed bytes: see `keyEntryBytes`. */
+  /** See `keyEntryHash` and `keyRevocationHash`. */
   k: string;
 };
 
@@ -54,7 +54,7 @@ export type Note = TransactionNote | BlockNote | KeyNote;
 /** ARC-2: `<dapp name>:<format><data>`, the format `j` being JSON. */
 const PREFIX = "attestd/v1:j";
 /** The ledger's own limit on a transaction's note, in bytes. */
-export const MAX_NOTE_LENGTH = 1024;
+export const MAX_NOTE_BYTES = 1024;
 
 /** The text of a note: ARC-2, canonical JSON. Its UTF-8 is the transaction's note field. */
 export function encodeNote(note: Note): string {
@@ -63,13 +63,13 @@ export function encodeNote(note: Note): string {
 
 /**
  * Reads a note and requires the one spelling that `encodeNote` gives.
- * @throws FormatError whose pointer leads into the note's JSON; `""` where the note as a whole is at fault.
+ * @throws ProofError `format` whose pointer leads into the note's JSON; `""` where the note as a whole is at fault.
  */
 export function parseNote(text: string): Note {
-  if (utf8(text).length > MAX_NOTE_LENGTH) throw new FormatError("", `longer than ${MAX_NOTE_LENGTH} bytes`);
-  if (!text.startsWith(PREFIX)) throw new FormatError("", `does not begin with ${PREFIX}`);
+  if (utf8(text).length > MAX_NOTE_BYTES) throw formatError("", `longer than ${MAX_NOTE_BYTES} bytes`);
+  if (!text.startsWith(PREFIX)) throw formatError("", `does not begin with ${PREFIX}`);
   const note = readNote(parseNoteJson(text.slice(PREFIX.length)));
-  if (encodeNote(note) !== text) throw new FormatError("", "not canonical: members sorted, no white space");
+  if (encodeNote(note) !== text) throw formatError("", "not canonical: members sorted, no white space");
   return note;
 }
 
@@ -77,7 +77,7 @@ function parseNoteJson(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (cause) {
-    throw new FormatError("", `not JSON: ${(cause as Error).message}`);
+    throw formatError("", `not JSON: ${(cause as Error).message}`);
   }
 }
 
@@ -115,7 +115,7 @@ function readChain(value: unknown, pointer: string): string {
 }
 
 const LEVEL = /^(?:included|safe|finalized)$/;
-/** Which spelling an id must have is up to its chain; here it only has to be an id. */
+/** The chain decides how an id is spelled; a note only requires that it is one. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
 
 /**

@@ -4,7 +4,7 @@ import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { signingBytes } from "./bundle.ts";
 import { fromBase64, toBase64, toBase64Url, utf8 } from "./encoding.ts";
-import { FormatError } from "./format.ts";
+import { isProofError } from "./errors.ts";
 import { type PaymentReceipt, receiptSigningInput, verifyPaymentReceipt } from "./payment-receipt.ts";
 import { jwk, keyEntryBytes } from "./trust.ts";
 import { verify } from "./verify.ts";
@@ -31,7 +31,7 @@ function refusal(jws: string, keys = [pqPublicKey]): string {
   try {
     verifyPaymentReceipt(jws, keys, nativeCrypto);
   } catch (error) {
-    if (error instanceof FormatError) return error.pointer;
+    if (isProofError(error, "format")) return error.pointer;
     throw error;
   }
   throw new Error("taken");

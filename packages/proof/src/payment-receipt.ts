@@ -1,20 +1,13 @@
-import { canonicalize } from "./canonical.ts";
 import { fromBase64, fromBase64Url, toBase64Url, utf8 } from "./encoding.ts";
-import {
-  BASE64URL_32_BYTES,
-  CAIP2,
-  FormatError,
-  readConstant,
-  readInteger,
-  readMembers,
-  readString,
-} from "./format.ts";
-import { parseJson } from "./json.ts";
+import { formatError } from "./errors.ts";
+import { canonicalize } from "./json/canonical.ts";
+import { BASE64URL_32_BYTES, CAIP2, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
+import { parseJson } from "./json/parse.ts";
 import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
 import { keyId } from "./trust.ts";
 
 /**
- * The attestor's word that it was paid and has delivered: payload of a receipt of the x402 extension `offer-receipt`
+ * The attestor's statement that it was paid and has delivered: payload of a receipt of the x402 extension `offer-receipt`
  * (version 1, section 5.2), and the `type` that everything but a ProofBundle has which the key signs.
  */
 export type PaymentReceipt = {
@@ -33,7 +26,7 @@ export type PaymentReceipt = {
 };
 
 /**
- * What a receipt's signature is over: the JWS signing input (RFC 7515 section 5.1).
+ * The text that a receipt's signature covers: the JWS signing input (RFC 7515 section 5.1).
  *
  * It begins with the base64url of `{`, the letter e, and every other message that the key signs is canonical JSON, which
  * begins with `{` itself: no signature of one kind is one of the other.
@@ -51,7 +44,7 @@ export function receiptSigningInput(receipt: PaymentReceipt, kid: string): strin
  *
  * @param jws as it is in `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE
  * @param pqPublicKeys the keys that may have signed it, raw, base64: of a history, or of the bundle that was paid for
- * @throws FormatError when it is not of this form, or signed by none of the keys
+ * @throws ProofError `format` when it is not of this form, or signed by none of the keys
  */
 export function verifyPaymentReceipt(
   jws: string,
@@ -59,15 +52,15 @@ export function verifyPaymentReceipt(
   crypto: Pick<Crypto, "mldsa65"> = nobleCrypto,
 ): PaymentReceipt {
   const [header = "", payload = "", signature = "", ...rest] = jws.split(".");
-  if (rest.length > 0) throw new FormatError("", "must be a compact JWS: three parts");
+  if (rest.length > 0) throw formatError("", "must be a compact JWS: three parts");
   const { kid, alg } = readMembers(decodeJson(header, "/header"), "/header", ["alg", "kid"]);
   readConstant(alg, "/header/alg", "ML-DSA-65");
   readString(kid, "/header/kid", "base64url of 32 bytes", BASE64URL_32_BYTES);
   const receipt = readReceipt(decodeJson(payload, "/payload"));
   const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
-  if (!publicKey) throw new FormatError("/header/kid", "is of no key that is trusted here");
+  if (!publicKey) throw formatError("/header/kid", "is of no key that is trusted here");
   const signed = verifySignature(publicKey, utf8(`${header}.${payload}`), decode(signature, "/signature"), crypto);
-  if (!signed) throw new FormatError("/signature", "is not the key's");
+  if (!signed) throw formatError("/signature", "is not the key's");
   return receipt;
 }
 
@@ -85,7 +78,7 @@ function readReceipt(value: unknown): PaymentReceipt {
   };
 }
 
-/** Of no more characters than everybody has to take (RFC 9110 section 4.1): of hosts in marks some read 1 MB for minutes. */
+/** At most as long as every recipient must support (RFC 9110 section 4.1): some parsers take minutes for a 1 MB host. */
 function isUrl(text: string): boolean {
   return text.length <= 8000 && URL.canParse(text);
 }
@@ -98,7 +91,7 @@ function decode(part: string, pointer: string): Uint8Array {
   try {
     return fromBase64Url(part);
   } catch {
-    throw new FormatError(pointer, "must be base64url");
+    throw formatError(pointer, "must be base64url");
   }
 }
 
@@ -107,6 +100,6 @@ function decodeJson(part: string, pointer: string): unknown {
   try {
     return parseJson(bytes);
   } catch {
-    throw new FormatError(pointer, "must be JSON");
+    throw formatError(pointer, "must be JSON");
   }
 }

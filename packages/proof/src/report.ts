@@ -22,7 +22,7 @@ export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 export type Failure = { check: CheckName } & Finding;
 
 export type VerifyReport = {
-  /** Every offline check of the type passed, and none failed. */
+  /** Every offline check of the type passed, and no online check failed. */
   verified: boolean;
   type: BundleType;
   /** The checks of the type, in their order. */
@@ -32,26 +32,26 @@ export type VerifyReport = {
    * the commitment; else `not_checked`. It decides nothing.
    */
   lightHeader?: Exclude<CheckResult, "fail">;
-  /** Of an inclusion with a receipt, where `inclusion` passed: what became of the transaction. */
+  /** The transaction's outcome, where a receipt is in the bundle and `inclusion` passed. */
   receipt?: { status: ReceiptStatus };
   /**
-   * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. By the word of whoever asked the ledger, where
-   * `chainAttest` passed; a bundle names a round and no time.
+   * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. From the online check `chainAttest`, where it
+   * passed: a bundle states a round and no time.
    */
   recordedAt?: string;
-  /** Who signed it, as far as the bundle could be read. */
+  /** The signer, as far as the bundle could be read. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];
   failures: Failure[];
 };
 
 /**
- * What a report comes down to. `unknown`: unchanged, but signed by no one whom the verifier believes, which is no failure
- * of the bundle. `revoked`: unchanged, but its key was withdrawn.
+ * The conclusion of a report. `unknown`: intact, but signed with a key that the verifier does not trust, which is no fault
+ * of the bundle. `revoked`: intact, but its key was revoked.
  */
 export type Conclusion = "verified" | "warning" | "unknown" | "revoked" | "failed";
 
-/** One word for a report, whoever shows it to people; nothing is judged again here. */
+/** Sums up a report for display; it judges nothing again. */
 export function conclusionOf({ verified, warnings, attestor, failures }: VerifyReport): Conclusion {
   if (verified) return warnings.length > 0 ? "warning" : "verified";
   const { status } = attestor;

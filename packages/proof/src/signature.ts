@@ -16,7 +16,7 @@ export interface Crypto {
   };
 }
 
-/** The default: audited JavaScript, the same everywhere. */
+/** The default: noble's JavaScript, the same everywhere. `@noble/post-quantum` has not been audited independently yet. */
 export const nobleCrypto: Crypto = {
   keccak256: keccak_256,
   mldsa65: { verify: (publicKey, message, signature) => ml_dsa65.verify(signature, message, publicKey) },

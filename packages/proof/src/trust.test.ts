@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { nativeAttestor, nativeCrypto } from "../test/native-crypto.ts";
 import { fromBase64, toBase64 } from "./encoding.ts";
-import { FormatError } from "./format.ts";
+import { isProofError, type ProofError } from "./errors.ts";
 import {
   judgeKey,
   jwk,
@@ -31,11 +31,11 @@ function altered(index: number, change: Partial<Record<keyof KeyEntry, unknown>>
   return JSON.parse(JSON.stringify({ ...history, keys }));
 }
 
-function refusal(value: unknown): FormatError {
+function refusal(value: unknown): ProofError {
   try {
     parseKeyHistory(value, nativeCrypto);
   } catch (error) {
-    if (error instanceof FormatError) return error;
+    if (isProofError(error, "format")) return error;
     throw error;
   }
   throw new Error("taken");

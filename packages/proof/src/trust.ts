@@ -1,19 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./algorand/network.ts";
 import { readAddress } from "./bundle.ts";
-import { canonicalBytes } from "./canonical.ts";
 import type { Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
-import {
-  BASE64URL_32_BYTES,
-  FormatError,
-  readBase64,
-  readConstant,
-  readInteger,
-  readMembers,
-  readString,
-} from "./format.ts";
-import { childPointer, jsonValue } from "./json.ts";
+import { formatError } from "./errors.ts";
+import { canonicalBytes } from "./json/canonical.ts";
+import { BASE64URL_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
+import { childPointer, jsonValue } from "./json/parse.ts";
 import type { KeyStatus } from "./report.ts";
 import {
   type Crypto,
@@ -23,7 +16,7 @@ import {
   verifySignature,
 } from "./signature.ts";
 
-/** One key of an attestor, and the rounds for which it speaks. */
+/** One key of an attestor, and the rounds for which it is valid. */
 export type KeyEntry = {
   type: "attestor-key";
   version: 1;
@@ -40,7 +33,7 @@ export type KeyEntry = {
   fromRound: number;
   /** First round that is no longer the key's: the `fromRound` of its successor. */
   untilRound?: number;
-  /** From this round on nothing by this key counts; before it, only what the ledger itself shows. */
+  /** From this round on no signature of this key counts; before it, only records that the ledger itself shows. */
   revokedRound?: number;
   /** ML-DSA-65 by the key before it over `keyEntryBytes`, base64. The first key has none. */
   endorsement?: string;
@@ -61,7 +54,7 @@ export type PinnedKeys = {
   ledger?: string;
 };
 
-/** In whom a verifier believes. */
+/** The keys that a verifier trusts. */
 export type Trust = KeyHistory | PinnedKeys;
 
 /** Public key as a JSON Web Key of type AKP (RFC 9964), named by its RFC 7638 thumbprint. */
@@ -103,7 +96,7 @@ export function identify(trust: Trust | undefined, pqPublicKey: string): KeyIden
   return known ?? keyIdentity(fromBase64(pqPublicKey));
 }
 
-/** Whether a key may have signed what it did, and what speaks against it: nothing, where it may. */
+/** The standing of a bundle's key, and what is wrong with its use here. */
 export type KeyJudgement = { status: KeyStatus; findings: Finding[] };
 
 /**
@@ -144,35 +137,34 @@ function statusOf(entry: KeyEntry): KeyStatus {
   return entry.untilRound !== undefined ? "retired" : "current";
 }
 
-/** Whether the revocation is all that speaks against a key, so that the ledger's own word on the round can clear it. */
+/** Whether the revocation is the only finding against a key, so that a round shown by the ledger can clear it. */
 export function failsByRevocationAlone(status: KeyStatus, findings: Finding[]): boolean {
   return status === "revoked" && findings.length === 1 && findings[0]?.pointer === KEY_POINTER;
 }
 
-/** What an endorsement signs, and whose SHA-256 in hex is the key note's `k`: RFC 8785 of the entry at its beginning. */
+/** The bytes that an endorsement signs: RFC 8785 of the entry as first published. */
 export function keyEntryBytes(entry: KeyEntry): Uint8Array<ArrayBuffer> {
   const { endorsement: _endorsement, untilRound: _untilRound, revokedRound: _revokedRound, ...endorsed } = entry;
   return canonicalBytes(endorsed);
 }
 
-/** The key note's `k`. */
+/** The `k` of the note that announces a key: SHA-256 in hex of `keyEntryBytes`. */
 export function keyEntryHash(entry: KeyEntry): string {
   return toHex(sha256(keyEntryBytes(entry)));
 }
 
 /**
- * Reads a key history and holds its keys against each other: every key's two names are its own, every key but the first
- * is endorsed by the one before, all have the first one's account, and spans follow one another without gap or overlap,
- * so that an entry altered, removed or put in between is found. The account is for life: whoever has stolen a key can
- * endorse a successor, but cannot send its note. An entry cut off at the end is found by the open span that a history must end with. What
- * no one endorses, as the first entry's account and every revocation, is held against an earlier copy
- * (`requireContinuation`) or against the ledger (`checkKeyNotes`).
- * @param input text or UTF-8, or a value as `parseJson` gives it
- * @throws FormatError; JsonError for a text
+ * Reads a key history. Every key's two names are recomputed, every key but the first is endorsed by the one before, all
+ * have the first one's account, and their spans follow one another without gap or overlap: this finds an entry that was
+ * altered, removed or inserted, and, since a history ends with an open span, a cut end. The account is for life: a thief
+ * of a key can endorse a successor, but cannot send its note. Nothing endorses the first entry's account and the
+ * revocations: check those against an earlier copy (`requireContinuation`) or the ledger (`checkKeyNotes`).
+ * @param input text or UTF-8, or a value as `parseJson` returns it
+ * @throws ProofError `format`; `json` for a text
  */
 export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> = nobleCrypto): KeyHistory {
   const { version, ledger, keys } = readMembers(jsonValue(input), "", ["version", "ledger", "keys"]);
-  if (!Array.isArray(keys) || keys.length === 0) throw new FormatError("/keys", "must be an array of keys");
+  if (!Array.isArray(keys) || keys.length === 0) throw formatError("/keys", "must be an array of keys");
   const history: KeyHistory = {
     version: readConstant(version, "/version", 1),
     ledger: readString(ledger, "/ledger", "CAIP-2 of an Algorand network", isAlgorandCaip2),
@@ -181,14 +173,11 @@ export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> 
   history.keys.forEach((entry, index) => {
     const pointer = childPointer("/keys", index);
     if (entry.algorandAddress !== accountOf(history))
-      throw new FormatError(
-        `${pointer}/algorandAddress`,
-        "is not the first key's account: an attestor has one for life",
-      );
+      throw formatError(`${pointer}/algorandAddress`, "is not the first key's account: an attestor has one for life");
     checkSuccession(entry, history.keys[index - 1], history.keys[index + 1], pointer, crypto);
   });
   const repeated = history.keys.findIndex((entry, index) => history.keys.findIndex((k) => k.kid === entry.kid) < index);
-  if (repeated !== -1) throw new FormatError(`/keys/${repeated}/kid`, "is in the history already");
+  if (repeated !== -1) throw formatError(`/keys/${repeated}/kid`, "is in the history already");
   return history;
 }
 
@@ -222,8 +211,8 @@ function readKeyEntry(value: unknown, pointer: string): KeyEntry {
     }),
   };
   const own = keyIdentity(fromBase64(entry.pqPublicKey));
-  if (entry.kid !== own.kid) throw new FormatError(at("kid"), "is not the key's thumbprint");
-  if (entry.keySha256 !== own.keySha256) throw new FormatError(at("keySha256"), "is not the key's SHA-256");
+  if (entry.kid !== own.kid) throw formatError(at("kid"), "is not the key's thumbprint");
+  if (entry.keySha256 !== own.keySha256) throw formatError(at("keySha256"), "is not the key's SHA-256");
   return entry;
 }
 
@@ -238,22 +227,22 @@ function checkSuccession(
   crypto: Pick<Crypto, "mldsa65">,
 ): void {
   if (entry.untilRound !== next?.fromRound)
-    throw new FormatError(
+    throw formatError(
       `${pointer}/untilRound`,
       next
         ? "is not where the next key begins: an entry was altered, removed or put between"
         : "no key follows: the end was cut off",
     );
   if (entry.untilRound !== undefined && entry.untilRound <= entry.fromRound)
-    throw new FormatError(`${pointer}/untilRound`, "must be after fromRound");
+    throw formatError(`${pointer}/untilRound`, "must be after fromRound");
   if (previous === undefined) {
     if (entry.endorsement !== undefined)
-      throw new FormatError(`${pointer}/endorsement`, "the first key has none: the one before was removed");
+      throw formatError(`${pointer}/endorsement`, "the first key has none: the one before was removed");
   } else if (entry.endorsement === undefined) {
-    throw new FormatError(`${pointer}/endorsement`, "missing: only the first key has none");
+    throw formatError(`${pointer}/endorsement`, "missing: only the first key has none");
   } else if (
     !verifySignature(fromBase64(previous.pqPublicKey), keyEntryBytes(entry), fromBase64(entry.endorsement), crypto)
   ) {
-    throw new FormatError(`${pointer}/endorsement`, "is not by the key before: one of the two entries was altered");
+    throw formatError(`${pointer}/endorsement`, "is not by the key before: one of the two entries was altered");
   }
 }

@@ -4,19 +4,19 @@ import type { Bundle, BundleType } from "./bundle-types.ts";
 import type { ChainFormat, Finding, ReceiptStatus } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
-import { FormatError } from "./format.ts";
-import { JsonError, jsonValue } from "./json.ts";
+import { formatError, isProofError } from "./errors.ts";
+import { jsonValue } from "./json/parse.ts";
 import type { CheckName, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
 import { failsByRevocationAlone, type Trust } from "./trust.ts";
 
 export type VerifyOptions = {
   /**
-   * Whom the verifier believes: a key history as `parseKeyHistory` gives it, or the kids of keys known from elsewhere.
-   * Without, the signer stays unknown and nothing is verified.
+   * The keys that the verifier trusts: a key history from `parseKeyHistory`, or the kids of keys known from elsewhere.
+   * Without it the signer stays unknown and nothing is verified.
    */
   trust?: Trust | undefined;
-  /** The only type of bundle that is taken; any, unless given. */
+  /** The only type of bundle to accept; any, unless given. */
   type?: BundleType | undefined;
   /** How long ago the trusted key history was fetched, in seconds: a revocation since then does not show. */
   historyAge?: number;
@@ -27,10 +27,10 @@ export type VerifyOptions = {
   crypto?: Crypto;
 };
 
-/** What an online check found: nothing wrong, or what. */
+/** The result of an online check: `pass`, or what is wrong. */
 export type ChainFinding = "pass" | Finding[];
 
-/** The online checks, made by whoever can ask the chains. One that is absent was not made. */
+/** The results of the online checks, from a program that can query the chains. An absent check was not made. */
 export type ChainFindings = {
   chainSource?: ChainFinding;
   chainAttest?: ChainFinding;
@@ -38,10 +38,10 @@ export type ChainFindings = {
   recordedAt?: string;
 };
 
-/** A key history older than this makes a warning: 30 days, in seconds. */
+/** The age in seconds above which a key history gives a warning: 30 days. */
 export const HISTORY_OLD_AFTER = 30 * 24 * 60 * 60;
 
-/** The offline checks of each type of bundle, in their order. `schema` goes before: what it refuses has no contents. */
+/** The offline checks of each type of bundle, in their order. `schema` comes first: what fails it has no contents to check. */
 const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
   "transaction-attestation": ["keyTrust", "signature", "hashPreimage", "transactionId", "note"],
   "block-attestation": ["keyTrust", "signature", "hashPreimage", "blockHash", "note"],
@@ -49,7 +49,7 @@ const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
 };
 const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
 
-/** A misspelt `trust` would otherwise be no trust, and a misspelt `type` any type. */
+/** Any other option is an error: a misspelt `trust` would be no trust, and a misspelt `type` any type. */
 const OPTIONS: readonly string[] = [
   "trust",
   "type",
@@ -60,10 +60,10 @@ const OPTIONS: readonly string[] = [
 ] satisfies (keyof VerifyOptions)[];
 
 /**
- * Verifies a bundle without asking anyone. Every check is made even where an earlier one failed, `schema` aside.
- * @param input a bundle as text or UTF-8, or as `parseJson` gave it
- * @returns look at `verified`, and never at the checks alone: a bundle brings its own key
- * @throws JsonError when a text is no JSON at all, or larger than 2 MiB. What is JSON but can be read in two ways, as
+ * Verifies a bundle offline. Every check is made even if an earlier one failed, except after `schema`.
+ * @param input a bundle as text or UTF-8, or as `parseJson` returned it
+ * @returns rely on `verified`, never on the checks alone: a bundle brings its own key
+ * @throws ProofError `json` when a text is no JSON at all, or larger than 2 MiB. What is JSON but can be read in two ways, as
  *   with duplicate members, fails `schema` instead.
  * @throws TypeError when there is no such option
  * @example
@@ -96,8 +96,8 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
 }
 
 /**
- * The report with what asking the chains has found. A revoked key, whose holder can write any round into a bundle, is
- * believed again where the ledger itself shows the record, in a round before the revocation.
+ * Adds the online findings to a report. A revoked key is trusted again where the ledger itself shows the record in a
+ * round before the revocation: the key's holder can write any round into a bundle, but not into the ledger.
  * @param report of the same bundle, from `verify`
  */
 export function withChain(report: VerifyReport, findings: ChainFindings): VerifyReport {
@@ -116,7 +116,7 @@ export function withChain(report: VerifyReport, findings: ChainFindings): Verify
   return online;
 }
 
-/** Whether the chains are worth asking: no offline check failed that `chainAttest` could not make good. */
+/** Whether online checks can still matter: no offline check failed that `chainAttest` could not clear. */
 export function mayAskChain(report: VerifyReport): boolean {
   return report.failures.every(({ check }) => check === "keyTrust" && awaitsLedger(report));
 }
@@ -126,7 +126,7 @@ function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
   return failsByRevocationAlone(attestor.status, ofKey);
 }
 
-/** What the member `type` of each type of bundle must be. */
+/** The member `type` of each type of bundle, for messages. */
 const TYPE_MEMBER: Record<BundleType, string> = {
   "transaction-attestation": "absent: only bundles of transactions are taken here",
   "block-attestation": '"block-attestation"',
@@ -141,12 +141,12 @@ function readInput(input: unknown, only: BundleType | undefined, chains: readonl
   try {
     const value = jsonValue(input);
     type = only ?? bundleType(value);
-    // Says so, rather than which of its members the other type does not have.
+    // Names the wrong type, instead of the members that the other type does not have.
     if (typeof value === "object" && value !== null && bundleType(value) !== type)
-      throw new FormatError("/type", `must be ${TYPE_MEMBER[type]}`);
+      throw formatError("/type", `must be ${TYPE_MEMBER[type]}`);
     return { type, bundle: readBundle(value, type, chains) };
   } catch (error) {
-    if (!(error instanceof FormatError || (error instanceof JsonError && error.isAmbiguous))) throw error;
+    if (!(isProofError(error, "format") || (isProofError(error, "json") && error.isAmbiguous))) throw error;
     return { type, finding: { pointer: error.pointer, message: error.message } };
   }
 }

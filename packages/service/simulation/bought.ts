@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { type Note, parseNote } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type Note, parseNote } from "@attestd/proof/note";
 import type { Call } from "../src/calls/call.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 

@@ -1,4 +1,4 @@
-import { encodeMsgpack, structMap } from "@attestd/proof/algorand/msgpack";
+import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { toBase64, utf8 } from "@attestd/proof/encoding";
 import type { Attempt, Submission, Window } from "../src/ledger/ledger.ts";
 import type { Faults } from "./faults.ts";

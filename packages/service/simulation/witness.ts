@@ -1,4 +1,5 @@
-import { parseNote, paymentCommitment } from "@attestd/proof/note";
+import { parseNote } from "@attestd/proof";
+import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest } from "../src/calls/machine.ts";
 import { judgeBundle, judgeNote } from "./bought.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "@attestd/proof/excerpt";
+import { excerpt } from "@attestd/proof/text";
 
 /** Every problem: the stable code, its HTTP status, its title, and what the caller should do. */
 export const PROBLEMS = {

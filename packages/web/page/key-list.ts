@@ -1,4 +1,5 @@
-import { ALGORAND_MAINNET, type KeyHistory, utf8 } from "@attestd/proof";
+import { ALGORAND_MAINNET, type KeyHistory } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
 import { breakBetween, type KeyList } from "../src/trust-basis.ts";
 import type { Judging } from "./judging.ts";
 import type { Storage } from "./storage.ts";

@@ -1,19 +1,17 @@
 import { isUsdc } from "@attestd/client/rails";
+import { ALGORAND_MAINNET } from "@attestd/proof";
 import {
-  ALGORAND_MAINNET,
   algorandCaip2,
   decodeTransaction,
   encodeAddress,
-  fromUtf8,
   getBytes,
   getInteger,
   getString,
   type MsgpackMap,
   type MsgpackValue,
   RawString,
-  toBase64,
-  toHex,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { fromUtf8, toBase64, toHex } from "@attestd/proof/encoding";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 
 /**
  * Formats an amount in a token's smallest units.

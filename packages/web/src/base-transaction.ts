@@ -1,5 +1,6 @@
 import { isUsdc } from "@attestd/client/rails";
-import { type BaseTransaction, decodeBaseTransaction, type RlpItem, toHex } from "@attestd/proof";
+import { type BaseTransaction, decodeBaseTransaction, type RlpItem } from "@attestd/proof/base";
+import { toHex } from "@attestd/proof/encoding";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 

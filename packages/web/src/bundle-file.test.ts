@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
-import { type KeyEntry, utf8, verify } from "@attestd/proof";
+import { type KeyEntry, verify } from "@attestd/proof";
+import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "../../../test/bundles/bundles.ts";

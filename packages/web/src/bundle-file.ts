@@ -1,4 +1,6 @@
-import { fromUtf8, type JsonValue, parseJson, utf8 } from "@attestd/proof";
+import { parseJson } from "@attestd/proof";
+import { fromUtf8, utf8 } from "@attestd/proof/encoding";
+import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 
 /** The contents of a file. */
@@ -30,7 +32,7 @@ const MAX_CARRIED = 16;
 
 /**
  * Finds the bundle in a file: the file itself, a PDF's attachment, or an SVG's metadata.
- * @throws JsonError for a file that is neither a certificate nor JSON
+ * @throws ProofError `json` for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
   if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes, MAX_BUNDLE_BYTES), "pdf");
@@ -57,7 +59,7 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
 /** A certificate's making, not yet parsed. */
 type Making = { kind: "making"; bytes: Uint8Array };
 
-/** @throws JsonError */
+/** @throws ProofError `json` */
 function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileContents | Making {
   let value: JsonValue;
   try {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { fromBase64, fromHex } from "@attestd/proof";
+import { fromBase64, fromHex } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { testBaseBlock, testBlockBundle, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";

@@ -1,4 +1,5 @@
-import { type Bundle, type ChainFormat, chainOf, fromBase64 } from "@attestd/proof";
+import { type Bundle, type ChainFormat, chainOf } from "@attestd/proof";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
 import type { Description } from "./fields.ts";

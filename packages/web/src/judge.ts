@@ -1,4 +1,4 @@
-import { JsonError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
+import { isProofError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
 import { type BundleInFile, readFileContents } from "./bundle-file.ts";
 import { judgeCertificate } from "./certificate/certificate.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
@@ -55,7 +55,7 @@ export function certificateIn(
 }
 
 function reason(error: unknown, size: number): string {
-  if (!(error instanceof JsonError)) return UNREADABLE.badKeys((error as Error).message);
-  if (error.code === "encoding") return UNREADABLE.notText;
-  return error.code === "too_large" ? UNREADABLE.tooLarge(size) : UNREADABLE.notJson(error.line);
+  if (!isProofError(error, "json")) return UNREADABLE.badKeys((error as Error).message);
+  if (error.fault === "encoding") return UNREADABLE.notText;
+  return error.fault === "too_large" ? UNREADABLE.tooLarge(size) : UNREADABLE.notJson(error.line ?? 1);
 }

@@ -1,5 +1,5 @@
 import { type Bundle, bundleId } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 
 /**
  * A certificate's QR code identifies its bundle by two ids: `S`, the bundle's id, is a commitment to its bytes; `T`, the

@@ -1,4 +1,4 @@
-import { FormatError, type KeyHistory, requireContinuation, type Trust } from "@attestd/proof";
+import { isProofError, type KeyHistory, requireContinuation, type Trust } from "@attestd/proof";
 import { hostOf, printable } from "./printable.ts";
 import { RESTS_ON } from "./words.ts";
 
@@ -63,7 +63,7 @@ export function breakBetween(earlier: KeyHistory, later: KeyHistory): string | u
     requireContinuation(earlier, later);
     return undefined;
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
+    if (!isProofError(error, "format")) throw error;
     return error.message;
   }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
 import { unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { keyId } from "@attestd/proof";
+import { keyId } from "@attestd/proof/attestor";
 import algosdk from "algosdk";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode } from "../failure.ts";

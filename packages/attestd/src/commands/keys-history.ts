@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import {
   checkKeyNotes,
-  FormatError,
-  JsonError,
+  isProofError,
   type KeyEntry,
   type KeyHistory,
   parseJson,
   parseKeyHistory,
   requireContinuation,
 } from "@attestd/proof";
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 import { hostOf } from "@attestd/web/printable";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
@@ -91,7 +90,7 @@ function held(value: unknown, from: string): KeyHistory {
   try {
     return parseKeyHistory(value instanceof Uint8Array ? parseJson(value) : value);
   } catch (error) {
-    if (error instanceof JsonError)
+    if (isProofError(error, "json"))
       throw new Failure(EXIT.unreadable, `${from} gives no key history`, [fault(error)], error);
     throw refused(from, [fault(error)], error);
   }
@@ -136,7 +135,7 @@ async function saveHistory(history: KeyHistory, from: string, path: string): Pro
     try {
       requireContinuation(trust, history);
     } catch (error) {
-      if (!(error instanceof FormatError)) throw error;
+      if (!isProofError(error, "format")) throw error;
       throw refused(from, [`It does not continue the one in ${path}, which is left as it is.`, fault(error)], error);
     }
   }

@@ -1,5 +1,6 @@
 import { sha512_256 } from "@noble/hashes/sha2.js";
-import { concatBytes, DecodeError, toBase32, utf8 } from "../encoding.ts";
+import { concatBytes, toBase32, utf8 } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import { decodeMsgpackMap, encodeMsgpack, getInteger, getMap, type MsgpackMap } from "./msgpack.ts";
 
 const BH = utf8("BH");
@@ -17,12 +18,12 @@ export interface AlgorandBlock {
 
 /**
  * Takes apart `{block, cert}` as algod answers `GET /v2/blocks/{round}?format=msgpack`.
- * @throws DecodeError when it has another shape.
+ * @throws ProofError `malformed` when it has another shape.
  */
 export function splitBlock(bytes: Uint8Array): AlgorandBlock {
   const answer = decodeMsgpackMap(bytes);
   const block = getMap(answer, "block");
-  if (block === undefined) throw new DecodeError("block answer has no block");
+  if (block === undefined) throw malformed("block answer has no block");
   const header = new Map(block);
   header.delete("txns");
   return { header, headerBytes: encodeMsgpack(header), transactions: payset(block), cert: getMap(answer, "cert") };
@@ -30,10 +31,10 @@ export function splitBlock(bytes: Uint8Array): AlgorandBlock {
 
 function payset(block: MsgpackMap): MsgpackMap[] {
   const entries = block.get("txns") ?? [];
-  if (!Array.isArray(entries)) throw new DecodeError("block's txns is not an array");
+  if (!Array.isArray(entries)) throw malformed("block's txns is not an array");
   return entries.map((entry) => {
     if (entry instanceof Map) return entry;
-    throw new DecodeError("block entry is not a map");
+    throw malformed("block entry is not a map");
   });
 }
 
@@ -47,9 +48,9 @@ export function blockHash(headerBytes: Uint8Array): string {
   return toBase32(headerDigest(headerBytes));
 }
 
-/** A header's round (`rnd`, absent in block 0). @throws DecodeError when it exceeds 2^53 - 1. */
+/** A header's round (`rnd`, absent in block 0). @throws ProofError `malformed` when it exceeds 2^53 - 1. */
 export function headerRound(header: MsgpackMap): number {
   const round = Number(getInteger(header, "rnd"));
-  if (!Number.isSafeInteger(round)) throw new DecodeError("header's round is not a safe integer");
+  if (!Number.isSafeInteger(round)) throw malformed("header's round is not a safe integer");
   return round;
 }

@@ -1,6 +1,7 @@
 import type { ChainFormat, Finding } from "../chain-format.ts";
-import { DecodeError, fromBase64 } from "../encoding.ts";
-import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../format.ts";
+import { fromBase64 } from "../encoding.ts";
+import { malformed } from "../errors.ts";
+import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../json/members.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
 import { decodeMsgpackMap, getBytes, isCanonicalMsgpack, type MsgpackMap } from "./msgpack.ts";
@@ -25,7 +26,7 @@ export type AlgorandInclusion = {
   lightHeader?: LightHeaderProof;
 };
 
-/** The way from an Algorand header to the commitment of a state proof. */
+/** The path from an Algorand header to the commitment of a state proof. */
 export type LightHeaderProof = {
   /** Place of the round in its interval, from 0. */
   index: number;
@@ -86,16 +87,16 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   commitment: ({ lightHeader }) => lightHeader?.commitment,
 };
 
-/** @throws DecodeError when the bytes are not canonical msgpack of a map with a round and no other than a 32-byte `gh` */
+/** @throws ProofError `malformed` when the bytes are not canonical msgpack of a map with a round and no other than a 32-byte `gh` */
 function readHeader(bytes: Uint8Array): MsgpackMap {
   const header = decodeMsgpackMap(bytes);
-  if (!isCanonicalMsgpack(bytes)) throw new DecodeError("header is not canonical msgpack");
+  if (!isCanonicalMsgpack(bytes)) throw malformed("header is not canonical msgpack");
   headerRound(header);
   getBytes(header, "gh", DIGEST_LENGTH);
   return header;
 }
 
-/** What is wrong with the way from a transaction to its header. */
+/** Checks the path from a transaction to its header. */
 function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header: MsgpackMap): Finding[] {
   const { tree, index, stibBase64, siblings } = inclusion;
   if (tree === "txn" && header.has("txn256")) return [{ pointer: "/inclusion/tree", stated: tree, computed: "txn256" }];
@@ -106,8 +107,8 @@ function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header
 }
 
 /**
- * What is wrong with the way from a header to the commitment of a state proof, a vector commitment over the light
- * headers of an interval. Whether the commitment is one of consensus, the bundle cannot tell.
+ * Checks the path from a header to the commitment of a state proof, a vector commitment over the light headers of an
+ * interval. A bundle cannot show that consensus accepted the commitment.
  */
 function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerBytes: Uint8Array): Finding[] {
   const { index, interval, siblings } = proof;
@@ -117,7 +118,7 @@ function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerByt
   return [{ pointer: "/inclusion/lightHeader", message: "does not lead to its commitment" }];
 }
 
-/** CAIP-2 of the network that a transaction or header names; an attestor reads its own where it names none. */
+/** CAIP-2 of the network that a transaction or header names; the ledger's where it names none. */
 function network(map: MsgpackMap, ledger: string): string {
   const genesisHash = getBytes(map, "gh", DIGEST_LENGTH);
   return genesisHash === undefined ? ledger : algorandCaip2(genesisHash);

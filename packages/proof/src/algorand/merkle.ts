@@ -1,5 +1,6 @@
 import { sha256, sha512, sha512_256 } from "@noble/hashes/sha2.js";
-import { concatBytes, DecodeError, equalBytes, utf8 } from "../encoding.ts";
+import { concatBytes, equalBytes, utf8 } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from "./msgpack.ts";
 
 /**
@@ -50,8 +51,8 @@ export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Arra
 }
 
 /**
- * The siblings of one leaf, from leaf to root. That they lead to a header's root is for `verifyLeaf` to say.
- * @param index the transaction's place in the payset, from 0
+ * The siblings of one leaf, from leaf to root. `verifyLeaf` checks that they lead to a header's root.
+ * @param index the transaction's index in the payset, from 0
  * @throws RangeError when there is no such leaf.
  */
 export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: number): Uint8Array[] {
@@ -148,16 +149,16 @@ const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
  * counts transactions. The leaves of an interval form a SHA-256 vector commitment, whose root the state proof's message
  * carries. Source: go-algorand, `data/bookkeeping/lightBlockHeader.go`.
  * @param header the block's header map, whose hash is `blockDigest` (32 bytes)
- * @throws DecodeError when the header lacks a member of it, as one does that no state proof can cover.
+ * @throws ProofError `malformed` when the header lacks a member of it, as one does that no state proof can cover.
  */
 export function lightHeaderLeaf(header: MsgpackMap, blockDigest: Uint8Array): Uint8Array {
   const needed = (member: string) => {
     const bytes = getBytes(header, member, 32);
-    if (bytes === undefined) throw new DecodeError(`header has no ${member}`);
+    if (bytes === undefined) throw malformed(`header has no ${member}`);
     return bytes;
   };
   const round = getInteger(header, "rnd");
-  if (round === 0n) throw new DecodeError("header has no rnd");
+  if (round === 0n) throw malformed("header has no rnd");
   const first = SEED_VERSIONS.has(header.get("proto")) ? { "0": needed("seed") } : { "1": blockDigest };
   const light = structMap({ ...first, gh: needed("gh"), r: round, tc: needed("txn256") });
   return sha256(concatBytes(LIGHT_HEADER, encodeMsgpack(light)));

@@ -1,5 +1,6 @@
-import { DecodeError, fromUtf8, toHex } from "../encoding.ts";
-import { excerpt } from "../excerpt.ts";
+import { fromUtf8, toHex } from "../encoding.ts";
+import { malformed } from "../errors.ts";
+import { excerpt } from "../text.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 
 /** Deeper than any block: eight levels of inner transactions take four containers each. */
@@ -7,19 +8,19 @@ const MAX_DEPTH = 64;
 
 /**
  * Decodes exactly one value. Byte strings are views of the input, not copies.
- * @throws DecodeError on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats,
+ * @throws ProofError `malformed` on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats,
  *   extensions or negative integers.
  */
 export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
   const reader = new Reader(bytes);
   const value = reader.value(0);
-  if (!reader.done) throw new DecodeError(`msgpack: trailing bytes at offset ${reader.offset}`);
+  if (!reader.done) throw malformed(`msgpack: trailing bytes at offset ${reader.offset}`);
   return value;
 }
 
 /**
  * Decodes values that stand one after the other, as algod takes signed transactions.
- * @throws DecodeError as `decodeMsgpack` does, trailing bytes aside.
+ * @throws ProofError `malformed` as `decodeMsgpack` does, trailing bytes aside.
  */
 export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
   const reader = new Reader(bytes);
@@ -30,11 +31,11 @@ export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
 
 /**
  * Decodes one value that must be a map.
- * @throws DecodeError as `decodeMsgpack` does, and when the value is no map.
+ * @throws ProofError `malformed` as `decodeMsgpack` does, and when the value is no map.
  */
 export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   const value = decodeMsgpack(bytes);
-  if (!(value instanceof Map)) throw new DecodeError("msgpack: not a map");
+  if (!(value instanceof Map)) throw malformed("msgpack: not a map");
   return value;
 }
 
@@ -53,7 +54,7 @@ class Reader {
   }
 
   value(depth: number): MsgpackValue {
-    if (depth > MAX_DEPTH) throw new DecodeError(`msgpack: nested deeper than ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH) throw malformed(`msgpack: nested deeper than ${MAX_DEPTH}`);
     const type = this.#uint(1);
     if (type < 0x80) return type;
     if (type < 0x90) return this.#map(type & 0x0f, depth);
@@ -87,9 +88,7 @@ class Reader {
       case 0xdf:
         return this.#map(this.#uint(2 << (type - 0xde)), depth);
       default:
-        throw new DecodeError(
-          `msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`,
-        );
+        throw malformed(`msgpack: type 0x${type.toString(16)} at offset ${this.offset - 1} is not used by Algorand`);
     }
   }
 
@@ -102,8 +101,8 @@ class Reader {
         // A Map compares objects by identity, so keys that are raw bytes are compared here.
         rawKeys ??= new Set();
         const seen = rawKeys.size;
-        if (rawKeys.add(toHex(key.bytes)).size === seen) throw new DecodeError("msgpack: duplicate key");
-      } else if (map.has(key)) throw new DecodeError(`msgpack: duplicate key ${JSON.stringify(excerpt(String(key)))}`);
+        if (rawKeys.add(toHex(key.bytes)).size === seen) throw malformed("msgpack: duplicate key");
+      } else if (map.has(key)) throw malformed(`msgpack: duplicate key ${JSON.stringify(excerpt(String(key)))}`);
       map.set(key, this.value(depth + 1));
     }
     return map;
@@ -113,7 +112,7 @@ class Reader {
     const key = this.value(depth);
     if (typeof key === "string" || typeof key === "number" || typeof key === "bigint" || key instanceof RawString)
       return key;
-    throw new DecodeError("msgpack: a map key is neither a string nor an integer");
+    throw malformed("msgpack: a map key is neither a string nor an integer");
   }
 
   #array(length: number, depth: number): MsgpackValue[] {
@@ -147,7 +146,7 @@ class Reader {
 
   #skip(size: number): number {
     const start = this.offset;
-    if (size > this.#bytes.length - start) throw new DecodeError(`msgpack: truncated at offset ${start}`);
+    if (size > this.#bytes.length - start) throw malformed(`msgpack: truncated at offset ${start}`);
     this.offset = start + size;
     return start;
   }

@@ -1,4 +1,4 @@
-import { DecodeError } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 
 /**
  * Algorand's msgpack as raw maps: every field is kept, known or not, so that bytes written by a newer node still hash
@@ -57,32 +57,32 @@ export function isEmpty(value: MsgpackValue): boolean {
   return (value instanceof Uint8Array || Array.isArray(value)) && value.length === 0;
 }
 
-/** The member as a map; undefined when absent. @throws DecodeError when it is of another type. */
+/** The member as a map; undefined when absent. @throws ProofError `malformed` when it is of another type. */
 export function getMap(map: MsgpackMap, key: MsgpackKey): MsgpackMap | undefined {
   const value = map.get(key);
   if (value === undefined || value instanceof Map) return value;
-  throw new DecodeError(`msgpack: ${String(key)} is not a map`);
+  throw malformed(`msgpack: ${String(key)} is not a map`);
 }
 
-/** The member as bytes; undefined when absent. @throws DecodeError when it is of another type or length. */
+/** The member as bytes; undefined when absent. @throws ProofError `malformed` when it is of another type or length. */
 export function getBytes(map: MsgpackMap, key: MsgpackKey, length?: number): Uint8Array | undefined {
   const value = map.get(key);
   if (value === undefined) return undefined;
   if (value instanceof Uint8Array && (length === undefined || value.length === length)) return value;
-  throw new DecodeError(`msgpack: ${String(key)} is not ${length === undefined ? "bytes" : `${length} bytes`}`);
+  throw malformed(`msgpack: ${String(key)} is not ${length === undefined ? "bytes" : `${length} bytes`}`);
 }
 
-/** The member as text; undefined when absent. @throws DecodeError when it is of another type or not UTF-8. */
+/** The member as text; undefined when absent. @throws ProofError `malformed` when it is of another type or not UTF-8. */
 export function getString(map: MsgpackMap, key: MsgpackKey): string | undefined {
   const value = map.get(key);
   if (value === undefined || typeof value === "string") return value;
-  throw new DecodeError(`msgpack: ${String(key)} is not a string`);
+  throw malformed(`msgpack: ${String(key)} is not a string`);
 }
 
-/** The member as an integer; 0n when absent, as Go reads it. @throws DecodeError when it is of another type. */
+/** The member as an integer; 0n when absent, as Go reads it. @throws ProofError `malformed` when it is of another type. */
 export function getInteger(map: MsgpackMap, key: MsgpackKey): bigint {
   const value = map.get(key);
   if (value === undefined) return 0n;
   if (typeof value === "number" || typeof value === "bigint") return BigInt(value);
-  throw new DecodeError(`msgpack: ${String(key)} is not an integer`);
+  throw malformed(`msgpack: ${String(key)} is not an integer`);
 }

@@ -1,6 +1,7 @@
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import type { IdForm } from "../chain-format.ts";
-import { concatBytes, DecodeError, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
+import { concatBytes, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import {
   decodeMsgpackMap,
   encodeMsgpack,
@@ -38,14 +39,14 @@ export function isAlgorandTxId(text: string): boolean {
  * Decodes an unsigned transaction from the bytes that a node would hash: canonical msgpack of a map with a `type`, a
  * str, without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
  * out, cannot be told from other bytes without a schema; they change the id, so no ledger has it.
- * @throws DecodeError on any other bytes.
+ * @throws ProofError `malformed` on any other bytes.
  */
 export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
   const transaction = decodeMsgpackMap(bytes);
   const type = transaction.get("type");
-  if (typeof type !== "string" && !(type instanceof RawString)) throw new DecodeError("transaction has no type");
+  if (typeof type !== "string" && !(type instanceof RawString)) throw malformed("transaction has no type");
   if (hasEmptyMember(transaction) || !equalBytes(encodeMsgpack(transaction), bytes))
-    throw new DecodeError("transaction is not canonical msgpack");
+    throw malformed("transaction is not canonical msgpack");
   return transaction;
 }
 
@@ -72,12 +73,12 @@ function hasEmptyMember(value: MsgpackValue): boolean {
  * Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
  * @param inBlock one element of the block's `txns`
  * @param header the block's header map
- * @throws DecodeError when the entry has no `txn` or carries what the block should have left out.
+ * @throws ProofError `malformed` when the entry has no `txn` or carries what the block should have left out.
  */
 export function restoreTransaction(inBlock: MsgpackMap, header: MsgpackMap): MsgpackMap {
   const stripped = getMap(inBlock, "txn");
-  if (stripped === undefined) throw new DecodeError("block entry has no txn");
-  if (stripped.has("gen") || stripped.has("gh")) throw new DecodeError("block entry repeats its header's genesis");
+  if (stripped === undefined) throw malformed("block entry has no txn");
+  if (stripped.has("gen") || stripped.has("gh")) throw malformed("block entry repeats its header's genesis");
   const transaction = new Map(stripped);
   const genesisId = getString(header, "gen");
   const genesisHash = getBytes(header, "gh", 32);
@@ -96,13 +97,13 @@ export function encodeAddress(publicKey: Uint8Array): string {
 
 /**
  * The 32-byte public key of an address.
- * @throws DecodeError when it is not 58 characters of base32 or its checksum is wrong.
+ * @throws ProofError `malformed` when it is not 58 characters of base32 or its checksum is wrong.
  */
 export function decodeAddress(address: string): Uint8Array {
   const bytes = fromBase32(address);
   const publicKey = bytes.subarray(0, 32);
   if (bytes.length !== 32 + CHECKSUM_LENGTH || !equalBytes(bytes.subarray(32), checksum(publicKey)))
-    throw new DecodeError("not an Algorand address");
+    throw malformed("not an Algorand address");
   return publicKey;
 }
 

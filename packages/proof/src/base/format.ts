@@ -1,7 +1,8 @@
 import { ALGORAND_MAINNET } from "../algorand/network.ts";
 import type { ChainFormat, Finding } from "../chain-format.ts";
-import { DecodeError, equalBytes, fromBase64 } from "../encoding.ts";
-import { readBase64, readConstant, readInteger, readList, readMembers } from "../format.ts";
+import { equalBytes, fromBase64 } from "../encoding.ts";
+import { isProofError } from "../errors.ts";
+import { readBase64, readConstant, readInteger, readList, readMembers } from "../json/members.ts";
 import type { Keccak256 } from "../signature.ts";
 import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
 import { BASE_MAINNET, evmCaip2 } from "./network.ts";
@@ -73,7 +74,7 @@ function checkReceipt(receipt: Uint8Array, transaction: Uint8Array): Finding[] {
     readReceiptStatus(receipt, transaction);
     return [];
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!isProofError(error, "malformed")) throw error;
     return [{ pointer: "/inclusion/receipt/bytesBase64", message: error.message }];
   }
 }

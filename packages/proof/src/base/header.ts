@@ -1,5 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { DecodeError, fromHex, toHex } from "../encoding.ts";
+import { fromHex, toHex } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeQuantity, decodeRlpList, encodeQuantity, encodeRlp } from "./rlp.ts";
 
@@ -54,7 +55,7 @@ export function baseHeaderHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_
 /**
  * RLP of the header of a block as JSON-RPC gives it (`eth_getBlockByNumber`), members that are no header fields
  * ignored. A field that this table does not know would show in the hash, so that no schedule of forks is needed.
- * @throws DecodeError when a field is malformed or missing before one that is present, and when the bytes do not have
+ * @throws ProofError `malformed` when a field is malformed or missing before one that is present, and when the bytes do not have
  *   the block's own `hash`.
  */
 export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Keccak256 = keccak_256): Uint8Array {
@@ -62,19 +63,18 @@ export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Kecc
   const absent = FIELDS.findIndex(([name]) => !isPresent(name));
   const length = absent === -1 ? FIELDS.length : absent;
   const gap = FIELDS.slice(length).find(([name]) => isPresent(name));
-  if (length < MANDATORY_FIELDS || gap) throw new DecodeError(`header has no ${FIELDS[length]?.[0]}`);
+  if (length < MANDATORY_FIELDS || gap) throw malformed(`header has no ${FIELDS[length]?.[0]}`);
   const bytes = encodeRlp(FIELDS.slice(0, length).map(([name, kind]) => encodeField(name, kind, block[name])));
-  if (baseHeaderHash(bytes, keccak256) !== block.hash) throw new DecodeError("header's bytes do not have its hash");
+  if (baseHeaderHash(bytes, keccak256) !== block.hash) throw malformed("header's bytes do not have its hash");
   return bytes;
 }
 
 function encodeField(name: string, kind: FieldKind, value: unknown): Uint8Array {
-  if (typeof value !== "string" || !/^0x[0-9a-fA-F]*$/.test(value))
-    throw new DecodeError(`header's ${name} is not hex`);
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]*$/.test(value)) throw malformed(`header's ${name} is not hex`);
   const digits = value.slice(2).toLowerCase();
   if (kind === "quantity") return encodeQuantity(BigInt(`0x${digits || "0"}`));
   const bytes = fromHex(digits);
-  if (!isOfKind(bytes, kind)) throw new DecodeError(`header's ${name} has ${bytes.length} bytes`);
+  if (!isOfKind(bytes, kind)) throw malformed(`header's ${name} has ${bytes.length} bytes`);
   return bytes;
 }
 
@@ -85,19 +85,19 @@ function isOfKind(bytes: Uint8Array, kind: FieldKind): boolean {
 
 /**
  * Takes a header's RLP apart. Fields behind the known ones, which a later fork may append, are left alone.
- * @throws DecodeError when it is not one, or its number exceeds 2^53 - 1.
+ * @throws ProofError `malformed` when it is not one, or its number exceeds 2^53 - 1.
  */
 export function decodeBaseHeader(bytes: Uint8Array): BaseHeader {
   const items = decodeRlpList(bytes);
-  if (items.length < MANDATORY_FIELDS) throw new DecodeError(`header has ${items.length} fields`);
+  if (items.length < MANDATORY_FIELDS) throw malformed(`header has ${items.length} fields`);
   const fields = new Map<BaseHeaderField, Uint8Array>();
   for (const [index, [name, kind]] of FIELDS.slice(0, items.length).entries()) {
     const item = items[index];
-    if (!(item instanceof Uint8Array) || !isOfKind(item, kind)) throw new DecodeError(`header's ${name} is malformed`);
+    if (!(item instanceof Uint8Array) || !isOfKind(item, kind)) throw malformed(`header's ${name} is malformed`);
     fields.set(name, item);
   }
   const field = (name: BaseHeaderField) => fields.get(name) as Uint8Array;
   const number = Number(decodeQuantity(field("number")));
-  if (!Number.isSafeInteger(number)) throw new DecodeError("header's number is not a safe integer");
+  if (!Number.isSafeInteger(number)) throw malformed("header's number is not a safe integer");
   return { fields, number, transactionsRoot: field("transactionsRoot"), receiptsRoot: field("receiptsRoot") };
 }

@@ -1,5 +1,5 @@
 import type { ReceiptStatus } from "../chain-format.ts";
-import { DecodeError } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
 import { DEPOSIT_TYPE, isKnownType, transactionType } from "./transaction.ts";
 
@@ -11,19 +11,19 @@ const BLOOM_LENGTH = 256;
  * depositReceiptVersion). A state root in the status' place, as before Byzantium, is refused: no block of Base has one.
  * @param receipt the bytes in the block's trie
  * @param transaction EIP-2718 bytes, whose receipt it is to be
- * @throws DecodeError when it is none
+ * @throws ProofError `malformed` when it is none
  */
 export function readReceiptStatus(receipt: Uint8Array, transaction: Uint8Array): ReceiptStatus {
   const type = transactionType(transaction);
-  if (transactionType(receipt) !== type) throw new DecodeError("receipt is of another type than its transaction");
+  if (transactionType(receipt) !== type) throw malformed("receipt is of another type than its transaction");
   if (!isKnownType(type)) return "unknown";
   const [status, gasUsed, bloom, logs, ...more] = decodeRlpList(type === 0 ? receipt : receipt.subarray(1));
   if (!isQuantity(gasUsed) || !(bloom instanceof Uint8Array) || bloom.length !== BLOOM_LENGTH || !Array.isArray(logs))
-    throw new DecodeError("receipt is malformed");
+    throw malformed("receipt is malformed");
   if (more.length > (type === DEPOSIT_TYPE ? 2 : 0) || !more.every(isQuantity))
-    throw new DecodeError(`receipt has ${4 + more.length} fields`);
+    throw malformed(`receipt has ${4 + more.length} fields`);
   if (!isQuantity(status) || status.length > 1 || decodeQuantity(status) > 1n)
-    throw new DecodeError("receipt's status is neither 0 nor 1");
+    throw malformed("receipt's status is neither 0 nor 1");
   return status.length === 1 ? "succeeded" : "failed";
 }
 

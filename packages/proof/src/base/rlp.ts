@@ -1,4 +1,5 @@
-import { DecodeError, fromHex, toHex } from "../encoding.ts";
+import { fromHex, toHex } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 
 /** Recursive Length Prefix (Ethereum yellow paper, appendix B): byte strings and lists of items. */
 export type RlpItem = Uint8Array | RlpItem[];
@@ -66,31 +67,31 @@ function quantityLength(value: number): number {
 
 /**
  * Decodes exactly one item. Byte strings are views of the input, not copies.
- * @throws DecodeError on truncation, trailing bytes, a length not in its shortest form, or nesting deeper than 32.
+ * @throws ProofError `malformed` on truncation, trailing bytes, a length not in its shortest form, or nesting deeper than 32.
  */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = decodeAt(bytes, 0, bytes.length, 0);
-  if (end !== bytes.length) throw new DecodeError(`rlp: trailing bytes at offset ${end}`);
+  if (end !== bytes.length) throw malformed(`rlp: trailing bytes at offset ${end}`);
   return item;
 }
 
-/** Decodes exactly one item that must be a list. @throws DecodeError as `decodeRlp` does, and when it is no list. */
+/** Decodes exactly one item that must be a list. @throws ProofError `malformed` as `decodeRlp` does, and when it is no list. */
 export function decodeRlpList(bytes: Uint8Array): RlpItem[] {
   const item = decodeRlp(bytes);
-  if (!Array.isArray(item)) throw new DecodeError("rlp: not a list");
+  if (!Array.isArray(item)) throw malformed("rlp: not a list");
   return item;
 }
 
 function decodeAt(bytes: Uint8Array, start: number, limit: number, depth: number): { item: RlpItem; end: number } {
-  if (depth > MAX_DEPTH) throw new DecodeError(`rlp: nested deeper than ${MAX_DEPTH}`);
+  if (depth > MAX_DEPTH) throw malformed(`rlp: nested deeper than ${MAX_DEPTH}`);
   const prefix = bytes[start];
-  if (prefix === undefined || start >= limit) throw new DecodeError(`rlp: truncated at offset ${start}`);
+  if (prefix === undefined || start >= limit) throw malformed(`rlp: truncated at offset ${start}`);
   if (prefix < 0x80) return { item: bytes.subarray(start, start + 1), end: start + 1 };
   const isList = prefix >= 0xc0;
   const { from, end } = payload(bytes, start, limit, prefix - (isList ? 0xc0 : 0x80));
   if (!isList) {
     const [only = 0x80] = bytes.subarray(from, end);
-    if (end - from === 1 && only < 0x80) throw new DecodeError(`rlp: a single byte with a prefix at offset ${start}`);
+    if (end - from === 1 && only < 0x80) throw malformed(`rlp: a single byte with a prefix at offset ${start}`);
     return { item: bytes.subarray(from, end), end };
   }
   const items: RlpItem[] = [];
@@ -107,12 +108,12 @@ function payload(bytes: Uint8Array, start: number, limit: number, size: number):
   if (size <= 55) return within(start + 1, size, limit);
   const { from, end } = within(start + 1, size - 55, limit);
   const length = decodeQuantity(bytes.subarray(from, end));
-  if (length <= 55n) throw new DecodeError(`rlp: a length not in its shortest form at offset ${start}`);
+  if (length <= 55n) throw malformed(`rlp: a length not in its shortest form at offset ${start}`);
   return within(end, Number(length), limit);
 }
 
 function within(from: number, length: number, limit: number): { from: number; end: number } {
-  if (length > limit - from) throw new DecodeError(`rlp: truncated at offset ${from}`);
+  if (length > limit - from) throw malformed(`rlp: truncated at offset ${from}`);
   return { from, end: from + length };
 }
 
@@ -122,8 +123,8 @@ export function encodeQuantity(value: bigint | number): Uint8Array<ArrayBuffer> 
   return value === 0 || value === 0n ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
 }
 
-/** The integer of a quantity. @throws DecodeError when it begins with a zero byte. */
+/** The integer of a quantity. @throws ProofError `malformed` when it begins with a zero byte. */
 export function decodeQuantity(bytes: Uint8Array): bigint {
-  if (bytes[0] === 0) throw new DecodeError("rlp: an integer begins with zero");
+  if (bytes[0] === 0) throw malformed("rlp: an integer begins with zero");
   return bytes.length === 0 ? 0n : BigInt(`0x${toHex(bytes)}`);
 }

@@ -1,7 +1,7 @@
 import { serializeTransaction } from "viem";
 import { describe, expect, it } from "vitest";
 import { describeVectors } from "../../test/vectors.ts";
-import { DecodeError, fromHex, toHex } from "../encoding.ts";
+import { fromHex, toHex } from "../encoding.ts";
 import { encodeRlp, type RlpItem } from "./rlp.ts";
 import { baseTxHash, decodeBaseTransaction, isBaseTxHash, transactionChainId } from "./transaction.ts";
 
@@ -107,7 +107,9 @@ describe("decodeBaseTransaction", () => {
     ["trailing bytes", Uint8Array.of(...typed(0x7e, deposit), 0)],
     ["no list", Uint8Array.of(2, 0x80)],
   ])("refuses %s", (_what, bytes) => {
-    expect(() => decodeBaseTransaction(bytes)).toThrow(DecodeError);
+    expect(() => decodeBaseTransaction(bytes)).toThrow(
+      expect.objectContaining({ name: "ProofError", code: "malformed" }),
+    );
   });
 });
 

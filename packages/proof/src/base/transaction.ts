@@ -1,6 +1,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import type { IdForm } from "../chain-format.ts";
-import { DecodeError, toHex } from "../encoding.ts";
+import { toHex } from "../encoding.ts";
+import { malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
 
@@ -13,109 +14,28 @@ type FieldKind = "quantity" | "uint64" | "address" | "address?" | "hash" | "byte
 /** A deposit of the OP Stack. */
 export const DEPOSIT_TYPE = 0x7e;
 
+/** Reads a list of fields, each `name`, which is a quantity, or `name:kind`. */
+function fields(list: string): (readonly [name: string, kind: FieldKind])[] {
+  return list.split(" ").map((field) => {
+    const [name = "", kind = "quantity"] = field.split(":");
+    return [name, kind as FieldKind];
+  });
+}
+
+const DYNAMIC_FEE = "chainId:uint64 nonce maxPriorityFeePerGas maxFeePerGas gas";
+const BLOBS = "maxFeePerBlobGas blobVersionedHashes:list";
+
 /**
  * Fields in their order, by type: legacy (EIP-155), access list (EIP-2930), dynamic fee (EIP-1559), blob (EIP-4844), set
- * code (EIP-7702), deposit (OP Stack). Every type that is not here is opaque: its bytes have a hash and no more is said of them. 0x79
- * (EIP-8130) is one of these.
+ * code (EIP-7702), deposit (OP Stack). Every other type, such as 0x79 (EIP-8130), is opaque: only its hash is known.
  */
 const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldKind])[]> = new Map([
-  [
-    0x00,
-    [
-      ["nonce", "quantity"],
-      ["gasPrice", "quantity"],
-      ["gas", "quantity"],
-      ["to", "address?"],
-      ["value", "quantity"],
-      ["data", "bytes"],
-      ["v", "quantity"],
-      ["r", "quantity"],
-      ["s", "quantity"],
-    ],
-  ],
-  [
-    0x01,
-    [
-      ["chainId", "uint64"],
-      ["nonce", "quantity"],
-      ["gasPrice", "quantity"],
-      ["gas", "quantity"],
-      ["to", "address?"],
-      ["value", "quantity"],
-      ["data", "bytes"],
-      ["accessList", "list"],
-      ["yParity", "quantity"],
-      ["r", "quantity"],
-      ["s", "quantity"],
-    ],
-  ],
-  [
-    0x02,
-    [
-      ["chainId", "uint64"],
-      ["nonce", "quantity"],
-      ["maxPriorityFeePerGas", "quantity"],
-      ["maxFeePerGas", "quantity"],
-      ["gas", "quantity"],
-      ["to", "address?"],
-      ["value", "quantity"],
-      ["data", "bytes"],
-      ["accessList", "list"],
-      ["yParity", "quantity"],
-      ["r", "quantity"],
-      ["s", "quantity"],
-    ],
-  ],
-  [
-    0x03,
-    [
-      ["chainId", "uint64"],
-      ["nonce", "quantity"],
-      ["maxPriorityFeePerGas", "quantity"],
-      ["maxFeePerGas", "quantity"],
-      ["gas", "quantity"],
-      ["to", "address"],
-      ["value", "quantity"],
-      ["data", "bytes"],
-      ["accessList", "list"],
-      ["maxFeePerBlobGas", "quantity"],
-      ["blobVersionedHashes", "list"],
-      ["yParity", "quantity"],
-      ["r", "quantity"],
-      ["s", "quantity"],
-    ],
-  ],
-  [
-    0x04,
-    [
-      ["chainId", "uint64"],
-      ["nonce", "quantity"],
-      ["maxPriorityFeePerGas", "quantity"],
-      ["maxFeePerGas", "quantity"],
-      ["gas", "quantity"],
-      ["to", "address"],
-      ["value", "quantity"],
-      ["data", "bytes"],
-      ["accessList", "list"],
-      ["authorizationList", "list"],
-      ["yParity", "quantity"],
-      ["r", "quantity"],
-      ["s", "quantity"],
-    ],
-  ],
-  [
-    DEPOSIT_TYPE,
-    [
-      ["sourceHash", "hash"],
-      ["from", "address"],
-      ["to", "address?"],
-      ["mint", "quantity"],
-      ["value", "quantity"],
-      ["gas", "quantity"],
-      ["isSystemTx", "quantity"],
-      ["data", "bytes"],
-    ],
-  ],
+  [0x00, fields("nonce gasPrice gas to:address? value data:bytes v r s")],
+  [0x01, fields("chainId:uint64 nonce gasPrice gas to:address? value data:bytes accessList:list yParity r s")],
+  [0x02, fields(`${DYNAMIC_FEE} to:address? value data:bytes accessList:list yParity r s`)],
+  [0x03, fields(`${DYNAMIC_FEE} to:address value data:bytes accessList:list ${BLOBS} yParity r s`)],
+  [0x04, fields(`${DYNAMIC_FEE} to:address value data:bytes accessList:list authorizationList:list yParity r s`)],
+  [DEPOSIT_TYPE, fields("sourceHash:hash from:address to:address? mint value gas isSystemTx data:bytes")],
 ]);
 
 /** A transaction taken apart as far as its type is known. */
@@ -146,12 +66,12 @@ export function isBaseTxHash(text: string): boolean {
 
 /**
  * The EIP-2718 type of a transaction or receipt, by its first byte; 0 for a legacy one, which has none.
- * @throws DecodeError when they begin as neither
+ * @throws ProofError `malformed` when they begin as neither
  */
 export function transactionType([first]: Uint8Array): number {
   // 0xc0 and above begin a legacy one's list, 0x80 to 0xbf nothing.
-  if (first === undefined || (first > 0x7f && first < 0xc0)) throw new DecodeError("not a transaction");
-  if (first === 0) throw new DecodeError("a legacy transaction has no type byte");
+  if (first === undefined || (first > 0x7f && first < 0xc0)) throw malformed("not a transaction");
+  if (first === 0) throw malformed("a legacy transaction has no type byte");
   return first >= 0xc0 ? 0 : first;
 }
 
@@ -162,17 +82,17 @@ export function isKnownType(type: number): boolean {
 
 /**
  * Takes EIP-2718 bytes apart.
- * @throws DecodeError when they are no transaction, or one of a known type that is malformed.
+ * @throws ProofError `malformed` when they are no transaction, or one of a known type that is malformed.
  */
 export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
   const type = transactionType(bytes);
   const kinds = FIELDS.get(type);
   if (kinds === undefined) return { type, fields: undefined };
   const items = decodeRlpList(type === 0 ? bytes : bytes.subarray(1));
-  if (items.length !== kinds.length) throw new DecodeError(`transaction type ${type}: ${items.length} fields`);
+  if (items.length !== kinds.length) throw malformed(`transaction type ${type}: ${items.length} fields`);
   const fields = kinds.map(([name, kind], index) => {
     const item = items[index];
-    if (item === undefined || !isOfKind(item, kind)) throw new DecodeError(`transaction type ${type}: bad ${name}`);
+    if (item === undefined || !isOfKind(item, kind)) throw malformed(`transaction type ${type}: bad ${name}`);
     return [name, item] as const;
   });
   return { type, fields: new Map(fields) };
@@ -199,7 +119,7 @@ function isOfKind(item: RlpItem, kind: FieldKind): boolean {
 /**
  * The EIP-155 chain id that a transaction's signature covers, below 2^64; undefined where it covers none: a deposit, a
  * legacy transaction from before EIP-155, an opaque type.
- * @throws DecodeError when a legacy transaction's is 2^64 or more
+ * @throws ProofError `malformed` when a legacy transaction's is 2^64 or more
  */
 export function transactionChainId({ type, fields }: BaseTransaction): bigint | undefined {
   const item = fields?.get(type === 0 ? "v" : "chainId");
@@ -208,6 +128,6 @@ export function transactionChainId({ type, fields }: BaseTransaction): bigint | 
   if (type !== 0) return value;
   if (value < 35n) return undefined;
   const chainId = (value - 35n) / 2n;
-  if (chainId >= 2n ** 64n) throw new DecodeError("transaction type 0: a chain id of 2^64 or more");
+  if (chainId >= 2n ** 64n) throw malformed("transaction type 0: a chain id of 2^64 or more");
   return chainId;
 }

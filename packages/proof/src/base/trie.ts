@@ -1,5 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { DecodeError, equalBytes } from "../encoding.ts";
+import { equalBytes } from "../encoding.ts";
+import { isProofError, malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 
@@ -125,7 +126,7 @@ function encodePath(nibbles: Uint8Array, isLeaf: boolean): Uint8Array {
 
 function decodePath(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean } {
   const [flag = 0xff, second, ...rest] = toNibbles(bytes);
-  if (flag > 3 || (flag % 2 === 0 && second !== 0)) throw new DecodeError("trie: bad hex prefix");
+  if (flag > 3 || (flag % 2 === 0 && second !== 0)) throw malformed("trie: bad hex prefix");
   return { nibbles: Uint8Array.from(flag % 2 === 0 ? rest : [second ?? 0, ...rest]), isLeaf: flag >= 2 };
 }
 
@@ -144,7 +145,7 @@ export function verifyIndex(
   try {
     return descend(root, keyNibbles(index), nodes, keccak256);
   } catch (error) {
-    if (error instanceof DecodeError) return undefined;
+    if (isProofError(error, "malformed")) return undefined;
     throw error;
   }
 }
@@ -156,25 +157,25 @@ export function verifyIndex(
  */
 function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
   const [rlp, ...rest] = nodes;
-  if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw new DecodeError("trie: not the node that is next");
+  if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw malformed("trie: not the node that is next");
   const node = decodeRlpList(rlp);
   if (node.length === BRANCH_WIDTH + 1) {
     const [nibble] = key;
-    if (nibble === undefined) throw new DecodeError("trie: no key ends at a branch");
+    if (nibble === undefined) throw malformed("trie: no key ends at a branch");
     return descend(node[nibble] as RlpItem, key.subarray(1), rest, keccak256);
   }
   const [path, target] = node;
   if (node.length !== 2 || !(path instanceof Uint8Array) || target === undefined)
-    throw new DecodeError("trie: a node has neither 17 items nor 2");
+    throw malformed("trie: a node has neither 17 items nor 2");
   const { nibbles, isLeaf } = decodePath(path);
   const left = key.subarray(nibbles.length);
-  if (!equalBytes(nibbles, key.subarray(0, nibbles.length))) throw new DecodeError("trie: the path of another key");
+  if (!equalBytes(nibbles, key.subarray(0, nibbles.length))) throw malformed("trie: the path of another key");
   if (!isLeaf) {
-    if (nibbles.length === 0) throw new DecodeError("trie: an extension by nothing");
+    if (nibbles.length === 0) throw malformed("trie: an extension by nothing");
     return descend(target, left, rest, keccak256);
   }
   if (left.length > 0 || rest.length > 0 || !(target instanceof Uint8Array))
-    throw new DecodeError("trie: the leaf is not the end");
+    throw malformed("trie: the leaf is not the end");
   return target;
 }
 

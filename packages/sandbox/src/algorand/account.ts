@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
-import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { encodeAddress } from "@attestd/proof/algorand";
 import { concatBytes, toBase64Url } from "@attestd/proof/encoding";
 import { secretKeyToMnemonic, type Transaction } from "algosdk";
 

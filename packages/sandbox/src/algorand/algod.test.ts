@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AlgorandClient } from "@algorandfoundation/algokit-utils/algorand-client";
-import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
+import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SandboxRequest } from "../http.ts";

@@ -1,7 +1,12 @@
-import { splitBlock } from "@attestd/proof/algorand/block";
-import { proveLeaf } from "@attestd/proof/algorand/merkle";
-import { encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
-import { isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import {
+  encodeMsgpack,
+  isAlgorandAddress,
+  isAlgorandTxId,
+  type MsgpackMap,
+  type MsgpackValue,
+  proveLeaf,
+  splitBlock,
+} from "@attestd/proof/algorand";
 import { concatBytes, toBase64 } from "@attestd/proof/encoding";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";

@@ -1,4 +1,4 @@
-import { getInteger, getMap, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { getInteger, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { MAX_UINT64 } from "./consensus.ts";
 import { Rejection } from "./rejection.ts";
 import type { Asset, LedgerState } from "./state.ts";

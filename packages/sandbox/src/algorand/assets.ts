@@ -1,4 +1,4 @@
-import { getInteger, type MsgpackMap, RawString } from "@attestd/proof/algorand/msgpack";
+import { getInteger, type MsgpackMap, RawString } from "@attestd/proof/algorand";
 import { toBase64, utf8 } from "@attestd/proof/encoding";
 import type { Json } from "../json.ts";
 import { getAddress } from "./transaction.ts";

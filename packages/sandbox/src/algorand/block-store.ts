@@ -1,5 +1,4 @@
-import { splitBlock } from "@attestd/proof/algorand/block";
-import { getInteger } from "@attestd/proof/algorand/msgpack";
+import { getInteger, splitBlock } from "@attestd/proof/algorand";
 import { type BlockTransaction, blockTransactions, type StoredBlock } from "./block.ts";
 
 /** Location of a transaction: its round, and its index in the payset. */

@@ -1,8 +1,20 @@
 import { createHash } from "node:crypto";
-import { type AlgorandBlock, blockHash, headerDigest, headerRound, splitBlock } from "@attestd/proof/algorand/block";
-import { type TransactionTree, transactionLeaf, treeRoot } from "@attestd/proof/algorand/merkle";
-import { encodeMsgpack, type MsgpackMap, structMap } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress, restoreTransaction, txid } from "@attestd/proof/algorand/transaction";
+import {
+  type AlgorandBlock,
+  blockHash,
+  decodeAddress,
+  encodeMsgpack,
+  headerDigest,
+  headerRound,
+  type MsgpackMap,
+  restoreTransaction,
+  splitBlock,
+  structMap,
+  type TransactionTree,
+  transactionLeaf,
+  treeRoot,
+  txid,
+} from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import type { ApplyData } from "./apply.ts";
 import { CONSENSUS_VERSION, PROPOSER_BONUS, REWARDS_RATE_REFRESH_INTERVAL, STATE_PROOF_INTERVAL } from "./consensus.ts";

@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
-import { blockHash, headerDigest, splitBlock } from "@attestd/proof/algorand/block";
-import { transactionLeaf, treeRoot, verifyLeaf } from "@attestd/proof/algorand/merkle";
-import { encodeMsgpack, getMap } from "@attestd/proof/algorand/msgpack";
-import { restoreTransaction, txid } from "@attestd/proof/algorand/transaction";
+import {
+  blockHash,
+  encodeMsgpack,
+  getMap,
+  headerDigest,
+  restoreTransaction,
+  splitBlock,
+  transactionLeaf,
+  treeRoot,
+  txid,
+  verifyLeaf,
+} from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,4 @@
-import { encodeMsgpack, getBytes, getString } from "@attestd/proof/algorand/msgpack";
-import { transactionDigest } from "@attestd/proof/algorand/transaction";
+import { encodeMsgpack, getBytes, getString, transactionDigest } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase32, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import { type ApplyData, applyTransaction } from "./apply.ts";

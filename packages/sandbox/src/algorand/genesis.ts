@@ -1,5 +1,4 @@
-import { encodeMsgpack, type MsgpackValue, structMap } from "@attestd/proof/algorand/msgpack";
-import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap } from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import { CONSENSUS_VERSION, MIN_BALANCE } from "./consensus.ts";

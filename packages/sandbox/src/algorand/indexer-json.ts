@@ -1,11 +1,4 @@
-import {
-  getBytes,
-  getInteger,
-  getMap,
-  getString,
-  type MsgpackMap,
-  type MsgpackValue,
-} from "@attestd/proof/algorand/msgpack";
+import { getBytes, getInteger, getMap, getString, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Json } from "../json.ts";
 import { assetParamsJson } from "./assets.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeMsgpackMap, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { decodeMsgpackMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

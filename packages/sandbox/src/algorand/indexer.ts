@@ -1,5 +1,4 @@
-import { splitBlock } from "@attestd/proof/algorand/block";
-import { isAlgorandAddress } from "@attestd/proof/algorand/transaction";
+import { isAlgorandAddress, splitBlock } from "@attestd/proof/algorand";
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { Json } from "../json.ts";

@@ -1,5 +1,11 @@
-import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress, encodeAddress } from "@attestd/proof/algorand/transaction";
+import {
+  decodeAddress,
+  encodeAddress,
+  type MsgpackKey,
+  type MsgpackMap,
+  type MsgpackValue,
+  RawString,
+} from "@attestd/proof/algorand";
 import { fromBase64, toBase32, toBase64 } from "@attestd/proof/encoding";
 import type { Json } from "../json.ts";
 

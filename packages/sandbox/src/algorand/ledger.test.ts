@@ -1,5 +1,4 @@
-import { encodeMsgpack, type MsgpackMap, structMap } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { decodeAddress, encodeMsgpack, type MsgpackMap, structMap } from "@attestd/proof/algorand";
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { splitBlock } from "@attestd/proof/algorand/block";
-import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import { type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import type { ApplyData } from "./apply.ts";
 import { inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
 import { BlockStore } from "./block-store.ts";

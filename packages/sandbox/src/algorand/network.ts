@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { algorandCaip2 } from "@attestd/proof";
+import { algorandCaip2 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { type Listening, listen, type RequestObserver } from "../http.ts";
 import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";

@@ -1,4 +1,4 @@
-import { getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
+import { getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { MAX_TXN_LIFE } from "./consensus.ts";
 import type { Ledger } from "./ledger.ts";
 

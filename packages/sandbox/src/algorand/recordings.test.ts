@@ -1,10 +1,17 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { blockHash, splitBlock } from "@attestd/proof/algorand/block";
-import { transactionLeaf, treeRoot } from "@attestd/proof/algorand/merkle";
-import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
-import { restoreTransaction, txid } from "@attestd/proof/algorand/transaction";
+import {
+  blockHash,
+  decodeMsgpackMap,
+  encodeMsgpack,
+  type MsgpackMap,
+  restoreTransaction,
+  splitBlock,
+  transactionLeaf,
+  treeRoot,
+  txid,
+} from "@attestd/proof/algorand";
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { signTransaction } from "./account.ts";

@@ -1,15 +1,19 @@
 import { join } from "node:path";
-import { type AlgorandBlock, headerDigest, splitBlock } from "@attestd/proof/algorand/block";
-import { treeRoot } from "@attestd/proof/algorand/merkle";
 import {
+  type AlgorandBlock,
   decodeMsgpackMap,
+  encodeAddress,
   getBytes,
   getInteger,
   getMap,
   getString,
+  headerDigest,
+  isCanonicalTransaction,
   type MsgpackMap,
-} from "@attestd/proof/algorand/msgpack";
-import { encodeAddress, isCanonicalTransaction, txid } from "@attestd/proof/algorand/transaction";
+  splitBlock,
+  treeRoot,
+  txid,
+} from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { named, readRecordingFiles } from "../recording-files.ts";
 import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";

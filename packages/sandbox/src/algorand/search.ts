@@ -1,6 +1,6 @@
-import { getBytes, getInteger, getString } from "@attestd/proof/algorand/msgpack";
-import { isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand/transaction";
-import { DecodeError, equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
+import { isProofError } from "@attestd/proof";
+import { getBytes, getInteger, getString, isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand";
+import { equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
 import type { BlockTransaction } from "./block.ts";
 import type { BlockStore, Location } from "./block-store.ts";
 import { apiError } from "./http.ts";
@@ -186,7 +186,7 @@ function decode(decoder: (text: string) => Uint8Array, text: string, message: st
   try {
     return decoder(text);
   } catch (error) {
-    if (error instanceof DecodeError) throw apiError(400, message);
+    if (isProofError(error, "malformed")) throw apiError(400, message);
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from "node:crypto";
-import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress } from "@attestd/proof/algorand/transaction";
-import { concatBytes, DecodeError, equalBytes, utf8 } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
+import { decodeAddress, getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
+import { concatBytes, equalBytes, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 
 const TX = utf8("TX");
@@ -36,28 +36,28 @@ export function signedMessage(transactionBytes: Uint8Array): Uint8Array {
  * The signatures of a multisignature, which must all be valid.
  * @param multisig the envelope's `msig`: `{subsig: [{pk, s?}], thr, v}`
  * @param authorizer the address of its keys and threshold
- * @throws DecodeError with go-algorand's message when it is malformed (`crypto/multisig.go`)
+ * @throws ProofError `malformed` with go-algorand's message when it is malformed (`crypto/multisig.go`)
  */
 export function multisigChecks(multisig: MsgpackMap, authorizer: string, message: Uint8Array): SignatureCheck[] {
   const version = Number(getInteger(multisig, "v"));
   const threshold = Number(getInteger(multisig, "thr"));
   const parts = (multisig.get("subsig") ?? []) as MsgpackValue;
-  if (!Array.isArray(parts)) throw new DecodeError("Invalid number of signatures");
+  if (!Array.isArray(parts)) throw new ProofError("malformed", "Invalid number of signatures");
   const keys = parts.map((part) => ({ publicKey: memberOf(part, "pk", 32), signature: memberOf(part, "s", 64) }));
-  if (version !== 1) throw new DecodeError("Invalid version");
+  if (version !== 1) throw new ProofError("malformed", "Invalid version");
   if (threshold === 0 || keys.length === 0 || threshold > keys.length || keys.length > 255)
-    throw new DecodeError("Invalid threshold");
+    throw new ProofError("malformed", "Invalid threshold");
   const publicKeys = keys.map(({ publicKey }) => publicKey ?? new Uint8Array(32));
   const address = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(version, threshold), ...publicKeys));
-  if (!equalBytes(address, decodeAddress(authorizer))) throw new DecodeError("Invalid address");
+  if (!equalBytes(address, decodeAddress(authorizer))) throw new ProofError("malformed", "Invalid address");
   const checks = keys.flatMap(({ signature }, index) =>
     signature === undefined ? [] : [{ publicKey: publicKeys[index] as Uint8Array, signature, message }],
   );
-  if (checks.length < threshold) throw new DecodeError("Invalid number of signatures");
+  if (checks.length < threshold) throw new ProofError("malformed", "Invalid number of signatures");
   return checks;
 }
 
 function memberOf(part: MsgpackValue, name: string, length: number): Uint8Array | undefined {
-  if (!(part instanceof Map)) throw new DecodeError("Invalid number of signatures");
+  if (!(part instanceof Map)) throw new ProofError("malformed", "Invalid number of signatures");
   return getBytes(part, name, length);
 }

@@ -1,4 +1,4 @@
-import { decodeMsgpackMap, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand/msgpack";
+import { decodeMsgpackMap, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand";
 import { parseJson } from "../json.ts";
 import { inBlockMap } from "./block.ts";
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";

@@ -1,5 +1,4 @@
-import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
-import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { encodeAddress, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { MIN_BALANCE } from "./consensus.ts";
 import { Rejection } from "./rejection.ts";

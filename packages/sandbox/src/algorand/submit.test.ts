@@ -1,5 +1,4 @@
-import { decodeMsgpackMap, encodeMsgpack, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { decodeAddress, decodeMsgpackMap, encodeMsgpack, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase32 } from "@attestd/proof/encoding";
 import algosdk, { type Transaction } from "algosdk";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

@@ -1,21 +1,20 @@
+import { isProofError, ProofError } from "@attestd/proof";
 import {
+  decodeAddress,
   decodeMsgpackSequence,
+  encodeAddress,
   encodeMsgpack,
   getBytes,
   getInteger,
   getMap,
   getString,
+  isCanonicalTransaction,
   type MsgpackMap,
   type MsgpackValue,
   RawString,
-} from "@attestd/proof/algorand/msgpack";
-import {
-  decodeAddress,
-  encodeAddress,
-  isCanonicalTransaction,
   transactionDigest,
-} from "@attestd/proof/algorand/transaction";
-import { concatBytes, DecodeError, equalBytes, toBase32 } from "@attestd/proof/encoding";
+} from "@attestd/proof/algorand";
+import { concatBytes, equalBytes, toBase32 } from "@attestd/proof/encoding";
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
 import { Rejection } from "./rejection.ts";
 
@@ -143,7 +142,7 @@ export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] 
 /** Reads a signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does */
 export function signedTransaction(value: MsgpackValue): SignedTransaction {
   try {
-    if (!(value instanceof Map)) throw new DecodeError("a signed transaction is not a map");
+    if (!(value instanceof Map)) throw new ProofError("malformed", "a signed transaction is not a map");
     checkMembers(value, ENVELOPE);
     const txn = unsignedTransaction(getMap(value, "txn") ?? new Map());
     return { txn, map: value, authorizer: getAddress(value, "sgnr") ?? txn.sender };
@@ -158,7 +157,7 @@ function unsignedTransaction(map: MsgpackMap): Transaction {
   if (parameters !== undefined) checkMembers(parameters, ASSET_PARAMETERS);
   const type = getString(map, "type") ?? "";
   const bytes = encodeMsgpack(map);
-  if (type !== "" && !isCanonicalTransaction(bytes)) throw new DecodeError("a zero member is not left out");
+  if (type !== "" && !isCanonicalTransaction(bytes)) throw new ProofError("malformed", "a zero member is not left out");
   return {
     id: toBase32(transactionDigest(bytes)),
     bytes,
@@ -182,7 +181,7 @@ export function strayType(txn: Transaction): string | undefined {
   );
 }
 
-/** An address member in text form; undefined when absent. @throws DecodeError when it is not 32 bytes */
+/** An address member in text form; undefined when absent. @throws ProofError `malformed` when it is not 32 bytes */
 export function getAddress(map: MsgpackMap, key: string): string | undefined {
   const bytes = getBytes(map, key, 32);
   return bytes === undefined ? undefined : encodeAddress(bytes);
@@ -197,8 +196,11 @@ function checkMembers(map: MsgpackMap, schema: Record<string, FieldKind>): void 
   for (const [name, value] of map) {
     const kind = typeof name === "string" && Object.hasOwn(schema, name) ? schema[name] : undefined;
     if (kind === undefined)
-      throw new DecodeError(`no matching struct field found when decoding stream map with key ${String(name)}`);
-    if (!isOfKind(value, kind)) throw new DecodeError(`${String(name)} is not canonical ${kind}`);
+      throw new ProofError(
+        "malformed",
+        `no matching struct field found when decoding stream map with key ${String(name)}`,
+      );
+    if (!isOfKind(value, kind)) throw new ProofError("malformed", `${String(name)} is not canonical ${kind}`);
   }
 }
 
@@ -226,6 +228,6 @@ function isOfKind(value: MsgpackValue, kind: FieldKind): boolean {
 }
 
 function decodeRejection(error: unknown): Rejection {
-  if (error instanceof DecodeError) return new Rejection(`msgpack decode error: ${error.message}`);
+  if (isProofError(error, "malformed")) return new Rejection(`msgpack decode error: ${error.message}`);
   throw error;
 }

@@ -1,6 +1,6 @@
-import { getBytes, getMap, getString, type MsgpackMap, RawString } from "@attestd/proof/algorand/msgpack";
-import { decodeAddress } from "@attestd/proof/algorand/transaction";
-import { DecodeError, utf8 } from "@attestd/proof/encoding";
+import { isProofError, ProofError } from "@attestd/proof";
+import { decodeAddress, getBytes, getMap, getString, type MsgpackMap, RawString } from "@attestd/proof/algorand";
+import { utf8 } from "@attestd/proof/encoding";
 import {
   MAX_ASSET_DECIMALS,
   MAX_ASSET_NAME_BYTES,
@@ -31,7 +31,7 @@ export function verifyGroup(group: SignedTransaction[], special: SpecialAddresse
       checkForm(signed.txn, special);
       return signatureChecks(signed, allowEmptySignatures);
     } catch (error) {
-      if (!(error instanceof DecodeError)) throw error;
+      if (!isProofError(error, "malformed")) throw error;
       throw new Rejection(`transaction ${signed.txn.id} invalid : ${error.message}`, index);
     }
   });
@@ -43,51 +43,53 @@ export function verifyGroup(group: SignedTransaction[], special: SpecialAddresse
 
 /**
  * Checks the transaction by itself (go-algorand's `WellFormed`).
- * @throws DecodeError with go-algorand's message. Types that this ledger does not support are rejected as by a consensus
+ * @throws ProofError `malformed` with go-algorand's message. Types that this ledger does not support are rejected as by a consensus
  * version without them.
  */
 function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses): void {
   switch (txn.type) {
     case "pay":
       if (getAddress(txn.map, "close") === txn.sender)
-        throw new DecodeError(`transaction cannot close account to its sender ${txn.sender}`);
+        throw new ProofError("malformed", `transaction cannot close account to its sender ${txn.sender}`);
       if (txn.sender === feeSink)
-        throw new DecodeError(
+        throw new ProofError(
+          "malformed",
           `cannot spend from fee sink's address ${feeSink} to non incentive pool address ${getAddress(txn.map, "rcv") ?? ZERO_ADDRESS}`,
         );
       break;
     case "axfer":
-      if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new DecodeError("asset ID cannot be zero");
-      if (txn.map.has("asnd") && txn.map.has("aclose")) throw new DecodeError("cannot close asset by clawback");
+      if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new ProofError("malformed", "asset ID cannot be zero");
+      if (txn.map.has("asnd") && txn.map.has("aclose"))
+        throw new ProofError("malformed", "cannot close asset by clawback");
       break;
     case "acfg":
       checkAssetParameters(getMap(txn.map, "apar") ?? new Map());
       break;
     case "afrz":
-      if (!txn.map.has("faid")) throw new DecodeError("asset ID cannot be zero");
-      if (!txn.map.has("fadd")) throw new DecodeError("freeze account cannot be empty");
+      if (!txn.map.has("faid")) throw new ProofError("malformed", "asset ID cannot be zero");
+      if (!txn.map.has("fadd")) throw new ProofError("malformed", "freeze account cannot be empty");
       break;
     case "appl":
-      throw new DecodeError("application transaction not supported");
+      throw new ProofError("malformed", "application transaction not supported");
     case "stpf":
-      throw new DecodeError("state proofs not supported");
+      throw new ProofError("malformed", "state proofs not supported");
     case "hb":
-      throw new DecodeError("heartbeat transaction not supported");
+      throw new ProofError("malformed", "heartbeat transaction not supported");
     default:
-      throw new DecodeError(`unknown tx type ${txn.type}`);
+      throw new ProofError("malformed", `unknown tx type ${txn.type}`);
   }
   const stray = strayType(txn);
   if (stray !== undefined)
-    throw new DecodeError(`transaction of type ${txn.type} has non-zero fields for type ${stray}`);
+    throw new ProofError("malformed", `transaction of type ${txn.type} has non-zero fields for type ${stray}`);
   const window = `(${txn.firstValid}--${txn.lastValid})`;
-  if (txn.lastValid < txn.firstValid) throw new DecodeError(`transaction invalid range ${window}`);
+  if (txn.lastValid < txn.firstValid) throw new ProofError("malformed", `transaction invalid range ${window}`);
   if (txn.lastValid - txn.firstValid > MAX_TXN_LIFE)
-    throw new DecodeError(`transaction window size excessive ${window}`);
+    throw new ProofError("malformed", `transaction window size excessive ${window}`);
   const noteLength = getBytes(txn.map, "note")?.length ?? 0;
   if (noteLength > MAX_TXN_NOTE_BYTES)
-    throw new DecodeError(`transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
-  if (txn.sender === rewardsPool) throw new DecodeError("transaction from incentive pool is invalid");
-  if (txn.sender === ZERO_ADDRESS) throw new DecodeError("transaction cannot have zero sender");
+    throw new ProofError("malformed", `transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
+  if (txn.sender === rewardsPool) throw new ProofError("malformed", "transaction from incentive pool is invalid");
+  if (txn.sender === ZERO_ADDRESS) throw new ProofError("malformed", "transaction cannot have zero sender");
 }
 
 function checkAssetParameters(parameters: MsgpackMap): void {
@@ -98,10 +100,10 @@ function checkAssetParameters(parameters: MsgpackMap): void {
   ] as const;
   for (const [key, words, limit] of limits) {
     const length = textLength(parameters, key);
-    if (length > limit) throw new DecodeError(`transaction ${words} too big: ${length} > ${limit}`);
+    if (length > limit) throw new ProofError("malformed", `transaction ${words} too big: ${length} > ${limit}`);
   }
   if (Number(parameters.get("dc") ?? 0) > MAX_ASSET_DECIMALS)
-    throw new DecodeError(`transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
+    throw new ProofError("malformed", `transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
 }
 
 function textLength(map: MsgpackMap, key: string): number {
@@ -113,11 +115,11 @@ function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty
   const kinds = ["sig", "msig", "lsig"].filter((kind) => map.has(kind));
   if (kinds.length === 0) {
     if (allowEmpty) return [];
-    throw new DecodeError("signedtxn has no sig");
+    throw new ProofError("malformed", "signedtxn has no sig");
   }
-  if (kinds.length > 1) throw new DecodeError("signedtxn should only have one of Sig or Msig or LogicSig");
+  if (kinds.length > 1) throw new ProofError("malformed", "signedtxn should only have one of Sig or Msig or LogicSig");
   // Programs are not run here.
-  if (map.has("lsig")) throw new DecodeError("LogicSig not enabled");
+  if (map.has("lsig")) throw new ProofError("malformed", "LogicSig not enabled");
   const message = signedMessage(txn.bytes);
   const multisig = getMap(map, "msig");
   if (multisig === undefined)
@@ -127,7 +129,8 @@ function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty
   try {
     return multisigChecks(multisig, authorizer, message);
   } catch (error) {
-    if (error instanceof DecodeError) throw new DecodeError(`multisig validation failed: ${error.message}`);
+    if (isProofError(error, "malformed"))
+      throw new ProofError("malformed", `multisig validation failed: ${error.message}`);
     throw error;
   }
 }

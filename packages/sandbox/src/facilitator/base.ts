@@ -1,4 +1,4 @@
-import { BASE_MAINNET } from "@attestd/proof";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { createWalletClient, type Hex, http, publicActions, type VerifyTypedDataParameters } from "viem";

@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 import {
   type Address,
   address,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { excerpt } from "@attestd/proof/excerpt";
 import type { JsonObject } from "@attestd/proof/json";
+import { excerpt } from "@attestd/proof/text";
 import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
 import type { Delivered } from "../calls/outcome.ts";
 import { settlementOf } from "../payment/receipt.ts";

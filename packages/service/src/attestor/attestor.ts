@@ -1,6 +1,6 @@
-import { type Bundle, bundleId, signingBytes, type UnsignedBundle } from "@attestd/proof/bundle";
+import { type Bundle, bundleId, type PaymentReceipt } from "@attestd/proof";
+import { receiptSigningInput, signingBytes, type UnsignedBundle } from "@attestd/proof/attestor";
 import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
-import { type PaymentReceipt, receiptSigningInput } from "@attestd/proof/payment-receipt";
 import type { Signer } from "./signer.ts";
 
 /** A signed bundle, its bytes fixed: signatures are hedged, so they can never be made again. */

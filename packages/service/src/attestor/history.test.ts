@@ -1,4 +1,4 @@
-import { parseKeyHistory } from "@attestd/proof/trust";
+import { parseKeyHistory } from "@attestd/proof";
 import { expect, test } from "vitest";
 import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../../test/bundles/takeover.ts";

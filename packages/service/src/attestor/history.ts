@@ -1,5 +1,4 @@
-import { FormatError } from "@attestd/proof/format";
-import { type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof/trust";
+import { isProofError, type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof";
 import { ConfigError } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
@@ -114,7 +113,7 @@ function requireSound(history: KeyHistory): void {
   try {
     parseKeyHistory(history, nativeCrypto);
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error;
+    if (!isProofError(error, "format")) throw error;
     throw new Error(`the journal's key history does not hold: ${error.pointer}: ${error.message}`, { cause: error });
   }
 }

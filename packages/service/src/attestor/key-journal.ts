@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import type { Attempt } from "../ledger/ledger.ts";
 
 /** From this round on nothing by the key counts. */

@@ -1,5 +1,4 @@
-import { checkKeyNotes } from "@attestd/proof/keys";
-import { parseKeyHistory } from "@attestd/proof/trust";
+import { checkKeyNotes, parseKeyHistory } from "@attestd/proof";
 import { beforeEach, describe, expect, test } from "vitest";
 import { testAttestor } from "../../../../test/bundles/bundles.ts";
 import { MemoryKeys } from "../../test/fakes/keys.ts";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
+import type { KeyEntry } from "@attestd/proof";
+import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
-import { keyRevocationHash } from "@attestd/proof/keys";
-import { encodeNote } from "@attestd/proof/note";
-import { type KeyEntry, keyEntryBytes, keyEntryHash } from "@attestd/proof/trust";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";

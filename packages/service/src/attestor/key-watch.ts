@@ -1,4 +1,4 @@
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory } from "@attestd/proof";
 import { type KeyView, obstacleTo, readView } from "./history.ts";
 import type { KeyJournal } from "./key-journal.ts";
 

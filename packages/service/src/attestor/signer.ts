@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { keyIdentity } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
-import { keyIdentity } from "@attestd/proof/trust";
 
 /** The post-quantum half of the attestor's identity. The secret stays inside. */
 export interface Signer {

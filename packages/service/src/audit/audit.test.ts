@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,5 +1,12 @@
-import { FormatError } from "@attestd/proof/format";
-import { type BlockNote, type Note, parseNote, paymentCommitment, type TransactionNote } from "@attestd/proof/note";
+import {
+  type BlockNote,
+  isProofError,
+  type Note,
+  type ProofError,
+  parseNote,
+  type TransactionNote,
+} from "@attestd/proof";
+import { paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainPayment, Facts, LedgerNote } from "./facts.ts";
 import type { Findings } from "./report.ts";
 
@@ -86,7 +93,7 @@ export class ChainIndex {
       return;
     }
     const note = read(text);
-    if (note instanceof FormatError) {
+    if (isProofError(note, "format")) {
       findings.add("violation", "note_malformed", `The attestor sent a note of no form of ours: ${note.message}.`, {
         txid,
       });
@@ -109,11 +116,11 @@ export class ChainIndex {
 /** The dApp's name in every note of ours (ARC-2), of any version. */
 const NOTE_BEGINS = "attestd/";
 
-function read(text: string): Note | FormatError {
+function read(text: string): Note | ProofError {
   try {
     return parseNote(text);
   } catch (error) {
-    if (error instanceof FormatError) return error;
+    if (isProofError(error, "format")) return error;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
-import type { Crypto } from "@attestd/proof/signature";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { Crypto, KeyHistory } from "@attestd/proof";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Product } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";

@@ -1,4 +1,4 @@
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory } from "@attestd/proof";
 import { readHistory } from "../attestor/history.ts";
 import type { Config } from "../config/config.ts";
 import { requireOwner } from "../config/journal-owner.ts";

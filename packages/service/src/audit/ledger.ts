@@ -3,15 +3,13 @@ import {
   decodeMsgpackMap,
   encodeAddress,
   encodeMsgpack,
-  equalBytes,
-  fromBase64,
-  fromUtf8,
   getBytes,
   getInteger,
   getString,
   type MsgpackMap,
   structMap,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
 import { type SourceChain, SourceError } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";

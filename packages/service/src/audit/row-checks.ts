@@ -1,10 +1,16 @@
-import type { Finding } from "@attestd/proof";
-import { type Bundle, bundleId, signingBytes } from "@attestd/proof/bundle";
-import { canonicalBytes } from "@attestd/proof/canonical";
+import {
+  type Bundle,
+  bundleId,
+  type Finding,
+  type KeyEntry,
+  mayAskChain,
+  parseJson,
+  verify,
+  withChain,
+} from "@attestd/proof";
+import { signingBytes } from "@attestd/proof/attestor";
 import { equalBytes } from "@attestd/proof/encoding";
-import { parseJson } from "@attestd/proof/json";
-import type { KeyEntry } from "@attestd/proof/trust";
-import { mayAskChain, verify, withChain } from "@attestd/proof/verify";
+import { canonicalBytes } from "@attestd/proof/json";
 import { type Call, type CallState, evidenceOf, liveAttempt } from "../calls/call.ts";
 import { railKind } from "../payment/rails/registry.ts";
 import type { Recorded } from "./chain-index.ts";

@@ -1,5 +1,4 @@
-import { canonicalize } from "@attestd/proof/canonical";
-import type { JsonObject } from "@attestd/proof/json";
+import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";

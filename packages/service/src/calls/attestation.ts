@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { parseNote } from "@attestd/proof/note";
+import { parseNote } from "@attestd/proof";
 import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import { type Clock, deadline, race } from "../clock.ts";

@@ -1,6 +1,6 @@
-import { encodeMsgpack, structMap } from "@attestd/proof/algorand/msgpack";
+import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
+import { encodeNote } from "@attestd/proof/attestor";
 import { utf8 } from "@attestd/proof/encoding";
-import { encodeNote } from "@attestd/proof/note";
 import pino from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "@attestd/proof/excerpt";
+import { excerpt } from "@attestd/proof/text";
 import type { PaymentRequired as X402PaymentRequired } from "@x402/core/types";
 import { type Resource, resourceInfo } from "../payment/resource.ts";
 import type { PaymentRequired } from "./outcome.ts";

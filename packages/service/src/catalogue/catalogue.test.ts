@@ -1,4 +1,4 @@
-import { parseBundle } from "@attestd/proof/bundle";
+import { parseBundle } from "@attestd/proof";
 import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";

@@ -1,5 +1,6 @@
-import { excerpt } from "@attestd/proof/excerpt";
-import { childPointer, JsonError, type JsonLimits, type JsonValue, parseJson } from "@attestd/proof/json";
+import { isProofError, parseJson } from "@attestd/proof";
+import { childPointer, type JsonLimits, type JsonValue } from "@attestd/proof/json";
+import { excerpt } from "@attestd/proof/text";
 import type { z } from "zod";
 import { Problem } from "../problems.ts";
 
@@ -14,7 +15,7 @@ export function parseInput(bytes: Uint8Array | string): JsonValue {
   try {
     return parseJson(bytes, REQUEST_LIMITS);
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
+    if (!isProofError(error, "json")) throw error;
     throw notJson(error.message, error.pointer);
   }
 }

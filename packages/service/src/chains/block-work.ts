@@ -3,7 +3,7 @@ import { encodeReceipts, proveItem, serializeTransactions } from "./base/block-w
 
 /**
  * What reading a block costs in computing: functions of bytes and JSON alone, so that they can run on any thread. Blocks
- * hold thousands of transactions, whose hashing must not hold up the event loop. All throw DecodeError for data that are
+ * hold thousands of transactions, whose hashing must not hold up the event loop. All throw ProofError `malformed` for data that are
  * not what they should be, and nothing else.
  */
 const BLOCK_WORK = {

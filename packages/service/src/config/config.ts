@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
-import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand/network";
+import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { algorandAddress, evmAddress, headerValue, origin, publishedUrl, solanaWallet, url, whole } from "./formats.ts";

@@ -1,4 +1,4 @@
-import { decodeAddress } from "@attestd/proof/algorand/transaction";
+import { decodeAddress } from "@attestd/proof/algorand";
 import { isAddress as isEvmAddress } from "viem/utils";
 import { z } from "zod";
 import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";

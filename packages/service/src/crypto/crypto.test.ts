@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifySignature } from "@attestd/proof/attestor";
 import { fromHex, toHex } from "@attestd/proof/encoding";
-import { verifySignature } from "@attestd/proof/signature";
 import { describe, expect, test } from "vitest";
 import { seedSigner } from "../attestor/signer.ts";
 import { nativeCrypto, serviceCrypto, wasmKeccak256 } from "./crypto.ts";

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { type Crypto, type Keccak256, nobleCrypto } from "@attestd/proof/signature";
+import { type Crypto, type Keccak256, nobleCrypto } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
 
 /** The verifier's primitives, from the platform where it has them: its ML-DSA-65 is ten times faster. */

@@ -1,5 +1,6 @@
+import type { KeyHistory } from "@attestd/proof";
+import { jwk } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { jwk, type KeyHistory } from "@attestd/proof/trust";
 import { NAME } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { PROBLEMS } from "../problems.ts";

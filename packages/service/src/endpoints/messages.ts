@@ -1,4 +1,5 @@
-import { JsonError, type JsonLimits, type JsonObject, type JsonValue, parseJson } from "@attestd/proof/json";
+import { isProofError, parseJson } from "@attestd/proof";
+import type { JsonLimits, JsonObject, JsonValue } from "@attestd/proof/json";
 import { REQUEST_LIMITS } from "../catalogue/input.ts";
 
 /** How the messages of a protocol carry a bundle that is to be verified. */
@@ -61,12 +62,12 @@ function take(message: JsonValue, form: MessageForm, read: ReadText): MessageRea
 
 /** @throws every error that is not about the JSON */
 function refusal(error: unknown): MessageRead {
-  if (error instanceof JsonError) return { notJson: error.message, pointer: error.pointer };
+  if (isProofError(error, "json")) return { notJson: error.message, pointer: error.pointer };
   throw error;
 }
 
 function isTooMany(error: unknown): boolean {
-  return error instanceof JsonError && error.code === "too_many";
+  return isProofError(error, "json") && error.fault === "too_many";
 }
 
 /** A call in a message: its arguments, where it verifies a bundle, and the metadata that the protocol has beside them. */
@@ -108,7 +109,7 @@ type ReadText = (text: string) => JsonValue | undefined;
 
 /**
  * @returns undefined where the text is not strict JSON: it stays as it is, and the transport refuses it
- * @throws JsonError where it has more members than the given limits allow
+ * @throws ProofError `json` where it has more members than the given limits allow
  */
 function readText(text: string, limits?: JsonLimits): JsonValue | undefined {
   try {

@@ -1,6 +1,4 @@
-import type { BundleType } from "@attestd/proof/bundle";
-import type { VerifyReport } from "@attestd/proof/report";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
 import type { z } from "zod";
 import type { Readiness } from "../calls/readiness.ts";
 import { CATALOGUE, type EndpointId } from "../catalogue/catalogue.ts";

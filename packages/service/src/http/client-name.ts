@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import { excerpt } from "@attestd/proof/excerpt";
+import { excerpt } from "@attestd/proof/text";
 
 /**
  * The name under which a client's requests are counted: its IPv4 address, also when mapped to IPv6; the first 64 bits of

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
-import { excerpt } from "@attestd/proof/excerpt";
+import { excerpt } from "@attestd/proof/text";
 import type { Logger } from "pino";
 import { SAME_HEADER } from "../calls/problems.ts";
 import { type Answer, problemAnswer } from "../endpoints/answer.ts";

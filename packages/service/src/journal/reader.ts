@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import type { KeyRevocation } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
 import type { Identity } from "../calls/journal.ts";

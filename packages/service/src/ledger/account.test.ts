@@ -1,4 +1,4 @@
-import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/proof";
+import { decodeMsgpackMap, getInteger, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import algosdk from "algosdk";
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH, idOf } from "../../test/fakes/algorand-providers.ts";

@@ -1,17 +1,15 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import {
-  concatBytes,
+  algorandCaip2,
   decodeMsgpackMap,
   encodeAddress,
   encodeMsgpack,
-  fromBase64,
   type MsgpackMap,
   structMap,
   txid,
-  utf8,
-} from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+} from "@attestd/proof/algorand";
+import { concatBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
 import { ProviderError } from "../providers/provider.ts";

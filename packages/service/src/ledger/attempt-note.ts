@@ -1,5 +1,6 @@
-import { decodeMsgpackMap, getBytes, getMap } from "@attestd/proof/algorand/msgpack";
-import { DecodeError, fromUtf8 } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
+import { decodeMsgpackMap, getBytes, getMap } from "@attestd/proof/algorand";
+import { fromUtf8 } from "@attestd/proof/encoding";
 import type { Attempt } from "./ledger.ts";
 
 /**
@@ -7,11 +8,11 @@ import type { Attempt } from "./ledger.ts";
  * then, this is what the ledger records.
  *
  * @returns the note's UTF-8 as text
- * @throws DecodeError when the bytes are not a signed transaction with a note
+ * @throws ProofError `malformed` when the bytes are not a signed transaction with a note
  */
 export function noteOf({ txid, raw }: Pick<Attempt, "txid" | "raw">): string {
   const transaction = getMap(decodeMsgpackMap(raw), "txn");
   const note = transaction && getBytes(transaction, "note");
-  if (!note) throw new DecodeError(`the attestation ${txid} has no note`);
+  if (!note) throw new ProofError("malformed", `the attestation ${txid} has no note`);
   return fromUtf8(note);
 }

@@ -5,8 +5,8 @@ import {
   getInteger,
   getString,
   type MsgpackMap,
-  toBase64,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import { type SourceChain, SourceError } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 

@@ -1,4 +1,4 @@
-import { encodeMsgpack, structMap } from "@attestd/proof";
+import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { RoundWatcher } from "./rounds.ts";

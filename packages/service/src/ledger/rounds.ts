@@ -1,16 +1,16 @@
 import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
+import { ProofError } from "@attestd/proof";
 import {
   blockHash,
-  DecodeError,
   encodeMsgpack,
   getBytes,
   headerRound,
   restoreTransaction,
   splitBlock,
-  toBase64,
   txid,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import type { Algod } from "../providers/algod.ts";
 import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
 import { ProviderError, unavailable } from "../providers/provider.ts";
@@ -214,12 +214,12 @@ async function readRound(algod: Algod, round: number, genesisHash: string, signa
   return algod.decode(() => readBlock(answer, round, genesisHash));
 }
 
-/** @throws DecodeError when this is not a block of that round and network */
+/** @throws ProofError `malformed` when this is not a block of that round and network */
 function readBlock(answer: Uint8Array, round: number, genesisHash: string): Seen {
   const { header, headerBytes, transactions } = splitBlock(answer);
   const genesis = getBytes(header, "gh", 32);
   if (headerRound(header) !== round || genesis === undefined || toBase64(genesis) !== genesisHash)
-    throw new DecodeError(`not a block of round ${round} of the network ${genesisHash}`);
+    throw new ProofError("malformed", `not a block of round ${round} of the network ${genesisHash}`);
   const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
   // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
   return { ids, key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}` };

@@ -1,5 +1,5 @@
-import { excerpt } from "@attestd/proof/excerpt";
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import { excerpt } from "@attestd/proof/text";
 import {
   type CallToolResult,
   createMcpHandler,

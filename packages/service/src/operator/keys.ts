@@ -1,6 +1,10 @@
-import type { FormatError } from "@attestd/proof/format";
-import { checkKeyNotes, type RecordedNote, requireContinuation } from "@attestd/proof/keys";
-import type { KeyHistory } from "@attestd/proof/trust";
+import {
+  checkKeyNotes,
+  type KeyHistory,
+  type ProofError,
+  type RecordedNote,
+  requireContinuation,
+} from "@attestd/proof";
 import { readHistory } from "../attestor/history.ts";
 import type { KeyRecord } from "../attestor/key-journal.ts";
 import {
@@ -85,7 +89,7 @@ export async function restoreKeys(
   try {
     requireContinuation(known, saved);
   } catch (error) {
-    throw refusal("It does not continue the journal's", error as FormatError);
+    throw refusal("It does not continue the journal's", error as ProofError);
   }
   const { ledger, readers } = session.chains;
   const heads = await readers.get("algorand")?.heads();

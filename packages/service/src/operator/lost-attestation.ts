@@ -1,5 +1,5 @@
-import { FormatError } from "@attestd/proof/format";
-import { parseNote, paymentCommitment } from "@attestd/proof/note";
+import { isProofError, parseNote } from "@attestd/proof";
+import { paymentCommitment } from "@attestd/proof/attestor";
 import type { LedgerNote, Span } from "../audit/facts.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
@@ -75,7 +75,7 @@ function commitmentOf(text: string): string | undefined {
     const note = parseNote(text);
     return "p" in note ? note.p : undefined;
   } catch (error) {
-    if (error instanceof FormatError) return undefined;
+    if (isProofError(error, "format")) return undefined;
     throw error;
   }
 }

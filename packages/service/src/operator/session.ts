@@ -1,4 +1,4 @@
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory } from "@attestd/proof";
 import pino, { type Logger } from "pino";
 import type { KeyJournal } from "../attestor/key-journal.ts";
 import { type ReadableChains, readableChains } from "../audit/chains.ts";

@@ -1,4 +1,4 @@
-import { fromUtf8 } from "@attestd/proof";
+import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config/config.ts";

@@ -1,5 +1,6 @@
+import { parseJson } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type JsonValue, parseJson } from "@attestd/proof/json";
+import type { JsonValue } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
 import { REQUEST_LIMITS } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";

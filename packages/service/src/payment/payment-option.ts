@@ -1,4 +1,4 @@
-import { withoutTrailing } from "@attestd/proof/trailing";
+import { withoutTrailing } from "@attestd/proof/text";
 import type { PaymentPayload } from "@x402/core/types";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { USDC_DECIMALS } from "./rails/rail.ts";

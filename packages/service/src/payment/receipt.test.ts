@@ -1,4 +1,4 @@
-import { verifyPaymentReceipt } from "@attestd/proof/payment-receipt";
+import { verifyPaymentReceipt } from "@attestd/proof";
 import type { PaymentRequirements } from "@x402/core/types";
 import { extractReceiptFromResponse, extractReceiptPayload } from "@x402/extensions/offer-receipt";
 import { expect, test } from "vitest";

@@ -1,12 +1,12 @@
 import {
   decodeMsgpackMap,
   encodeMsgpack,
-  fromBase64,
   getInteger,
   getMap,
   type MsgpackMap,
   type MsgpackValue,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
 import { HttpProvider } from "./http.ts";

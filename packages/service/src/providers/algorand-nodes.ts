@@ -1,4 +1,4 @@
-import type { MsgpackMap } from "@attestd/proof/algorand/msgpack";
+import type { MsgpackMap } from "@attestd/proof/algorand";
 import type { Algod } from "./algod.ts";
 import type { IndexedTransaction, Indexer } from "./indexer.ts";
 import { unavailable } from "./provider.ts";

@@ -1,4 +1,4 @@
-import { BASE_MAINNET } from "@attestd/proof/base/network";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";

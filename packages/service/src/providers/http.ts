@@ -1,4 +1,4 @@
-import { fromUtf8 } from "@attestd/proof";
+import { fromUtf8 } from "@attestd/proof/encoding";
 import type { z } from "zod";
 import { Breaker, Resting, type Vote } from "./breaker.ts";
 import { within } from "./deadline.ts";

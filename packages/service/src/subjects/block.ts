@@ -1,4 +1,4 @@
-import { encodeNote, paymentCommitment } from "@attestd/proof/note";
+import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainName, SourceChain } from "../chains/chain.ts";
 import { blockOf, type RequiredLevels, readerOf, requireLevel } from "./evidence.ts";
 import type { BlockEvidence, NoteContext, Product } from "./product.ts";

@@ -1,20 +1,8 @@
-import {
-  ALGORAND_MAINNET,
-  type BaseInclusion,
-  type Bundle,
-  baseHeaderHash,
-  baseTxHash,
-  blockHash,
-  decodeBaseHeader,
-  decodeMsgpackMap,
-  headerRound,
-  type Inclusion,
-  parseNote,
-  paymentCommitment,
-  toBase64,
-  txid,
-  verify,
-} from "@attestd/proof";
+import { ALGORAND_MAINNET, type Bundle, type Inclusion, parseNote, verify } from "@attestd/proof";
+import { blockHash, decodeMsgpackMap, headerRound, txid } from "@attestd/proof/algorand";
+import { paymentCommitment } from "@attestd/proof/attestor";
+import { type BaseInclusion, baseHeaderHash, baseTxHash, decodeBaseHeader } from "@attestd/proof/base";
+import { toBase64 } from "@attestd/proof/encoding";
 import { describe, expect, it } from "vitest";
 import {
   signBundle,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BundleBlock, BundleSource } from "@attestd/proof/bundle";
+import type { BundleBlock, BundleSource } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { ChainName, ConfirmationLevel, SourceBlock } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";

@@ -1,4 +1,5 @@
-import type { BundleBlock, BundleSource, Inclusion, UnsignedBundle } from "@attestd/proof";
+import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof";
+import type { UnsignedBundle } from "@attestd/proof/attestor";
 import type { ChainName, ConfirmationLevel } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 

@@ -1,4 +1,4 @@
-import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import { isAlgorandTxId } from "@attestd/proof/algorand";
 import type { ChainName } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 

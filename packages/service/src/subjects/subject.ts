@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalBytes } from "@attestd/proof/canonical";
+import { canonicalBytes } from "@attestd/proof/json";
 import type { ChainName } from "../chains/chain.ts";
 
 /** What a paid call is about, normalised: the chain inferred, ids in their one spelling, heights as integers. */

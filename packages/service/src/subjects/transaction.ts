@@ -1,4 +1,4 @@
-import { encodeNote, paymentCommitment } from "@attestd/proof/note";
+import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
 import type { ChainName, SourceChain } from "../chains/chain.ts";
 import { type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
 import type { Attested, NoteContext, Product, TransactionEvidence } from "./product.ts";

@@ -1,5 +1,4 @@
-import { encodeMsgpack } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+import { algorandCaip2, encodeMsgpack } from "@attestd/proof/algorand";
 import { afterEach, describe, expect, test } from "vitest";
 import { FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { FakeBase, startRpcs } from "../../test/fakes/base-providers.ts";

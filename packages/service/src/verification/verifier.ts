@@ -1,7 +1,14 @@
-import type { Finding, VerifyReport } from "@attestd/proof";
-import type { BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
+import {
+  type BundleBlock,
+  type BundleSource,
+  type BundleType,
+  type ChainFindings,
+  type Finding,
+  mayAskChain,
+  type VerifyReport,
+  withChain,
+} from "@attestd/proof";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { type ChainFindings, mayAskChain, withChain } from "@attestd/proof/verify";
 import { SourceError } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";

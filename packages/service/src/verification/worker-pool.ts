@@ -1,6 +1,4 @@
-import type { Bundle, BundleBlock, BundleSource, BundleType } from "@attestd/proof/bundle";
-import type { VerifyReport } from "@attestd/proof/report";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { Bundle, BundleBlock, BundleSource, BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
 import type { ChainName } from "../chains/chain.ts";
 import { type MessageRead, type ReadMessage, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";

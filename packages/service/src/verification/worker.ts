@@ -1,9 +1,14 @@
-import { type BundleType, parseBundle } from "@attestd/proof/bundle";
-import { chainOf } from "@attestd/proof/chains";
+import {
+  type BundleType,
+  chainOf,
+  isProofError,
+  type KeyHistory,
+  mayAskChain,
+  parseBundle,
+  parseJson,
+  verify,
+} from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { JsonError, parseJson } from "@attestd/proof/json";
-import type { KeyHistory } from "@attestd/proof/trust";
-import { mayAskChain, verify } from "@attestd/proof/verify";
 import { serviceCrypto } from "../crypto/crypto.ts";
 import { readMessage } from "../endpoints/messages.ts";
 import { answerJobs } from "../workers/worker.ts";
@@ -32,7 +37,7 @@ function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asks
     const report = verify(body, { trust, crypto, type });
     return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, type) }) };
   } catch (error) {
-    if (error instanceof JsonError) return { notJson: error.message };
+    if (isProofError(error, "json")) return { notJson: error.message };
     throw error;
   }
 }

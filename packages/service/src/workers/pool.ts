@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { DecodeError } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
 
 /** A function to run, by its name. Arguments and results are cloned (structured clone). */
 export type Job = { id: number; name: string; args: readonly unknown[] };
@@ -23,7 +23,7 @@ export interface WorkerPool {
   /**
    * @param transfer buffers of the arguments; the caller MUST NOT use them any more
    * @returns the function's result
-   * @throws DecodeError when the function threw one; Error for any other error, and when the pool is closed
+   * @throws ProofError `malformed` when the function threw one; Error for any other error, and when the pool is closed
    */
   run(name: string, args: readonly unknown[], transfer?: Transfer): Promise<unknown>;
   /** Gives every worker, also those started later, a value; jobs that are run afterwards see it. */
@@ -128,5 +128,5 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerP
 
 function settle({ resolve, reject }: Pending, result: JobResult): void {
   if ("value" in result) resolve(result.value);
-  else reject(result.malformed ? new DecodeError(result.error) : new Error(result.error));
+  else reject(result.malformed ? new ProofError("malformed", result.error) : new Error(result.error));
 }

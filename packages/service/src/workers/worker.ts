@@ -1,6 +1,6 @@
 import { constants, platform, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import { DecodeError } from "@attestd/proof/encoding";
+import { isProofError } from "@attestd/proof";
 import type { Job, JobResult, Transfer, WorkerData, WorkerMessage } from "./pool.ts";
 
 /**
@@ -34,7 +34,7 @@ export function answerJobs(
     try {
       return { id, value: await run(name, args) };
     } catch (error) {
-      return { id, error: String((error as Error).message), malformed: error instanceof DecodeError };
+      return { id, error: String((error as Error).message), malformed: isProofError(error, "malformed") };
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { encodeMsgpack, type MsgpackMap, structMap, toBase64, txid } from "@attestd/proof";
+import { encodeMsgpack, type MsgpackMap, structMap, txid } from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import { Algod } from "../../src/providers/algod.ts";
 import type { AlgorandNodes } from "../../src/providers/algorand-nodes.ts";
 import { Indexer } from "../../src/providers/indexer.ts";

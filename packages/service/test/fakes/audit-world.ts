@@ -1,15 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-  encodeAddress,
-  encodeMsgpack,
-  encodeNote,
-  keyIdentity,
-  paymentCommitment,
-  toBase32,
-  toBase64,
-} from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
-import type { KeyHistory } from "@attestd/proof/trust";
+import type { KeyHistory } from "@attestd/proof";
+import { algorandCaip2, encodeAddress, encodeMsgpack } from "@attestd/proof/algorand";
+import { encodeNote, keyIdentity, paymentCommitment } from "@attestd/proof/attestor";
+import { toBase32, toBase64 } from "@attestd/proof/encoding";
 import { createAttestor } from "../../src/attestor/attestor.ts";
 import { seedSigner } from "../../src/attestor/signer.ts";
 import type { ChainPayment, Facts, LedgerNote, Premises } from "../../src/audit/facts.ts";

@@ -1,5 +1,4 @@
-import { type BaseHeaderField, decodeBaseHeader } from "@attestd/proof/base/header";
-import { baseTxHash } from "@attestd/proof/base/transaction";
+import { type BaseHeaderField, baseTxHash, decodeBaseHeader } from "@attestd/proof/base";
 import { toHex } from "@attestd/proof/encoding";
 import { FakeBase } from "./base-providers.ts";
 

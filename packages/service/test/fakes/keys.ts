@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyJournal, KeyRevocation } from "../../src/attestor/key-journal.ts";
 
 /** A journal of keys in memory, for tests: it keeps the contract but for power. */

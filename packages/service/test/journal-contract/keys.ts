@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { KeyAnnouncement, KeyJournal } from "../../src/attestor/key-journal.ts";
 import type { Journal } from "../../src/calls/journal.ts";

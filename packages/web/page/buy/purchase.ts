@@ -10,7 +10,8 @@ import {
   type StoredPayment,
   type Wallet,
 } from "@attestd/client";
-import { BASE_MAINNET, bundleId, type Trust } from "@attestd/proof";
+import { bundleId, type Trust } from "@attestd/proof";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { authorizationFor, paymentPayload, typedData } from "../../src/authorization.ts";

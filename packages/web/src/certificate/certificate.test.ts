@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { fromUtf8, utf8 } from "@attestd/proof";
+import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { PDFDocument } from "@cantoo/pdf-lib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

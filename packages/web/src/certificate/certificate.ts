@@ -1,4 +1,5 @@
-import { type Bundle, equalBytes, type KeyHistory, parseBundle, parseJson, utf8 } from "@attestd/proof";
+import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
+import { equalBytes, utf8 } from "@attestd/proof/encoding";
 import { hostOf, printable } from "../printable.ts";
 import { dayOf } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";

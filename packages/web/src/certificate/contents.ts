@@ -1,12 +1,6 @@
-import {
-  ALGORAND_MAINNET,
-  type Bundle,
-  DecodeError,
-  fromBase64,
-  type KeyEntry,
-  type ReceiptStatus,
-  readReceiptStatus,
-} from "@attestd/proof";
+import { ALGORAND_MAINNET, type Bundle, isProofError, type KeyEntry, type ReceiptStatus } from "@attestd/proof";
+import { readReceiptStatus } from "@attestd/proof/base";
+import { fromBase64 } from "@attestd/proof/encoding";
 import { type Subject, subjectOf, subjectTitle } from "../description.ts";
 import { recordedTime } from "../file-verdict.ts";
 import { estimatedMonth } from "../ledger-time.ts";
@@ -86,7 +80,7 @@ function outcomeOf(bundle: Bundle): ReceiptStatus | undefined {
   try {
     return readReceiptStatus(fromBase64(receipt), fromBase64(transaction));
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!isProofError(error, "malformed")) throw error;
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
-import { fromUtf8, parseBundle, parseJson, utf8, verify } from "@attestd/proof";
+import { parseBundle, parseJson, verify } from "@attestd/proof";
+import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../../../docs/verify/bundles.ts";
 import { subjectOf } from "../description.ts";

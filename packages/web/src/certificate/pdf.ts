@@ -1,4 +1,4 @@
-import { concatBytes, utf8 } from "@attestd/proof";
+import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import type { Mark, Sheet } from "./layout.ts";
 import { type Carried, codeRectangles, round } from "./svg.ts";
 

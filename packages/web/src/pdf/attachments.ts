@@ -1,4 +1,4 @@
-import { concatBytes } from "@attestd/proof";
+import { concatBytes } from "@attestd/proof/encoding";
 import { isNamed, type PdfObject, scanPdf } from "./objects.ts";
 import { NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
 

@@ -1,4 +1,5 @@
-import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap, toBase64, txid } from "@attestd/proof";
+import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap, txid } from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, test } from "vitest";
 import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
 import { all, testReading } from "../../../test/fakes/audit-reading.ts";

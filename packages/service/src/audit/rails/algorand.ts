@@ -1,4 +1,5 @@
-import { fromBase64, getBytes, getInteger, getString, toBase64Url } from "@attestd/proof";
+import { getBytes, getInteger, getString } from "@attestd/proof/algorand";
+import { fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import { ALGORAND_USDC } from "../../payment/rails/algorand/facts.ts";
 import type { ChainPayment } from "../facts.ts";
 import {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { BASE_MAINNET } from "@attestd/proof/base/network";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";

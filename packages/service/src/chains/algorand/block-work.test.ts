@@ -1,28 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ALGORAND_MAINNET, type InclusionBundle } from "@attestd/proof";
 import {
-  ALGORAND_MAINNET,
+  algorandCaip2,
   blockHash,
-  concatBytes,
   decodeMsgpackMap,
   encodeMsgpack,
-  fromBase64,
   getBytes,
   getMap,
   headerRound,
-  type InclusionBundle,
   type MsgpackMap,
   type MsgpackValue,
   restoreTransaction,
   splitBlock,
   structMap,
-  toBase32,
-  toBase64,
   transactionLeaf,
   txid,
   verifyLeaf,
-} from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+} from "@attestd/proof/algorand";
+import { concatBytes, fromBase64, toBase32, toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   type TestBlock,

@@ -1,10 +1,10 @@
+import { ProofError } from "@attestd/proof";
 import {
   type AlgorandBlock,
   type AlgorandInclusion,
+  algorandCaip2,
   blockHash,
-  DecodeError,
   encodeMsgpack,
-  equalBytes,
   getBytes,
   getInteger,
   getMap,
@@ -13,12 +13,11 @@ import {
   proveLeaf,
   restoreTransaction,
   splitBlock,
-  toBase64,
   transactionLeaf,
   txid,
   verifyLeaf,
-} from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+} from "@attestd/proof/algorand";
+import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasInner } from "./inner.ts";
 
 /** What a node's block answer says of its header, recomputed. */
@@ -33,13 +32,13 @@ export type AlgorandHeaderFacts = {
  * Reads the header of a block.
  *
  * @param answer `{block, cert}` in msgpack
- * @throws DecodeError when this is no block of that round, or its certificate is of another block
+ * @throws ProofError `malformed` when this is no block of that round, or its certificate is of another block
  */
 export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandHeaderFacts {
   const { header, headerBytes, cert } = splitRound(answer, round);
   const certified = cert && getBytes(getMap(cert, "prop") ?? new Map(), "dig", 32);
   if (certified && !equalBytes(certified, headerDigest(headerBytes)))
-    throw new DecodeError(`block of round ${round} with the certificate of another block`);
+    throw new ProofError("malformed", `block of round ${round} with the certificate of another block`);
   const genesisHash = getBytes(header, "gh", 32);
   return {
     header: headerBytes,
@@ -48,11 +47,11 @@ export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandH
   };
 }
 
-/** Takes a block answer apart. @throws DecodeError when this is no block of that round */
+/** Takes a block answer apart. @throws ProofError `malformed` when this is no block of that round */
 function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
   const block = splitBlock(answer);
   const actual = headerRound(block.header);
-  if (actual !== round) throw new DecodeError(`block of round ${actual} instead of ${round}`);
+  if (actual !== round) throw new ProofError("malformed", `block of round ${actual} instead of ${round}`);
   return block;
 }
 
@@ -69,7 +68,7 @@ export type PlaceInRound = { place: AlgorandPlace; time?: number };
  * Looks for a transaction in a block.
  *
  * @param answer `{block, cert}` in msgpack
- * @throws DecodeError when this is no block of that round
+ * @throws ProofError `malformed` when this is no block of that round
  */
 export function findInRound(answer: Uint8Array, round: number, txnId: string): PlaceInRound {
   const block = splitRound(answer, round);
@@ -77,7 +76,7 @@ export function findInRound(answer: Uint8Array, round: number, txnId: string): P
   return { place: findInPayset(block, txnId), ...(time > 0 && { time }) };
 }
 
-/** Looks for a transaction in a block, by the ids that its bytes have. @throws DecodeError */
+/** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */
 function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): AlgorandPlace {
   for (const [index, entry] of transactions.entries()) {
     const bytes = encodeMsgpack(restoreTransaction(entry, header));
@@ -97,7 +96,7 @@ export type AlgorandFinding =
  * Looks for a transaction in a block, and proves that it is there, by the tree that the header has (format.md).
  *
  * @param answer `{block, cert}` in msgpack
- * @throws DecodeError when the payset is not the one that the header commits to
+ * @throws ProofError `malformed` when the payset is not the one that the header commits to
  */
 export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFinding {
   const block = splitBlock(answer);
@@ -113,7 +112,7 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
   const siblings = proveLeaf(tree, leaves, place.index);
   const root = getBytes(header, tree, 32);
   if (!root || !verifyLeaf(tree, leaves[place.index] as Uint8Array, place.index, siblings, root))
-    throw new DecodeError(`block whose transactions do not lead to its ${tree}`);
+    throw new ProofError("malformed", `block whose transactions do not lead to its ${tree}`);
   const inclusion: AlgorandInclusion = {
     kind: "algorand-merkle",
     tree,

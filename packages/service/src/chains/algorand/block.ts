@@ -1,4 +1,4 @@
-import { DecodeError } from "@attestd/proof";
+import { isProofError } from "@attestd/proof";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
@@ -89,7 +89,7 @@ export async function readAlgorandBlock(
       try {
         return await work.proveInPayset(answer, txnId);
       } catch (error) {
-        if (!(error instanceof DecodeError)) throw error;
+        if (!isProofError(error, "malformed")) throw error;
         fault = reportConflict({ about, answers: [{ provider: algod.name, answer: error.message }] }, nodes.rules);
       }
     }
@@ -110,7 +110,7 @@ export async function asAnswerOf<T>(algod: Algod, decoded: Promise<T>): Promise<
   try {
     return await decoded;
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!isProofError(error, "malformed")) throw error;
     throw unavailable(`${algod.name} answered with data that cannot be read`, error);
   }
 }

@@ -1,36 +1,38 @@
-import { DecodeError, decodeAddress, fromBase64, fromUtf8, type MsgpackValue, RawString, utf8 } from "@attestd/proof";
+import { ProofError } from "@attestd/proof";
+import { decodeAddress, type MsgpackValue, RawString } from "@attestd/proof/algorand";
+import { fromBase64, fromUtf8, utf8 } from "@attestd/proof/encoding";
 
 // Members of an indexer's JSON as msgpack values. An absent member is the empty value of its kind, which structMap leaves
-// out. All throw DecodeError on a member of another kind.
+// out. All throw ProofError `malformed` on a member of another kind.
 
 /** A JSON object as an indexer writes it, with lossless integers. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function object(value: unknown): Json {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
-  throw new DecodeError("not an object");
+  throw new ProofError("malformed", "not an object");
 }
 
 export function list<T>(value: unknown, read: (item: unknown) => T): T[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value.map(read);
-  throw new DecodeError("not a list");
+  throw new ProofError("malformed", "not a list");
 }
 
 export function integer(value: unknown): number | bigint {
   if (value === undefined) return 0;
   if (typeof value === "bigint" || typeof value === "number") return value;
-  throw new DecodeError("not an integer");
+  throw new ProofError("malformed", "not an integer");
 }
 
 export function flag(value: unknown): boolean {
   if (value === undefined || typeof value === "boolean") return value ?? false;
-  throw new DecodeError("not a boolean");
+  throw new ProofError("malformed", "not a boolean");
 }
 
 export function text(value: unknown): string {
   if (value === undefined || typeof value === "string") return value ?? "";
-  throw new DecodeError("not a text");
+  throw new ProofError("malformed", "not a text");
 }
 
 /** Base64. */

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { concatBytes, encodeMsgpack, fromBase32, getMap, type MsgpackMap, toBase32, utf8 } from "@attestd/proof";
+import { encodeMsgpack, getMap, type MsgpackMap } from "@attestd/proof/algorand";
+import { concatBytes, fromBase32, toBase32, utf8 } from "@attestd/proof/encoding";
 
 const TX = utf8("TX");
 

@@ -1,12 +1,12 @@
+import { isProofError } from "@attestd/proof";
 import {
-  DecodeError,
   decodeMsgpackMap,
   headerDigest,
   type LightHeaderProof,
   lightHeaderLeaf,
-  toBase64,
   verifyLeaf,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import type { Algod, StateProofOfRound } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";
@@ -69,7 +69,7 @@ function lightHeaderProof(
       const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
       return verifyLeaf("txn256", leaf, index, siblings, commitment);
     } catch (error) {
-      if (error instanceof DecodeError) return false;
+      if (isProofError(error, "malformed")) return false;
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { decodeMsgpackMap, encodeMsgpack, getMap, toHex, txid } from "@attestd/proof";
+import { decodeMsgpackMap, encodeMsgpack, getMap, txid } from "@attestd/proof/algorand";
+import { toHex } from "@attestd/proof/encoding";
 import { describe, expect, it } from "vitest";
 import { parseLosslessJson } from "../../providers/json.ts";
 import { rebuildTransaction } from "./rebuild.ts";

@@ -1,12 +1,12 @@
+import { isProofError, ProofError } from "@attestd/proof";
 import {
-  DecodeError,
   decodeAddress,
   encodeMsgpack,
   type MsgpackMap,
   type MsgpackValue,
   structMap,
   txid,
-} from "@attestd/proof";
+} from "@attestd/proof/algorand";
 import { address, anyText, bytes, digest, flag, integer, type Json, list, object, text } from "./indexer-json.ts";
 
 type Fields = Record<string, MsgpackValue | undefined>;
@@ -24,7 +24,7 @@ export function rebuildTransaction(txnId: string, json: Json): Uint8Array | unde
     const bytes = encodeMsgpack(transaction(json));
     return txid(bytes) === txnId ? bytes : undefined;
   } catch (error) {
-    if (error instanceof DecodeError || error instanceof TypeError) return undefined;
+    if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
     throw error;
   }
 }
@@ -32,7 +32,7 @@ export function rebuildTransaction(txnId: string, json: Json): Uint8Array | unde
 function transaction(json: Json): MsgpackMap {
   const type = text(json["tx-type"]);
   const own = OWN_FIELDS[type];
-  if (own === undefined) throw new DecodeError(`no rebuild for transactions of type ${type}`);
+  if (own === undefined) throw new ProofError("malformed", `no rebuild for transactions of type ${type}`);
   return structMap({
     type,
     snd: address(json.sender),
@@ -146,7 +146,7 @@ function boxReference(json: Json, called: number | bigint, applications: readonl
   const application = integer(json.app);
   const place = applications.indexOf(application) + 1;
   if (place === 0 && application !== 0 && application !== called)
-    throw new DecodeError("box of an unlisted application");
+    throw new ProofError("malformed", "box of an unlisted application");
   return structMap({ i: place, n: bytes(json.name) });
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeMsgpack, getMap, type MsgpackMap, splitBlock, toBase64 } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+import { algorandCaip2, encodeMsgpack, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import { toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../../test/fakes/algorand-providers.ts";
 import { parseLosslessJson } from "../../providers/json.ts";

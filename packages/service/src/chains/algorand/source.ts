@@ -1,5 +1,4 @@
-import { decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof";
-import { algorandCaip2 } from "@attestd/proof/algorand/network";
+import { algorandCaip2, decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof/algorand";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";

@@ -1,18 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { InclusionBundle } from "@attestd/proof";
 import {
   baseHeaderHash,
   baseTxHash,
   decodeBaseHeader,
   decodeRlp,
   encodeRlp,
-  fromBase64,
-  type InclusionBundle,
   type RlpItem,
-  toHex,
   trieRoot,
   verifyIndex,
-} from "@attestd/proof";
+} from "@attestd/proof/base";
+import { fromBase64, toHex } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { testBaseBlock, testBaseTransaction } from "../../../../../test/bundles/bundles.ts";
 import { type BlockOfBase, blockFromBytes, nodeWith } from "../../../test/fakes/base-block.ts";

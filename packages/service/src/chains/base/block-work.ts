@@ -1,6 +1,6 @@
-import { concatBytes, DecodeError, fromHex, type IndexProof, proveIndex } from "@attestd/proof";
-import { encodeQuantity, encodeRlp, type RlpItem } from "@attestd/proof/base/rlp";
-import { baseTxHash } from "@attestd/proof/base/transaction";
+import { ProofError } from "@attestd/proof";
+import { baseTxHash, encodeQuantity, encodeRlp, type IndexProof, proveIndex, type RlpItem } from "@attestd/proof/base";
+import { concatBytes, fromHex } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { wasmKeccak256 } from "../../crypto/crypto.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
@@ -54,12 +54,12 @@ const Receipt = z.object({
  * until the receipts' root is reproduced: a type that is not known may have more.
  *
  * @param receipts as JSON, in block order
- * @throws DecodeError when one is no receipt
+ * @throws ProofError `malformed` when one is no receipt
  */
 export function encodeReceipts(receipts: readonly unknown[]): Uint8Array[] {
   return receipts.map((json, index) => {
     const { success, data: receipt } = Receipt.safeParse(json);
-    if (!success) throw new DecodeError(`receipt ${index} is malformed`);
+    if (!success) throw new ProofError("malformed", `receipt ${index} is malformed`);
     const { type, status, cumulativeGasUsed, logsBloom, logs, depositNonce, depositReceiptVersion } = receipt;
     const fields: RlpItem[] = [status, cumulativeGasUsed, logsBloom];
     fields.push(logs.map((log) => [log.address, log.topics, log.data]));

@@ -1,4 +1,6 @@
-import { DecodeError, decodeBaseHeader, encodeBaseHeader, equalBytes, toBase64 } from "@attestd/proof";
+import { isProofError } from "@attestd/proof";
+import { decodeBaseHeader, encodeBaseHeader } from "@attestd/proof/base";
+import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
@@ -121,7 +123,7 @@ function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown
     const bytes = encodeBaseHeader(json);
     if (decodeBaseHeader(bytes).number === number) return bytes;
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!isProofError(error, "malformed")) throw error;
     throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);
   }
   throw unavailable(`${rpc.name} gave another block than ${number}`);

@@ -1,6 +1,5 @@
-import { evmCaip2 } from "@attestd/proof/base/network";
-import { baseTxHash, decodeBaseTransaction, transactionChainId } from "@attestd/proof/base/transaction";
-import { DecodeError } from "@attestd/proof/encoding";
+import { isProofError } from "@attestd/proof";
+import { baseTxHash, decodeBaseTransaction, evmCaip2, transactionChainId } from "@attestd/proof/base";
 import type { chainConfig } from "viem/op-stack";
 import type { EthereumRpc, Receipt, RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { ProviderError } from "../../providers/provider.ts";
@@ -113,7 +112,7 @@ function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
   try {
     return transactionChainId(decodeBaseTransaction(bytes));
   } catch (cause) {
-    if (!(cause instanceof DecodeError)) throw cause;
+    if (!isProofError(cause, "malformed")) throw cause;
     throw new SourceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
   }
 }

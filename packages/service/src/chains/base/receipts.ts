@@ -1,4 +1,6 @@
-import { type BaseInclusion, DecodeError, equalBytes, readReceiptStatus, toBase64 } from "@attestd/proof";
+import { isProofError } from "@attestd/proof";
+import { type BaseInclusion, readReceiptStatus } from "@attestd/proof/base";
+import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
@@ -46,7 +48,7 @@ function isReadable(receipt: Uint8Array, transaction: Uint8Array): boolean {
     readReceiptStatus(receipt, transaction);
     return true;
   } catch (error) {
-    if (error instanceof DecodeError) return false;
+    if (isProofError(error, "malformed")) return false;
     throw error;
   }
 }
@@ -59,6 +61,6 @@ const raw: Way = async (rpc, number, signal) => {
 };
 
 function unlessDefect(error: unknown): undefined {
-  if (error instanceof ProviderError || error instanceof DecodeError) return undefined;
+  if (error instanceof ProviderError || isProofError(error, "malformed")) return undefined;
   throw error;
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base/transaction";
+import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base";
 import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, describe, expect, it } from "vitest";

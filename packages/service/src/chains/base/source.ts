@@ -1,5 +1,4 @@
-import { evmCaip2 } from "@attestd/proof/base/network";
-import { isBaseTxHash } from "@attestd/proof/base/transaction";
+import { evmCaip2, isBaseTxHash } from "@attestd/proof/base";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";

@@ -1,4 +1,4 @@
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import type { QueryConfig, QueryResultRow } from "pg";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { KeyEntry } from "@attestd/proof/trust";
+import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
 import type { Identity } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";

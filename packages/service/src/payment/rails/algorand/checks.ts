@@ -1,4 +1,4 @@
-import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
 import type { PaymentRequirements } from "@x402/core/types";
 import type { Window } from "../../../ledger/ledger.ts";

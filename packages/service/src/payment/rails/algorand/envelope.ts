@@ -1,5 +1,6 @@
-import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
-import { DecodeError, equalBytes } from "@attestd/proof/encoding";
+import { isProofError, ProofError } from "@attestd/proof";
+import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
+import { equalBytes } from "@attestd/proof/encoding";
 import { PaymentRefused } from "../rail.ts";
 
 /** A multisignature (go-algorand, `crypto.MultisigSig`). */
@@ -69,7 +70,7 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
   try {
     return read(value);
   } catch (error) {
-    if (error instanceof DecodeError)
+    if (isProofError(error, "malformed"))
       throw new PaymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
     throw error;
   }
@@ -79,19 +80,21 @@ const readSigner = (value: MsgpackValue) => bytesOf(value, 32);
 
 /** Bytes of a fixed length. All zeros are an error: canonical msgpack omits them. */
 function bytesOf(value: MsgpackValue | undefined, length: number): Uint8Array {
-  if (!(value instanceof Uint8Array) || value.length !== length) throw new DecodeError(`not ${length} bytes`);
-  if (value.every((byte) => byte === 0)) throw new DecodeError(`${length} bytes of zero`);
+  if (!(value instanceof Uint8Array) || value.length !== length)
+    throw new ProofError("malformed", `not ${length} bytes`);
+  if (value.every((byte) => byte === 0)) throw new ProofError("malformed", `${length} bytes of zero`);
   return value;
 }
 
 function readMultisig(value: MsgpackValue): Multisig {
   const map = structOf(value, ["subsig", "thr", "v"]);
-  if (getInteger(map, "v") !== 1n) throw new DecodeError("v is not 1");
+  if (getInteger(map, "v") !== 1n) throw new ProofError("malformed", "v is not 1");
   const subsigs = map.get("subsig");
   if (!Array.isArray(subsigs) || subsigs.length === 0 || subsigs.length > MAX_KEYS)
-    throw new DecodeError(`subsig is not a list of 1 to ${MAX_KEYS} keys`);
+    throw new ProofError("malformed", `subsig is not a list of 1 to ${MAX_KEYS} keys`);
   const threshold = Number(getInteger(map, "thr"));
-  if (threshold < 1 || threshold > subsigs.length) throw new DecodeError("thr is not between 1 and the number of keys");
+  if (threshold < 1 || threshold > subsigs.length)
+    throw new ProofError("malformed", "thr is not between 1 and the number of keys");
   return { threshold, parts: subsigs.map(readPart) };
 }
 
@@ -107,22 +110,22 @@ function readLogicSig(value: MsgpackValue): LogicSig {
   const program = getBytes(map, "l") ?? new Uint8Array();
   const args = map.get("arg") ?? [];
   if (!Array.isArray(args) || args.length > MAX_ARGUMENTS || !args.every((arg) => arg instanceof Uint8Array))
-    throw new DecodeError(`arg is not a list of at most ${MAX_ARGUMENTS} byte strings`);
-  if (map.has("arg") && args.length === 0) throw new DecodeError("arg is empty");
+    throw new ProofError("malformed", `arg is not a list of at most ${MAX_ARGUMENTS} byte strings`);
+  if (map.has("arg") && args.length === 0) throw new ProofError("malformed", "arg is empty");
   const size = args.reduce((sum, arg) => sum + arg.length, program.length);
   if (program.length === 0 || size > MAX_PROGRAM_BYTES)
-    throw new DecodeError(`l and arg are not 1 to ${MAX_PROGRAM_BYTES} bytes`);
+    throw new ProofError("malformed", `l and arg are not 1 to ${MAX_PROGRAM_BYTES} bytes`);
   const [kind, ...others] = (["sig", "msig", "lmsig"] as const).filter((name) => map.has(name));
-  if (others.length > 0) throw new DecodeError("more than one of sig, msig, lmsig");
+  if (others.length > 0) throw new ProofError("malformed", "more than one of sig, msig, lmsig");
   if (kind === undefined) return { program, args };
   if (kind === "sig") return { program, args, delegation: { kind, signature: bytesOf(map.get(kind), 64) } };
   return { program, args, delegation: { kind, multisig: readMultisig(map.get(kind) as MsgpackValue) } };
 }
 
 function structOf(value: MsgpackValue, members: readonly string[]): MsgpackMap {
-  if (!(value instanceof Map)) throw new DecodeError("not a map");
+  if (!(value instanceof Map)) throw new ProofError("malformed", "not a map");
   for (const member of value.keys())
     if (typeof member !== "string" || !members.includes(member))
-      throw new DecodeError(`it has the member ${String(member)}`);
+      throw new ProofError("malformed", `it has the member ${String(member)}`);
   return value;
 }

@@ -1,4 +1,4 @@
-import { ALGORAND_MAINNET } from "@attestd/proof/algorand/network";
+import { ALGORAND_MAINNET } from "@attestd/proof";
 import type { RailFacts } from "../rail.ts";
 
 /** Asset id of USDC on MainNet; the sandbox's has the same id. */

@@ -4,10 +4,11 @@ import {
   encodeMsgpack,
   getMap,
   isCanonicalMsgpack,
+  isCanonicalTransaction,
   type MsgpackMap,
   type MsgpackValue,
-} from "@attestd/proof/algorand/msgpack";
-import { isCanonicalTransaction, transactionDigest } from "@attestd/proof/algorand/transaction";
+  transactionDigest,
+} from "@attestd/proof/algorand";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import { PaymentRefused } from "../rail.ts";
 

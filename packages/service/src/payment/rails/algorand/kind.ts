@@ -1,4 +1,4 @@
-import { isAlgorandTxId } from "@attestd/proof/algorand/transaction";
+import { isAlgorandTxId } from "@attestd/proof/algorand";
 import type { RailKind } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";

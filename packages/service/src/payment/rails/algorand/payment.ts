@@ -1,5 +1,4 @@
-import { getBytes, getInteger, getString, type MsgpackMap } from "@attestd/proof/algorand/msgpack";
-import { encodeAddress, txid } from "@attestd/proof/algorand/transaction";
+import { encodeAddress, getBytes, getInteger, getString, type MsgpackMap, txid } from "@attestd/proof/algorand";
 import { equalBytes, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
 import type { Window } from "../../../ledger/ledger.ts";

@@ -1,4 +1,4 @@
-import { encodeAddress } from "@attestd/proof/algorand/transaction";
+import { encodeAddress } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";

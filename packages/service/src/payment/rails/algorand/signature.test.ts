@@ -1,5 +1,4 @@
-import { encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand/msgpack";
-import { decodeTransaction } from "@attestd/proof/algorand/transaction";
+import { decodeTransaction, encodeMsgpack, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

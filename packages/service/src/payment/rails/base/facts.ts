@@ -1,4 +1,4 @@
-import { BASE_MAINNET } from "@attestd/proof/base/network";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import type { RailFacts } from "../rail.ts";
 
 /** Contract of USDC on Base; the sandbox's has the same address. */

@@ -1,4 +1,4 @@
-import { DecodeError } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../../providers/provider.ts";
 import type { ListedTransaction, Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
@@ -135,7 +135,7 @@ export class SolanaSearch {
     const kind = outcome.err === null ? "moved" : "failed";
     this.#rpc.decode(() => {
       if (kind === "moved" && received(wanted, outcome) !== wanted.transfer.amount)
-        throw new DecodeError("a transfer that succeeded and did not move its amount");
+        throw new ProofError("malformed", "a transfer that succeeded and did not move its amount");
     });
     return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
   }

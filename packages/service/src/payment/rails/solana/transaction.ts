@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { DecodeError, equalBytes, fromBase64 } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
+import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
 import { PaymentRefused } from "../rail.ts";
 import { solanaKit } from "./kit.ts";
@@ -72,7 +73,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
   const kit = solanaKit();
   try {
     const wire = fromBase64(text as string);
-    if (wire.length > MAX_BYTES) throw new DecodeError("too long");
+    if (wire.length > MAX_BYTES) throw new ProofError("malformed", "too long");
     const { messageBytes, signatures } = kit.getTransactionDecoder().decode(wire);
     const message = kit.getCompiledTransactionMessageDecoder().decode(messageBytes);
     // The decoders accept trailing bytes and overlong numbers.
@@ -82,7 +83,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
       !equalBytes(new Uint8Array(encoded), wire) ||
       !equalBytes(new Uint8Array(encodedMessage), new Uint8Array(messageBytes))
     )
-      throw new DecodeError("not canonical");
+      throw new ProofError("malformed", "not canonical");
     const signed = Object.entries(signatures).flatMap(([account, signature]) =>
       signature ? [[account, new Uint8Array(signature)] as const] : [],
     );

@@ -1,9 +1,9 @@
 import reference from "canonicalize";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { utf8 } from "../encoding.ts";
 import { canonicalBytes, canonicalize } from "./canonical.ts";
-import { utf8 } from "./encoding.ts";
-import type { JsonValue } from "./json.ts";
+import type { JsonValue } from "./parse.ts";
 
 it("agrees with another implementation of RFC 8785", () => {
   fc.assert(

@@ -1,20 +1,10 @@
-import { fromBase64 } from "./encoding.ts";
-import { childPointer } from "./json.ts";
-
-/** A value that does not have the form it should; `pointer` (RFC 6901) is where. */
-export class FormatError extends Error {
-  override readonly name = "FormatError";
-  readonly pointer: string;
-
-  constructor(pointer: string, message: string) {
-    super(message);
-    this.pointer = pointer;
-  }
-}
+import { fromBase64 } from "../encoding.ts";
+import { formatError } from "../errors.ts";
+import { childPointer } from "./parse.ts";
 
 /**
  * The members of an object that has all of `required`, any of `optional` and no other.
- * @throws FormatError pointing at the object, or at the first member that is missing or unknown.
+ * @throws ProofError `format` pointing at the object, or at the first member that is missing or unknown.
  */
 export function readMembers<const R extends string, const O extends string = never>(
   value: unknown,
@@ -23,22 +13,22 @@ export function readMembers<const R extends string, const O extends string = nev
   optional: readonly O[] = [],
 ): Record<R, unknown> & Partial<Record<O, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new FormatError(pointer, "must be an object");
+    throw formatError(pointer, "must be an object");
   const known: readonly string[] = [...required, ...optional];
   const foreign = Object.keys(value).find((name) => !known.includes(name));
-  if (foreign !== undefined) throw new FormatError(childPointer(pointer, foreign), "unknown member");
+  if (foreign !== undefined) throw formatError(childPointer(pointer, foreign), "unknown member");
   const missing = required.find((name) => !Object.hasOwn(value, name));
-  if (missing !== undefined) throw new FormatError(childPointer(pointer, missing), "missing");
+  if (missing !== undefined) throw formatError(childPointer(pointer, missing), "missing");
   return value as Record<R, unknown> & Partial<Record<O, unknown>>;
 }
 
-/** The value, which must be this constant. @throws FormatError */
+/** The value, which must be this constant. @throws ProofError `format` */
 export function readConstant<const C extends string | number>(value: unknown, pointer: string, constant: C): C {
-  if (value !== constant) throw new FormatError(pointer, `must be ${JSON.stringify(constant)}`);
+  if (value !== constant) throw formatError(pointer, `must be ${JSON.stringify(constant)}`);
   return constant;
 }
 
-/** A string that `accepts`; `what` completes "must be …". @throws FormatError */
+/** A string that `accepts`; `what` completes "must be …". @throws ProofError `format` */
 export function readString(
   value: unknown,
   pointer: string,
@@ -46,16 +36,16 @@ export function readString(
   accepts: RegExp | ((text: string) => boolean),
 ): string {
   if (typeof value === "string" && (accepts instanceof RegExp ? accepts.test(value) : accepts(value))) return value;
-  throw new FormatError(pointer, `must be ${what}`);
+  throw formatError(pointer, `must be ${what}`);
 }
 
-/** An integer from `min` to 2^53 - 1. @throws FormatError */
+/** An integer from `min` to 2^53 - 1. @throws ProofError `format` */
 export function readInteger(value: unknown, pointer: string, min: number): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
-  throw new FormatError(pointer, `must be an integer of at least ${min}`);
+  throw formatError(pointer, `must be an integer of at least ${min}`);
 }
 
-/** Canonical standard base64 of exactly `length` bytes, or of at least one. Returns the text. @throws FormatError */
+/** Canonical standard base64 of exactly `length` bytes, or of at least one. Returns the text. @throws ProofError `format` */
 export function readBase64(value: unknown, pointer: string, length?: number): string {
   const what = `canonical base64 of ${length === undefined ? "at least one byte" : `${length} bytes`}`;
   return readString(value, pointer, what, (text) => {
@@ -68,10 +58,10 @@ export function readBase64(value: unknown, pointer: string, length?: number): st
   });
 }
 
-/** An array of at most `max` items. @throws FormatError */
+/** An array of at most `max` items. @throws ProofError `format` */
 export function readList<T>(value: unknown, pointer: string, max: number, read: (item: unknown, at: string) => T): T[] {
   if (!Array.isArray(value) || value.length > max)
-    throw new FormatError(pointer, `must be an array of at most ${max} items`);
+    throw formatError(pointer, `must be an array of at most ${max} items`);
   return value.map((item, index) => read(item, childPointer(pointer, index)));
 }
 

@@ -1,5 +1,5 @@
-import { utf8 } from "./encoding.ts";
-import type { JsonValue } from "./json.ts";
+import { utf8 } from "../encoding.ts";
+import type { JsonValue } from "./parse.ts";
 
 /**
  * JSON Canonicalization Scheme (RFC 8785): no white space, members sorted by UTF-16 units, ECMAScript's own spelling of

@@ -1,48 +1,22 @@
-import { fromUtf8 } from "./encoding.ts";
-import { excerpt } from "./excerpt.ts";
+import { fromUtf8 } from "../encoding.ts";
+import { type JsonFault, ProofError } from "../errors.ts";
+import { excerpt } from "../text.ts";
 
 /** What JSON can carry. Objects are plain, and never have a member named `__proto__`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export type JsonObject = { [member: string]: JsonValue };
 
-export type JsonErrorCode =
-  | "syntax"
-  | "encoding"
-  | "too_large"
-  | "too_deep"
-  | "too_many"
-  | "duplicate_member"
-  | "forbidden_member"
-  | "lone_surrogate"
-  | "unsafe_integer"
-  | "number_spelling";
-
-/** Why a text was refused, and where. The message is for people and begins with the line. */
-export class JsonError extends Error {
-  override readonly name = "JsonError";
-  readonly code: JsonErrorCode;
-  /** Counted from 1; 1 where the text as a whole is refused. */
-  readonly line: number;
-  /** JSON pointer (RFC 6901) of the value or member at fault, as far as it had been read; long names are cut. */
-  readonly pointer: string;
-  /** Whether the text is JSON all the same, such as other parsers would take, each in its own way. */
-  readonly isAmbiguous: boolean;
-
-  constructor(code: JsonErrorCode, reason: string, line: number, pointer: string) {
-    super(`line ${line}: ${reason}`);
-    this.code = code;
-    this.line = line;
-    this.pointer = pointer;
-    this.isAmbiguous = code !== "syntax" && code !== "encoding" && code !== "too_large";
-  }
-}
+/** Limits of a text whose value a bundle, a key history or a receipt is read from. */
+export const MAX_JSON_BYTES = 2 ** 21;
+export const MAX_JSON_DEPTH = 16;
+export const MAX_JSON_MEMBERS = 4096;
 
 export interface JsonLimits {
-  /** Bytes, or UTF-16 units of a text, which are never more. Default 2 MiB. */
+  /** Bytes, or UTF-16 units of a text, which are never more. `MAX_JSON_BYTES`, unless given. */
   maxSize?: number;
-  /** Objects and arrays within each other; the outermost is 1. Default 16. */
+  /** Objects and arrays within each other; the outermost is 1. `MAX_JSON_DEPTH`, unless given. */
   maxDepth?: number;
-  /** Members of all objects and items of all arrays together. Default 4,096. */
+  /** Members of all objects and items of all arrays together. `MAX_JSON_MEMBERS`, unless given. */
   maxMembers?: number;
 }
 
@@ -50,11 +24,11 @@ export interface JsonLimits {
  * JSON (RFC 8259) of which every reader sees the same value. Beyond the grammar it refuses what parsers read
  * differently: duplicate members, however their names are escaped, `__proto__`, lone surrogates, invalid UTF-8, numbers
  * that are integers beyond ±(2^53 - 1), and numbers that RFC 8785 spells otherwise, such as `-0`, `1.0` and `1e3`.
- * @throws JsonError
+ * @throws ProofError `json`
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
-  const { maxSize = 2 ** 21, maxDepth = 16, maxMembers = 4096 } = limits;
-  if (input.length > maxSize) throw new JsonError("too_large", `larger than ${maxSize} bytes`, 1, "");
+  const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
+  if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
   return new Parser(typeof input === "string" ? input : decode(input), { maxDepth, maxMembers }).document();
 }
 
@@ -62,11 +36,16 @@ function decode(bytes: Uint8Array): string {
   try {
     return fromUtf8(bytes);
   } catch {
-    throw new JsonError("encoding", "not UTF-8", 1, "");
+    throw refusal("encoding", "not UTF-8");
   }
 }
 
-/** The value of a text or of its UTF-8, by `parseJson`; what is neither is a value already. @throws JsonError */
+/** The message begins with the line. */
+function refusal(fault: JsonFault, reason: string, line = 1, pointer = ""): ProofError {
+  return new ProofError("json", `line ${line}: ${reason}`, { fault, line, pointer });
+}
+
+/** The value of a text or of its UTF-8, by `parseJson`; what is neither is a value already. @throws ProofError `json` */
 export function jsonValue(input: unknown): unknown {
   return typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
 }
@@ -240,7 +219,7 @@ class Parser {
     }
   }
 
-  #unexpected(): JsonError {
+  #unexpected(): ProofError {
     const found = this.#text.codePointAt(this.#offset);
     return this.#error(
       "syntax",
@@ -250,10 +229,10 @@ class Parser {
     );
   }
 
-  #error(code: JsonErrorCode, reason: string): JsonError {
+  #error(fault: JsonFault, reason: string): ProofError {
     let line = 1;
     for (let at = this.#text.indexOf("\n"); at !== -1 && at < this.#offset; at = this.#text.indexOf("\n", at + 1))
       line++;
-    return new JsonError(code, reason, line, this.#path.reduce<string>(childPointer, ""));
+    return refusal(fault, reason, line, this.#path.reduce<string>(childPointer, ""));
   }
 }

@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { utf8 } from "./encoding.ts";
-import { JsonError, type JsonErrorCode, parseJson } from "./json.ts";
+import { utf8 } from "../encoding.ts";
+import { isProofError, type JsonFault, type ProofError } from "../errors.ts";
+import { parseJson } from "./parse.ts";
 
-function refusal(input: string | Uint8Array, limits = {}): JsonError {
+function refusal(input: string | Uint8Array, limits = {}): ProofError {
   try {
     parseJson(input, limits);
   } catch (error) {
-    if (error instanceof JsonError) return error;
+    if (isProofError(error, "json")) return error;
     throw error;
   }
   throw new Error(`taken: ${input}`);
@@ -34,7 +35,7 @@ describe("parseJson", () => {
         try {
           value = parseJson(text);
         } catch (error) {
-          expect(error).toBeInstanceOf(JsonError);
+          expect(error).toMatchObject({ name: "ProofError", code: "json" });
           return;
         }
         expect(value).toEqual(JSON.parse(text));
@@ -61,11 +62,11 @@ describe("parseJson", () => {
     "\ufeff1",
     "'a'",
   ])("refuses %j as no JSON", (text) => {
-    expect(refusal(text)).toMatchObject({ code: "syntax", isAmbiguous: false });
+    expect(refusal(text)).toMatchObject({ fault: "syntax", isAmbiguous: false });
     expect(() => JSON.parse(text)).toThrow(SyntaxError);
   });
 
-  it.each<[JsonErrorCode, string, string]>([
+  it.each<[JsonFault, string, string]>([
     ["duplicate_member", '{"a":{"b":1,"b":2}}', "/a/b"],
     ["duplicate_member", '{"a":1,"\\u0061":2}', "/a"],
     ["duplicate_member", '{"":1,"":2}', "/"],
@@ -78,29 +79,29 @@ describe("parseJson", () => {
     ["unsafe_integer", "-9007199254740992", ""],
     ["unsafe_integer", "1e400", ""],
     ...["-0", "1.0", "1e0", "1E3", "2.5e3", "1.50", "0.0", "-0.0", "1.00000000000000000001", "1e-400"].map(
-      (digits): [JsonErrorCode, string, string] => ["number_spelling", `{"a":${digits}}`, "/a"],
+      (digits): [JsonFault, string, string] => ["number_spelling", `{"a":${digits}}`, "/a"],
     ),
     ["too_deep", `${"[".repeat(17)}${"]".repeat(17)}`, "/0".repeat(16)],
     ["too_deep", `{"a/b~c":${"[".repeat(16)}`, `/a~1b~0c${"/0".repeat(15)}`],
   ])("refuses as %s: %j", (code, text, pointer) => {
-    expect(refusal(text)).toMatchObject({ code, pointer, line: 1, isAmbiguous: true });
+    expect(refusal(text)).toMatchObject({ fault: code, pointer, line: 1, isAmbiguous: true });
   });
 
   it("allows what lies just within the limits", () => {
     expect(parseJson(`${"[".repeat(16)}${"]".repeat(16)}`)).toBeDefined();
     expect(parseJson("[9007199254740991,-9007199254740991,1.5,1e-7]")).toEqual([2 ** 53 - 1, 1 - 2 ** 53, 1.5, 1e-7]);
     expect(parseJson('"12345678"', { maxSize: 10 })).toBe("12345678");
-    expect(refusal('"123456789"', { maxSize: 10 }).code).toBe("too_large");
-    expect(refusal("[[1]]", { maxDepth: 1 }).code).toBe("too_deep");
+    expect(refusal('"123456789"', { maxSize: 10 }).fault).toBe("too_large");
+    expect(refusal("[[1]]", { maxDepth: 1 }).fault).toBe("too_deep");
   });
 
   it("counts the members of all objects and the items of all arrays", () => {
     expect(parseJson('{"a":[1,{"b":2}],"c":3}', { maxMembers: 5 })).toEqual({ a: [1, { b: 2 }], c: 3 });
-    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 4 })).toMatchObject({ code: "too_many", pointer: "" });
-    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 2 })).toMatchObject({ code: "too_many", pointer: "/a" });
+    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 4 })).toMatchObject({ fault: "too_many", pointer: "" });
+    expect(refusal('{"a":[1,{"b":2}],"c":3}', { maxMembers: 2 })).toMatchObject({ fault: "too_many", pointer: "/a" });
     expect(parseJson(`[${"1,".repeat(4095)}1]`)).toHaveLength(4096);
-    expect(refusal(`[${"1,".repeat(4096)}1]`)).toMatchObject({ code: "too_many", isAmbiguous: true });
-    expect(refusal(`{${Array.from({ length: 2 ** 17 }, (_, i) => `"${i}":{}`)}}`).code).toBe("too_many");
+    expect(refusal(`[${"1,".repeat(4096)}1]`)).toMatchObject({ fault: "too_many", isAmbiguous: true });
+    expect(refusal(`{${Array.from({ length: 2 ** 17 }, (_, i) => `"${i}":{}`)}}`).fault).toBe("too_many");
   });
 
   it.each([
@@ -116,7 +117,7 @@ describe("parseJson", () => {
   });
 
   it("refuses bytes that are not UTF-8", () => {
-    expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("encoding");
+    expect(refusal(Uint8Array.of(0x22, 0xff, 0x22)).fault).toBe("encoding");
   });
 
   it("says how a number is spelled instead", () => {
@@ -136,8 +137,8 @@ describe("parseJson", () => {
   });
 
   it("refuses a megabyte of brackets, and of escapes, in linear time", () => {
-    expect(refusal("[".repeat(2 ** 20)).code).toBe("too_deep");
-    expect(refusal(`"${"\\".repeat(2 ** 20 + 1)}"`).code).toBe("syntax");
-    expect(refusal(`"${'\\"'.repeat(2 ** 19)}`).code).toBe("syntax");
+    expect(refusal("[".repeat(2 ** 20)).fault).toBe("too_deep");
+    expect(refusal(`"${"\\".repeat(2 ** 20 + 1)}"`).fault).toBe("syntax");
+    expect(refusal(`"${'\\"'.repeat(2 ** 19)}`).fault).toBe("syntax");
   });
 });

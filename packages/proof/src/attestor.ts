@@ -1,0 +1,10 @@
+export { signingBytes, type UnsignedBundle } from "./bundle.ts";
+export { keyNotePrefix, keyRevocationHash } from "./keys.ts";
+export { encodeNote, paymentCommitment } from "./note.ts";
+export { receiptSigningInput } from "./payment-receipt.ts";
+export {
+  ML_DSA_65_PUBLIC_KEY_LENGTH,
+  ML_DSA_65_SIGNATURE_LENGTH,
+  verifySignature,
+} from "./signature.ts";
+export { type AkpJwk, jwk, type KeyIdentity, keyEntryBytes, keyEntryHash, keyId, keyIdentity } from "./trust.ts";

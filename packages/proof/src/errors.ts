@@ -1,0 +1,63 @@
+/** The ways in which a text is no JSON, or is JSON that readers could take in two ways. */
+export type JsonFault =
+  | "syntax"
+  | "encoding"
+  | "too_large"
+  | "too_deep"
+  | "too_many"
+  | "duplicate_member"
+  | "forbidden_member"
+  | "lone_surrogate"
+  | "unsafe_integer"
+  | "number_spelling";
+
+/**
+ * - `json`: a text is not strict JSON; `fault`, `line` and `pointer` say why and where
+ * - `format`: a value does not have the form that it should; `pointer` says where
+ * - `malformed`: bytes, or a text that encodes bytes, do not decode
+ */
+export type ProofErrorCode = "json" | "format" | "malformed";
+
+export type ProofErrorDetails = {
+  /** JSON pointer (RFC 6901) of the value or member at fault; long names are cut. */
+  pointer?: string;
+  fault?: JsonFault;
+  /** Counted from 1; 1 where the text as a whole is refused. */
+  line?: number;
+  cause?: unknown;
+};
+
+/** The error of this package. The message is for people. */
+export class ProofError extends Error {
+  override readonly name = "ProofError";
+  readonly code: ProofErrorCode;
+  readonly pointer: string;
+  readonly fault: JsonFault | undefined;
+  readonly line: number | undefined;
+  /** Whether the text is JSON all the same, which other parsers would take, each in its own way. */
+  readonly isAmbiguous: boolean;
+
+  constructor(code: ProofErrorCode, message: string, { pointer = "", fault, line, cause }: ProofErrorDetails = {}) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.pointer = pointer;
+    this.fault = fault;
+    this.line = line;
+    this.isAmbiguous = fault !== undefined && !["syntax", "encoding", "too_large"].includes(fault);
+  }
+}
+
+/** Whether an error is of this package and has this code. */
+export function isProofError(error: unknown, code: ProofErrorCode): error is ProofError {
+  return error instanceof ProofError && error.code === code;
+}
+
+/** @param pointer of the value that does not have the form that it should */
+export function formatError(pointer: string, message: string): ProofError {
+  return new ProofError("format", message, { pointer });
+}
+
+/** Of bytes, or a text that encodes bytes, that do not decode. */
+export function malformed(message: string, cause?: unknown): ProofError {
+  return new ProofError("malformed", message, { cause });
+}
