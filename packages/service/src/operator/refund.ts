@@ -6,6 +6,7 @@ import { type CallEvent, reduce } from "../calls/machine.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
+import { railKind } from "../payment/rails/registry.ts";
 import { type OperatorOptions, Session, type Settings } from "./session.ts";
 
 export type RefundOptions = {
@@ -69,13 +70,10 @@ export async function refund(key: string, transaction: string, options: RefundOp
   return refunded;
 }
 
-/**
- * The name under which the journal keeps what a transaction gave back to a payer: once, so that no second call is closed
- * by it. Base's hex may be written in either case.
- */
+/** The journal's name for what a transaction gave back to a payer: taken once, so that it closes no second call. */
 function refundName({ rail, payer }: Call, transaction: string): string {
-  const name = `refund:${rail}/${transaction}/${payer}`;
-  return rail === "base" ? name.toLowerCase() : name;
+  const { canonical } = railKind(rail);
+  return `refund:${rail}/${canonical(transaction)}/${canonical(payer)}`;
 }
 
 function alreadyUsed(transaction: string, by: Call | undefined): Refused {

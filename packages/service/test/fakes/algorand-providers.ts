@@ -21,7 +21,7 @@ export function idOf(transaction: MsgpackMap): string {
   return txid(encodeMsgpack(transaction));
 }
 
-/** `{block}` as algod serves it: what the header says is left out of its transactions. */
+/** `{block}` as algod serves it: its transactions omit the fields of the header. */
 export function blockOf(round: number, transactions: readonly MsgpackMap[], effects: object = {}): Uint8Array {
   const txns = transactions.map((transaction) => {
     const stripped = new Map(transaction);
@@ -33,7 +33,7 @@ export function blockOf(round: number, transactions: readonly MsgpackMap[], effe
   return encodeMsgpack(structMap({ block }));
 }
 
-/** What one hand-made node says. A test may make it say anything. */
+/** The answers of a hand-made node, all of which a test may change. */
 export class FakeChain {
   latest = 0;
   genesisHash = GENESIS_HASH;
@@ -41,7 +41,7 @@ export class FakeChain {
   feePerByte = 0;
   catchupTime = 0;
   readonly blocks = new Map<number, Uint8Array>();
-  /** Rounds by id, as `pending` tells them; 0 in the pool. */
+  /** Rounds by id, for `pending`; 0 is the pool. */
   readonly recent = new Map<string, number>();
   /** The envelopes of recent transactions by id, `{txn, sig?, …}`. */
   readonly signed = new Map<string, MsgpackMap>();
@@ -50,13 +50,13 @@ export class FakeChain {
   /** The indexer's records by id, and the round up to which it knows. */
   readonly indexed = new Map<string, object>();
   indexedUpTo = 0;
-  /** Answers to submissions: a message rejects. */
+  /** Answers a submission; a message is a rejection. */
   onSubmit: (raw: Buffer) => string | undefined = () => undefined;
-  /** Answers to simulations: a message says what fails. */
+  /** Answers a simulation; a message is a failure. */
   onSimulate: (raw: Buffer) => string | undefined = () => undefined;
   readonly #waiting = new Set<() => void>();
 
-  /** The next round, and everyone who waits for it is told. */
+  /** Adds a round, and answers the requests that wait for it. */
   addRound(transactions: readonly MsgpackMap[] = [], block = blockOf(this.latest + 1, transactions)): number {
     this.latest += 1;
     this.indexedUpTo = this.latest;

@@ -30,7 +30,7 @@ const word = (address: string) => padHex(address.toLowerCase() as Hex, { size: 3
 type FakeLog = { address: string; topics: Hex[]; data: Hex; block: number; index: number; transaction: Hex };
 type Receipt = { status: number; logs: FakeLog[]; blockHash?: Hex };
 
-/** One Base node whose chain a test writes by hand, behind real JSON-RPC on loopback. */
+/** A Base node with a hand-made chain, behind real JSON-RPC on loopback. */
 export class FakeBaseNode {
   chainId = 8453;
   /** Seconds between blocks, and of Unix time at block 0. */
@@ -39,15 +39,15 @@ export class FakeBaseNode {
   head: number;
   finalized: number;
   domain = { name: "USD Coin", version: "2" };
-  /** Blocks in one question for logs. */
-  mostBlocks = 1_000;
-  /** Authorizations that count as used though no log says so. */
+  /** Blocks in one query for logs. */
+  maxBlocks = 1_000;
+  /** Authorizations that count as used without a log. */
   readonly stateOnly = new Set<string>();
   /** Contracts by address, with the signature that each accepts. */
   readonly wallets = new Map<string, Hex | "reverts">();
   readonly balances = new Map<string, bigint>();
   readonly receipts = new Map<Hex, Receipt>();
-  /** Of transactions, where a test gives one. */
+  /** Inputs of transactions; default: empty. */
   readonly inputs = new Map<Hex, Hex>();
   readonly asked: string[] = [];
   /** Changes the answer to a method. */
@@ -75,7 +75,7 @@ export class FakeBaseNode {
     return this.#upstream.url;
   }
 
-  /** Lets so many seconds pass; what was finalized stays that far behind. */
+  /** Lets seconds pass; the finalized block follows at the same distance. */
   pass(seconds: number): void {
     const blocks = Math.floor(seconds / this.interval);
     this.head += blocks;
@@ -192,7 +192,7 @@ export class FakeBaseNode {
 
   #logs({ topics, fromBlock, toBlock }: { topics: (Hex | Hex[])[]; fromBlock: Hex; toBlock: Hex }) {
     const [from, to] = [Number(fromBlock), Number(toBlock)];
-    if (to - from >= this.mostBlocks) throw Object.assign(new Error("block range is too large"), { code: -32602 });
+    if (to - from >= this.maxBlocks) throw Object.assign(new Error("block range is too large"), { code: -32602 });
     return this.#allLogs()
       .filter(({ block }) => from <= block && block <= to)
       .filter((log) => topics.every((topic, i) => topic.includes(log.topics[i] ?? "0x")))

@@ -27,13 +27,13 @@ export const requirement: PaymentRequirements = {
   extra: domain,
 };
 
-/** A rail over nodes that a test writes by hand, at a time that stands still until it is told to pass. */
+/** A rail over hand-made nodes, at a time that stands still until `pass`. */
 export class BaseWorld implements AsyncDisposable {
   now = NOW;
   readonly nodes: FakeBaseNode[] = [];
   readonly conflicts: Conflict[] = [];
 
-  /** One more node, its head of now. Blocks of 200 ms, as Base has them, unless told otherwise. */
+  /** Adds a node whose head is of now. Default: blocks of 200 ms, as on Base. */
   async node(chain: { head?: number; interval?: number } = {}): Promise<FakeBaseNode> {
     const node = await FakeBaseNode.start({ time: this.now, head: 100_000, interval: 0.2, ...chain });
     this.nodes.push(node);
@@ -83,7 +83,7 @@ export function authorization(over: Overrides = {}) {
 
 type TypedData = Parameters<typeof payer.signTypedData>[0];
 
-/** Signs as a wallet does, whatever the message says. */
+/** Signs any message, as a wallet does. */
 export function sign(message: ReturnType<typeof authorization>, over: object = {}, key = payer): Promise<Hex> {
   const types = {
     TransferWithAuthorization: [

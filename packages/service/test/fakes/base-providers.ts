@@ -6,7 +6,7 @@ export type FakeTransaction = { hash: string; raw?: string; json?: Record<string
 const hex = (value: number) => `0x${value.toString(16)}`;
 const hashOf = (number: number, fork = 0) => `0x${(number * 16 + fork).toString(16).padStart(64, "0")}`;
 
-/** What one hand-made JSON-RPC node says. A test may replace any method, or leave it out. */
+/** A hand-made JSON-RPC node. A test may replace or remove any method. */
 export class FakeBase {
   chainId = 8453;
   latest = 100;
@@ -14,7 +14,7 @@ export class FakeBase {
   finalized = 80;
   /** Unix s of block 0; a block a second. */
   genesisTime = 1_700_000_000;
-  /** Another chain's blocks have other hashes. */
+  /** Blocks of another fork have other hashes. */
   fork = 0;
   readonly #blocks = new Map<number, FakeTransaction[]>();
   readonly calls: string[] = [];
@@ -25,7 +25,7 @@ export class FakeBase {
     return this;
   }
 
-  /** Each gives the result; undefined is a method that the node lacks. */
+  /** Results by method; undefined: the node lacks the method. */
   readonly methods: Record<string, ((...params: string[]) => unknown) | undefined> = {
     eth_chainId: () => hex(this.chainId),
     eth_getBlockByNumber: (tag) => this.#block(tag ?? ""),

@@ -2,7 +2,7 @@ import type { Call, CallRequest } from "../../src/calls/call.ts";
 import { type CallEvent, prepare, reduce } from "../../src/calls/machine.ts";
 import type { Evidence } from "../../src/subjects/product.ts";
 
-/** A prepared call for tests; `over` replaces what a test is about. */
+/** A prepared call; `over` replaces members of its request. */
 export function aCall(over: Partial<CallRequest> = {}): Call {
   return prepare({
     key: "algorand:genesis/PAYMENT",
@@ -45,7 +45,7 @@ export function aCall(over: Partial<CallRequest> = {}): Call {
   });
 }
 
-/** Evidence of 100 KB, of a source's name: as that of a transaction with a long proof. */
+/** Evidence of 100 KB, like that of a transaction with a long proof. */
 export function aLargeEvidence(txnId: string): Evidence {
   return {
     kind: "transaction",

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../src/clock.ts";
 
-/** A clock that stands still until a test moves it, and runs what falls due in order of time. */
+/** A clock that a test moves. It fires timers in order of time. */
 export class TestClock implements Clock {
   #now = 1_000_000;
   readonly #due = new Set<{ at: number; fire: () => void }>();
@@ -31,7 +31,7 @@ export class TestClock implements Clock {
     return controller.signal;
   }
 
-  /** Moves time on, and lets everything run that this sets off. */
+  /** Moves time on, and runs everything that becomes due. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

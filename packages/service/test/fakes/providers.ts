@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 
 export type Handler = (request: IncomingMessage & { body: Buffer }, response: ServerResponse) => void;
 
-/** A real upstream on loopback for tests, whose behaviour a test may change while it runs. */
+/** A real HTTP server on loopback, whose handler a test may change while it runs. */
 export class Upstream {
   handler: Handler;
-  /** Address and port; stays when the server is closed. */
+  /** Address and port; kept when the server is closed. */
   host = "";
   /** `METHOD /path` of every request, in order. */
   readonly requests: string[] = [];

@@ -36,7 +36,7 @@ export const requirement: PaymentRequirements = {
   extra: { feePayer: feePayer.address },
 };
 
-/** A rail over nodes that a test writes by hand. */
+/** A rail over hand-made nodes. */
 export class SolanaWorld implements AsyncDisposable {
   readonly nodes: FakeSolanaNode[] = [];
   /** Nodes that only answer in the place of others. */
@@ -54,7 +54,7 @@ export class SolanaWorld implements AsyncDisposable {
     for (const node of [...this.nodes, ...this.hidden]) node.slot += slots;
   }
 
-  /** One rail for the test's nodes, which are all there when it is first asked for. */
+  /** The rail of the test's nodes, which must all be added before. */
   get rail(): Rail<SolanaPayment> {
     const rpcs = this.nodes.map(({ url }) => new SolanaRpc({ url }));
     const rules = { onConflict: (conflict: Conflict) => this.conflicts.push(conflict) };
@@ -83,7 +83,7 @@ type Parts = {
   instructions: readonly Instruction[];
 };
 
-/** A payment as the stock client makes it, with what a test changes, signed by every signer but the fee payer. */
+/** The stock client's payment with a test's changes, signed by every signer but the fee payer. */
 export async function paying(over: Partial<Parts> = {}): Promise<PaymentPayload> {
   const parts = {
     version: 0,

@@ -93,6 +93,9 @@ export type RailKind = RailFacts & {
   /** Whether a text has the form of this rail's transaction ids. */
   isTransactionId(text: string): boolean;
 
+  /** The one spelling of an address or a transaction id. */
+  canonical(text: string): string;
+
   /**
    * Opens the rail. It must succeed for a rail that is switched off: its earlier payments are still looked up.
    *

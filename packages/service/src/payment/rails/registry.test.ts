@@ -28,6 +28,7 @@ const MOON_RAIL: RailKind = {
   ...IOU,
   isPaymentKey: (text) => text.startsWith("moon:serial/"),
   isTransactionId: (text) => /^crater-\d+$/.test(text),
+  canonical: (text) => text.trim(),
   open: (): Rail => ({
     ...IOU,
     extra: { tide: "low" },

@@ -8,6 +8,7 @@ export const ALGORAND_RAIL: RailKind = {
   ...ALGORAND,
   isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
   isTransactionId: isAlgorandTxId,
+  canonical: (text) => text,
   open: ({ config: { algorand, limits }, nodes, rounds }) =>
     algorandRail({
       genesisHash: algorand.genesisHash,

@@ -11,6 +11,8 @@ export const BASE_RAIL: RailKind = {
   ...BASE,
   isPaymentKey: (text) => text.startsWith("eip155:"),
   isTransactionId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text),
+  // Hex may differ in case alone.
+  canonical: (text) => text.toLowerCase(),
   open: async ({ config, nodes, clock, signal }) =>
     baseRail({
       nodes: nodes.base,

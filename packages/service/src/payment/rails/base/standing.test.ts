@@ -71,12 +71,12 @@ describe("the standing of a Base payment", () => {
 
   test.each([1_000, 10])(
     "is found at any moment of an hour's 18,000 blocks, then and days later, where a host answers for %i at once",
-    async (mostBlocks) => {
+    async (maxBlocks) => {
       for (const seconds of [2, 1_800, 3_599]) {
         world.now = NOW;
         const node = await world.node({ head: 5_000_000 });
         for (const old of world.nodes.splice(0, world.nodes.length - 1)) await old.close();
-        node.mostBlocks = mostBlocks;
+        node.maxBlocks = maxBlocks;
         const payment = await read({ validBefore: `${NOW + 3_600}` });
         world.pass(seconds);
         const paid = { state: "paid", transaction: node.use(node.head, transfer), height: node.head };
@@ -119,7 +119,7 @@ describe("the standing of a Base payment", () => {
     node.use(5, transfer);
     const payment = await read();
     await expect(spent(payment)).rejects.toMatchObject({ code: "providers_unavailable" });
-    node.mostBlocks = Number.POSITIVE_INFINITY;
+    node.maxBlocks = Number.POSITIVE_INFINITY;
     expect(await spent(payment)).toBe(true);
   });
 
@@ -196,7 +196,7 @@ describe("a Base node that shows what cannot be", () => {
       "logs of another token",
       "has no log of it",
       (node) => {
-        node.mostBlocks = Number.POSITIVE_INFINITY;
+        node.maxBlocks = Number.POSITIVE_INFINITY;
         const hash = node.use(node.head, transfer);
         for (const log of node.receipts.get(hash)?.logs ?? []) log.address = stranger.address.toLowerCase();
       },
@@ -253,7 +253,7 @@ describe("a Base node that shows what cannot be", () => {
       "a used nonce without any log",
       "has no log of it",
       (node) => {
-        node.mostBlocks = Number.POSITIVE_INFINITY;
+        node.maxBlocks = Number.POSITIVE_INFINITY;
         node.stateOnly.add(nonce);
       },
     ],
