@@ -19,10 +19,10 @@ export interface Attestor {
   /** Standard base64 of the raw 1952-byte public key. */
   readonly pqPublicKey: string;
 
-  /** Signs a bundle, every member of which was recomputed by us, and fixes its bytes. */
+  /** Signs a bundle and fixes its bytes. Every member of it MUST have been recomputed by us. */
   seal(unsigned: UnsignedBundle): Promise<SealedBundle>;
 
-  /** Signs that a payment was made and delivered for. @returns a compact JWS */
+  /** Signs a receipt for a payment that was delivered for. @returns a compact JWS */
   signReceipt(receipt: PaymentReceipt): Promise<string>;
 }
 

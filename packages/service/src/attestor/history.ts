@@ -4,7 +4,7 @@ import { nativeCrypto } from "../crypto/crypto.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
-/** The key history, and the record that is on its way into it. */
+/** The key history, and the record that is being added to it. */
 export type KeyView = { history: KeyHistory; announced: KeyRecord | undefined };
 
 /** The history as it is served: each entry ends where the next begins, and carries its revocation. */
@@ -22,12 +22,11 @@ function drawHistory(ledger: string, entries: readonly KeyEntry[], revocations: 
 }
 
 /**
- * Reads the key history out of a journal, drawn. Everyone who judges by it, the service, the audit and the commands, gets
- * it here: the entries as they are stored have neither `untilRound` nor `revokedRound`, so that by them alone an old key
- * would speak for ever.
+ * Reads the key history out of a journal. The service, the audit and the commands all MUST read it here: stored entries
+ * have neither `untilRound` nor `revokedRound`, so that by them alone an old key would stay valid for ever.
  *
  * @param ledger CAIP-2
- * @throws Error when it is none that a verifier would take
+ * @throws Error when no verifier would accept it
  */
 export async function readHistory(
   journal: Pick<KeyJournal, "keys" | "revocations">,
@@ -44,12 +43,12 @@ export async function readView(
   journal: Pick<KeyJournal, "keys" | "revocations" | "announced">,
   ledger: string,
 ): Promise<KeyView> {
-  // First: a record that is concluded meanwhile is then seen here, or among the entries.
+  // Read first: a record that is concluded meanwhile is then seen here, or among the entries.
   const announced = await journal.announced();
   return { history: await readHistory(journal, ledger), announced: announced?.record };
 }
 
-/** Why nothing may be signed by a key, as one sentence; undefined when it may be used. */
+/** Why a key may not sign, as one sentence; undefined when it may. */
 export function obstacleTo(kid: string, { history: { keys }, announced }: KeyView): string | undefined {
   const own = keys.find((entry) => entry.kid === kid);
   const current = keys.at(-1);
@@ -81,8 +80,8 @@ export type HistoryOptions = {
  * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
  * round and needs no endorsement (format.md, "Keys").
  *
- * @throws ConfigError when the key that we were given may not sign, or the current entry is of another account; Error
- *   when the journal's history is none that a verifier would take
+ * @throws ConfigError when the configured key may not sign, or the current entry is of another account; Error when no
+ *   verifier would accept the journal's history
  */
 export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const { journal, signer, ledger, algorandAddress, origin, round } = options;

@@ -7,7 +7,7 @@ import { readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
-/** Why a change of the keys is not made; `message` is a sentence that says why. */
+/** Refuses a change of the keys; `message` is a sentence with the reason. */
 export class KeyChangeRefused extends Error {
   readonly code: "not_allowed" | "journal_in_use" | "calls_unfinished" | "unfunded";
 
@@ -23,31 +23,31 @@ export type KeyChangeOptions = {
   ledger: Pick<Ledger, "caip2" | "address" | "sign" | "submit" | "rounds">;
   /** Calls whose attestation is signed under the current key and not delivered yet. */
   unfinished(): Promise<number>;
-  /** Told which round has to come first. */
+  /** Called with the round that has to come first. */
   onWait(round: number): void;
   signal: AbortSignal;
 };
 
-/** A record that stands in the history; `txid` is of its note, unless it stood there before. */
+/** A record that is in the history; `txid` is of its note, absent where the record was there before. */
 export type KeyChange<R extends KeyRecord = KeyRecord> = { record: R; txid?: string };
 type NewKey = Extract<KeyRecord, { kind: "key" }>;
 type Revocation = Extract<KeyRecord, { kind: "revocation" }>;
 
 /**
- * Rounds from now to the first of a new key. In them its note is recorded, so that no key speaks for a round that was
- * there before its note; some half minute on MainNet.
+ * Rounds from now to the first of a new key, some half minute on MainNet. The note is recorded in them, so that no key
+ * is valid for a round before its note.
  */
 const NOTICE_ROUNDS = 10;
 
 /**
  * Replaces the attestor's key: the new one is endorsed by the current one, announced in the journal, noted on the ledger,
- * and only then added to the history. Broken off anywhere, the same call goes on where it was: whatever had been
- * announced is brought to its end, so that the ledger never holds notes of two successors.
+ * and only then added to the history. Interrupted anywhere, the same call resumes: it finishes what was announced, so that
+ * the ledger never has notes of two successors.
  *
- * No replica may run meanwhile: what one attests under the old key in a round of the new one, no verifier would believe.
+ * No replica may run meanwhile: verifiers reject what it attests under the old key in a round of the new one.
  *
- * @param keys.current the key that the history ends with; to finish a rotation that was broken off, any
- * @param keys.next whose seed is kept by now
+ * @param keys.current the key that the history ends with; any, to finish an interrupted rotation
+ * @param keys.next MUST have been saved
  * @param keys.origin of the service from now on; as before unless given
  * @throws KeyChangeRefused; ProviderError when the ledger cannot be asked
  */
@@ -77,7 +77,7 @@ export async function rotateKey(
     const message = `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`;
     throw new KeyChangeRefused("not_allowed", message);
   };
-  // One that was announced is endorsed: the old seed may be gone from the settings already.
+  // An announced key is endorsed already: the settings may lack the old seed by now.
   const announced = await journal.announced();
   if (!announced || !isOurs(announced.record)) requireCurrent();
 
@@ -104,7 +104,7 @@ export async function rotateKey(
  * Revokes a key: noted on the ledger, and then added to the history. As crash-safe as `rotateKey`.
  *
  * @param kid current or retired
- * @param revokedRound from which on nothing by the key counts; the next unless given
+ * @param revokedRound from which on nothing by the key counts; default: the next round
  * @throws as `rotateKey`
  */
 export async function revokeKey(
@@ -141,7 +141,7 @@ export async function revokeKey(
     record: { kind: "revocation", kid, revokedRound: from },
     k: keyRevocationHash({ ...entry, revokedRound: from }),
   });
-  // A retired key signs nothing any more, so that replicas may go on.
+  // A retired key signs nothing any more: replicas may go on.
   const alone = entry.untilRound === undefined;
   return carry({ isOurs, make, lease: leaseOf(`revocation/${kid}`), alone }, options);
 }
@@ -157,8 +157,8 @@ type Plan<R extends KeyRecord> = {
 };
 
 /**
- * Announces a record, or takes up the announcement of an earlier run, and brings it to its end. A note that can never be
- * recorded any more is replaced by another.
+ * Announces a record, or resumes the announcement of an earlier run, and finishes it. A note that can never be recorded
+ * any more is replaced by another.
  */
 async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptions): Promise<KeyChange<R>> {
   const { journal, ledger, signal } = options;
@@ -192,7 +192,7 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
   const attempt = await ledger.sign(encodeNote({ g: ledger.caip2, k }), plan.lease, signal, fromRound - 1);
   const standing = await journal.announce({ record, attempt });
   if (plan.alone && standing.attempt.txid === attempt.txid) {
-    // Again: a replica that began before it could see the announcement is seen now. Nothing has left the process yet.
+    // Check again: a replica that started before it could see the announcement is seen now. Nothing was submitted yet.
     await requireAlone(options).catch(async (error: unknown) => {
       await journal.conclude(attempt.txid, "dead");
       throw error;
@@ -233,7 +233,7 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
     if (submission.status === "rejected") throw new Error(`the ledger does not take the note: ${submission.reason}`);
     await rounds.next(signal);
   }
-  // Whatever is attested by it from now on is recorded in its own rounds.
+  // Everything that it attests from now on is recorded in its own rounds.
   const before = record.kind === "key" ? record.entry.fromRound - 1 : 0;
   if (rounds.latest() < before) onWait(before);
   while (rounds.latest() < before) await rounds.next(signal);

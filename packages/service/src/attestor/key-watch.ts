@@ -9,16 +9,16 @@ export type KeyWatchOptions = {
   /** As the history was opened. */
   view: KeyView;
   now: () => number;
-  /** Told once, when the key may no longer be used. */
+  /** Called once, when the key may no longer be used. */
   onObstacle: (sentence: string) => void;
 };
 
-/** How old what is known of the keys may be when something is signed by one, in ms. */
+/** How old the history may be when a key signs, in ms. */
 const FRESH_MS = 5_000;
 
 /**
- * Follows the key history while the service runs: another process may add to it, and a replica that has slept through a
- * rotation must not sell under the old key. Once the key may not be used, it never is again in this process.
+ * Follows the key history while the service runs: another process may add to it, and a replica that missed a rotation
+ * must not sell under the old key. Once this process may not use its key, it never uses it again.
  */
 export class KeyWatch {
   readonly #options: KeyWatchOptions;
@@ -37,12 +37,12 @@ export class KeyWatch {
     return this.#view.history;
   }
 
-  /** Why nothing may be signed by our key any more, as one sentence. */
+  /** Why our key may not sign any more, as one sentence. */
   get obstacle(): string | undefined {
     return this.#obstacle;
   }
 
-  /** Reads the history again. @throws Error when the journal cannot be read, and what was read before stands */
+  /** Reads the history again. @throws Error when the journal cannot be read; the history read before stays */
   async refresh(): Promise<void> {
     const { journal, kid, now, onObstacle } = this.#options;
     const asked = now();
@@ -54,7 +54,7 @@ export class KeyWatch {
     onObstacle(obstacle);
   }
 
-  /** Makes sure that our key may sign now. @throws Error saying why it may not, or that the journal cannot be read */
+  /** Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read */
   async confirm(): Promise<void> {
     if (Math.abs(this.#options.now() - this.#readAt) > FRESH_MS) await this.refresh();
     if (this.#obstacle !== undefined) throw new Error(this.#obstacle);

@@ -5,15 +5,15 @@ import type { Facts, Premises } from "./facts.ts";
 import { type AuditReport, Findings } from "./report.ts";
 import { checkRow, claimsOf, type Joined } from "./row-checks.ts";
 
-/** A call under way for longer than this is told of: longer than any authorization lives, and time to heal. */
+/** A call that is under way for longer is reported: longer than any authorization lives, with time to recover. */
 const UNFINISHED_AFTER_MS = 15 * 60_000;
 
 /**
- * Holds the journal and the chains against one another. It joins by payment key, and believes nothing but chains and
- * rows: not the facilitator, nor a transfer for being made to us, nor a note for looking like ours.
+ * Compares the journal with the chains. Joins them by payment key and trusts nothing but chains and rows: not the
+ * facilitator, nor a transfer only because it pays us, nor a note only because it looks like ours.
  *
- * The chains MUST have been read before the rows: then whatever they show has its row by now, and a service may go on
- * selling meanwhile. What rows say of heights outside the spans is counted and not judged.
+ * The chains MUST have been read before the rows. Then everything on them has its row by now, and a service may go on
+ * selling meanwhile. What rows state about heights outside the spans is counted, not judged.
  *
  * @param rows every call of the journal, in any order
  */
@@ -54,7 +54,7 @@ export async function audit(
   return { ...findings.conclude(), spans: { ledger, payments: rails }, counts };
 }
 
-/** A row with what the chains show of it; what it claims and the lists lack is looked for once more. */
+/** Joins a row with what the chains show of it. Looks once more for what the row claims and the lists lack. */
 async function join(call: Call, chain: ChainIndex, facts: Facts, findings: Findings): Promise<Joined> {
   const { key, rail, requirement } = call;
   const { lookAgain } = facts;
@@ -114,8 +114,8 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
 }
 
 /**
- * Payments that no row binds. What the attestor has attested for was surely ours. What is only in the form that we sell
- * for may also be a stranger's doing, whom it costs the price: it is named, and breaks nothing.
+ * Judges the payments that no row binds. A payment that the attestor has attested for was ours. A payment that only has
+ * the form that we sell for may also come from a stranger, at the cost of the price: it is reported as open.
  *
  * @returns how many are unaccounted for
  */

@@ -21,7 +21,7 @@ export type Recorded = {
   movesNothing: boolean;
 };
 
-/** What the chains show, by what rows are joined with: payments by their key, attestations by their commitment to one. */
+/** What the chains show, indexed for the join: payments by key, attestations by their commitment to a payment. */
 export class ChainIndex {
   readonly #payments = new Map<string, ChainPayment>();
   readonly #attestations = new Map<string, Recorded[]>();
@@ -38,7 +38,7 @@ export class ChainIndex {
    * Reads the facts to their end.
    *
    * @param attestors addresses that send attestations
-   * @param findings takes what needs no row to be seen
+   * @param findings takes what can be found without a row
    */
   static async read(facts: Facts, attestors: ReadonlySet<string>, findings: Findings): Promise<ChainIndex> {
     const index = new ChainIndex(attestors);
@@ -47,14 +47,14 @@ export class ChainIndex {
     return index;
   }
 
-  /** A payment, which is then no longer among those left. */
+  /** Removes a payment from those left and returns it. */
   takePayment(key: string): ChainPayment | undefined {
     const payment = this.#payments.get(key);
     this.#payments.delete(key);
     return payment;
   }
 
-  /** The attestations that commit to a payment, which are then no longer among those left. */
+  /** Removes the attestations that commit to a payment from those left and returns them. */
   takeAttestations(key: string): readonly Recorded[] {
     const commitment = paymentCommitment(key);
     const attestations = this.#attestations.get(commitment) ?? [];
@@ -62,7 +62,7 @@ export class ChainIndex {
     return attestations;
   }
 
-  /** Keys of the payments that no one has taken. */
+  /** Keys of the payments that were not taken. */
   paymentsLeft(): string[] {
     return [...this.#payments.keys()];
   }
@@ -84,7 +84,7 @@ export class ChainIndex {
     findings.add("information", "stranger_transfer", message, { ...(key && { key }), txid: transaction });
   }
 
-  /** Takes a transaction that names the attestor's account, whoever sent it. */
+  /** Adds a transaction that names the attestor's account; any sender. */
   addNote({ txid, round, sender, note: text, movesNothing }: LedgerNote, findings: Findings): void {
     if (!text?.startsWith(NOTE_BEGINS)) return;
     if (!this.#attestors.has(sender)) {

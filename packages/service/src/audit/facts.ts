@@ -17,13 +17,13 @@ export type ChainPayment = {
   readonly transaction: string;
   readonly height: number;
   readonly payer: string;
-  /** In the spelling that it was asked for in. */
+  /** As the caller spelled it. */
   readonly payTo: string;
-  /** micro-USDC; undefined when the transaction moves some in a way that we do not read. */
+  /** micro-USDC; undefined when the transaction moves it in a way that we do not read. */
   readonly amount?: bigint;
   /**
-   * Whether another than the payer carried it out and paid its fee, as x402's facilitators do. Who pays by hand does not
-   * come by that.
+   * Whether someone else than the payer submitted it and paid its fee, as x402's facilitators do. A payment by hand is not
+   * relayed.
    */
   readonly relayed: boolean;
 };
@@ -42,16 +42,16 @@ export type LedgerNote = {
 /** What the chains show. Everything in it MUST come from within its span, and be all that is there. */
 export type Facts = {
   /**
-   * Looks for what a row claims and the lists lack, where it must be: what an index does not list may be there all the
-   * same. MUST go by the transaction itself.
+   * Looks up what a row claims and the lists lack: a transaction may exist that an index does not list. MUST read the
+   * transaction itself.
    */
   readonly lookAgain?: {
     payments(rail: RailName, transaction: string, payTo: string): Promise<readonly ChainPayment[]>;
     note(txid: string): Promise<LedgerNote | undefined>;
   };
-  /** Where the ledger was read for notes. */
+  /** The rounds in which the ledger was read for notes. */
   readonly ledger: Span;
-  /** Where each rail was read for payments; one that is not here was not read. */
+  /** The heights at which each rail was read for payments; a rail that is absent was not read. */
   readonly rails: Readonly<Partial<Record<RailName, Span>>>;
   /** Rails that have payees of ours and could not be read. */
   readonly unread?: readonly RailName[];
@@ -59,16 +59,16 @@ export type Facts = {
   readonly notes: AsyncIterable<LedgerNote> | Iterable<LedgerNote>;
 };
 
-/** What is believed beside the chains and the rows. */
+/** What an audit trusts beside the chains and the rows. */
 export type Premises = {
   /** Addresses that send our attestations. */
   attestors: ReadonlySet<string>;
   /** Our keys. */
   history: KeyHistory;
   crypto: Crypto;
-  /** micro-USDC that is asked for now; what was asked for before is in the rows. */
+  /** The present price in micro-USDC; earlier prices are in the rows. */
   price: bigint;
-  /** What is sold: the note and the bundle that a call has to have. */
+  /** The note and the bundle that a call of each kind has to have. */
   products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle">>>;
   /** Unix ms. */
   now: number;

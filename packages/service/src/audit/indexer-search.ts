@@ -14,7 +14,7 @@ const Page = z.object({
 const Header = z.object({ timestamp: z.int().nonnegative() });
 const Health = z.object({ round });
 
-/** A transaction as the indexer has it, by its word. */
+/** A transaction as the indexer states it. */
 export type FoundTransaction = z.infer<typeof Found>;
 
 /** What transactions are searched for. */
@@ -27,7 +27,7 @@ export type Wanted = {
 /** Transactions in one answer: what every indexer gives at least. */
 const LIMIT = 1_000;
 
-/** One indexer, as far as it lists an account's transactions. Its methods throw ProviderError. */
+/** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
 export class IndexerSearch {
   readonly name: string;
   readonly #http: HttpProvider;

@@ -3,7 +3,7 @@ import { ProviderError } from "../providers/provider.ts";
 import { agree, type QuorumRules } from "../providers/quorum.ts";
 import type { Span } from "./facts.ts";
 
-/** Sends a question to upstreams, with a deadline of its own, and again while they are unavailable: `tries` times at most. */
+/** Sends a question to upstreams with a deadline, and again while they are unavailable: `tries` times at most. */
 export type Ask = <T>(question: (signal: AbortSignal) => Promise<T>, tries?: number) => Promise<T>;
 
 /** How upstreams are asked. */

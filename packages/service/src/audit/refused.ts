@@ -1,13 +1,13 @@
-/** Why an operator's wish is not granted. */
+/** Why an operator's command is refused. */
 export type RefusalCode =
-  /** The words given name no payment, or more than one. */
+  /** The arguments name no payment, or more than one. */
   | "unclear"
-  /** The chain does not show what it would have to show. */
+  /** The chain does not show what the command needs. */
   | "not_on_chain"
-  /** The journal, or the ledger, speaks against it. */
+  /** The state of the journal or the ledger forbids it. */
   | "not_allowed";
 
-/** An operator's wish that is not granted; `message` is a sentence that says why. */
+/** Refuses an operator's command; `message` is a sentence with the reason. */
 export class Refused extends Error {
   readonly code: RefusalCode;
 

@@ -18,7 +18,7 @@ export const INVARIANTS = {
   6: "every paid call comes to its end",
 } as const;
 
-/** Every code, and the invariant that it speaks of. */
+/** Every code, with the invariant that it is about. */
 export const CODES = {
   attested_without_payment: 1,
   note_commitment_unknown: 1,
@@ -94,14 +94,14 @@ export type AuditReport = {
   /** Which invariants hold, by number. */
   invariants: Record<keyof typeof INVARIANTS, boolean>;
   findings: Finding[];
-  /** Findings of no consequence beyond the first of each code, which are not listed. */
+  /** How many findings of severity `information` are not listed. */
   unlisted: number;
 };
 
-/** Strangers may make any number of them. */
-const MOST_INFORMATION = 100;
+/** Findings of one code that are listed: strangers may cause any number of them. */
+const MAX_INFORMATION = 100;
 
-/** Collects findings. Those that strangers can make at will are counted, and listed up to a bound. */
+/** Collects findings. Those that strangers can cause at will are counted, and listed up to a bound. */
 export class Findings {
   readonly #list: Finding[] = [];
   readonly #information = new Map<Code, number>();
@@ -111,7 +111,7 @@ export class Findings {
     if (severity === "information") {
       const before = this.#information.get(code) ?? 0;
       this.#information.set(code, before + 1);
-      if (before >= MOST_INFORMATION) {
+      if (before >= MAX_INFORMATION) {
         this.#unlisted += 1;
         return;
       }

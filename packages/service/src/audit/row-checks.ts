@@ -17,7 +17,7 @@ import type { Recorded } from "./chain-index.ts";
 import { type ChainPayment, covers, type Facts, type Premises } from "./facts.ts";
 import type { Code, Findings, Severity } from "./report.ts";
 
-/** What one row is held against. */
+/** What one row is compared with. */
 export type RowContext = {
   spans: Pick<Facts, "ledger" | "rails">;
   premises: Premises;
@@ -27,20 +27,20 @@ export type RowContext = {
 /** A row with what the chains show of it. */
 export type Joined = { call: Call; payment: ChainPayment | undefined; attestations: readonly Recorded[] };
 
-/** How a row fared. */
+/** What was found of a row. */
 export type Fared = { settled: boolean; delivered: boolean; notRead: boolean };
 
-/** States that say that the payment is on its chain. */
+/** States in which the payment is on its chain. */
 const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
-/** States that say that it never will be, or has gone. */
+/** States in which the payment never will be on its chain, or has vanished from it. */
 const UNPAID: ReadonlySet<CallState> = new Set(["void", "loss"]);
 /** States whose attestation may be on the ledger. */
 const ATTESTED: ReadonlySet<CallState> = new Set(["signed", "owed", "confirmed", "done", "loss"]);
-/** States that say that it is. */
+/** States in which it is. */
 const RECORDED: ReadonlySet<CallState> = new Set(["confirmed", "done", "loss"]);
 
 /**
- * What a row claims to be on the chains within the spans: it has to be there.
+ * What a row claims to be on the chains within the spans.
  *
  * @returns ids of the payment's transaction and of the attestation
  */
@@ -55,7 +55,7 @@ export function claimsOf(
   return { ...(paid && { payment: paid }), ...(recorded && { attestation: recorded }) };
 }
 
-/** Holds a row against the chains, and its parts against one another. */
+/** Compares a row with the chains, and its parts with one another. */
 export function checkRow(joined: Joined, context: RowContext): Fared {
   const { call } = joined;
   const tell = (severity: Severity, code: Code, message: string, txid?: string) =>
@@ -102,7 +102,7 @@ function checkPayment({ call, payment }: Joined, { spans }: RowContext, tell: Te
   return fits;
 }
 
-/** What the ledger holds for this payment has to be the row's own one attestation. */
+/** Checks that the ledger has the row's own attestation for this payment, and no other. */
 function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, tell: Tell): void {
   const { state, attempts } = call;
   if (attestations.length > 1) {
@@ -137,7 +137,7 @@ function checkAttestations({ call, attestations }: Joined, { premises }: RowCont
   }
 }
 
-/** What the row says to be on the ledger has to be there. */
+/** Checks that what the row claims to be on the ledger is there. */
 function checkRecord({ call, attestations }: Joined, { spans }: RowContext, tell: Tell): void {
   const { state, round } = call;
   if (!RECORDED.has(state)) return;
@@ -166,7 +166,7 @@ function checkBundle({ call, attestations }: Joined, { premises, spans }: RowCon
     return false;
   }
   const faults = faultsOf(bundle.body, attestations, premises);
-  // What the ledger alone could say was not read: counted, and not judged.
+  // Only the ledger could decide, and it was not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
     tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
@@ -179,7 +179,7 @@ function checkBundle({ call, attestations }: Joined, { premises, spans }: RowCon
   return isOwn;
 }
 
-/** Whether the bundle is, but for the signature, what is made of the row. @param sealed verified */
+/** Whether the bundle without its signature is the one that the row makes. @param sealed verified */
 function isBundleOf(call: Call, sealed: Bundle, premises: Premises): boolean {
   const attempt = liveAttempt(call);
   const key = premises.history.keys.find(({ pqPublicKey }) => pqPublicKey === sealed.attestor.pqPublicKey);
@@ -198,12 +198,12 @@ function noteOf(call: Call, { keySha256 }: KeyEntry, { history, products }: Prem
   return products[call.subject.kind].note(evidenceOf(call), context);
 }
 
-/** What fails for a bundle against which nothing speaks but that its key was revoked, while the ledger does not show it. */
+/** The fault of a bundle whose only fault is that its key was revoked and the ledger does not show it before that. */
 const REVOKED = "keyTrust, for the ledger does not show it before its key's revocation";
 
 /**
- * The checks that fail; "" when the bundle verifies. That of a revoked key is judged by the ledger, as any verifier would
- * (`withChain`).
+ * The checks that fail; "" when the bundle verifies. A bundle of a revoked key is judged by the ledger, as every verifier
+ * does (`withChain`).
  */
 function faultsOf(body: string, attestations: readonly Recorded[], { history, crypto }: Premises): string {
   try {
@@ -230,7 +230,7 @@ function isOf({ payTo, amount, rail }: ChainPayment, { requirement }: Call): boo
   return railKind(rail).sameAddress(payTo, requirement.payTo) && amount === BigInt(requirement.amount);
 }
 
-/** Whether the row says something of heights that were not read. */
+/** Whether the row claims something at heights that were not read. */
 function isBeyond({ state, proof, round, rail }: Call, { ledger, rails }: RowContext["spans"]): boolean {
   const payment = PAID.has(state) && proof !== undefined && !covers(rails[rail], proof.height);
   return payment || (RECORDED.has(state) && round !== undefined && !covers(ledger, round));

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { algorandAddress, evmAddress, headerValue, origin, publishedUrl, solanaWallet, url, whole } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
 
-/** A setting is missing, wrong or contradicts another; `message` is one sentence that names it and the remedy. */
+/** A setting is missing, wrong or contradicts another; `message` is one sentence with its name and the remedy. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -41,7 +41,7 @@ export type Config = {
   /** Origin of every absolute link; absent: the address listened on. */
   publicUrl?: string;
   mcpUrl?: string;
-  /** URI of whoever answers for this deployment (security.txt). */
+  /** URI of the contact for this deployment (security.txt). */
   contact?: string;
   trustProxy: boolean;
   database: { kind: "sqlite"; path: string } | { kind: "postgres"; url: string };
@@ -58,7 +58,7 @@ export type Config = {
   /** micro-USDC a call. */
   price: bigint;
   maxTimeoutSeconds: number;
-  /** What a payment may be: longer or dearer ones are refused with the limit. */
+  /** Limits of a payment: longer or dearer ones are refused with the limit. */
   limits: PaymentLimits;
   providerQuorum?: number;
   /** Bytes that must be free for the journal. */
@@ -80,7 +80,7 @@ const endpoints = list.pipe(z.array(url).min(1));
 const yesNo = z
   .enum(["0", "1", "true", "false"], "must be 1 or 0")
   .transform((text) => text === "1" || text === "true");
-/** Seconds that a payment may live at least beyond the time that an offer gives: for clocks, and for the way to us. */
+/** Seconds that a payment may live beyond the time of an offer, at least: for clocks and transport. */
 const LIFE_BEYOND_TIMEOUT = 60;
 
 /** Every setting. Those ending in `_FILE` name a file that holds the value; they are read before this schema applies. */
@@ -165,7 +165,7 @@ export const SETTINGS = Object.entries(Settings.shape).map(([name, schema]) => {
   return { name, fromFile, required: !success || name === "DATABASE_URL", default: data };
 });
 
-/** A variable with one of these prefixes that is not a setting is a slip of the pen, and is refused. */
+/** A variable with one of these prefixes that is not a setting is refused as a typing error. */
 const PREFIXES =
   /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT|DISK)_/;
 

@@ -3,24 +3,24 @@ import { isAddress as isEvmAddress } from "viem/utils";
 import { z } from "zod";
 import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
 
-// What single settings must look like. No message quotes a value: it may be a secret.
+// The formats of single settings. No message quotes a value: it may be a secret.
 
 export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 function parts(text: string): Record<"isOrigin" | "hasCredentials" | "hasQuery", boolean> {
-  // What is no URL at all is told so already.
+  // `url` has refused what is no URL.
   if (!URL.canParse(text)) return { isOrigin: true, hasCredentials: false, hasQuery: false };
   const { pathname, search, hash, username, password } = new URL(text);
   const hasQuery = search !== "" || hash !== "" || /[?#]/.test(text);
   return { isOrigin: pathname === "/" && !hasQuery, hasCredentials: username !== "" || password !== "", hasQuery };
 }
 
-/** A URL of which scheme, host and port are published, and nothing else is there. */
+/** A URL of scheme, host and port alone; it is published. */
 export const origin = url
   .refine((text) => parts(text).isOrigin, "must be an origin, without a path")
   .refine((text) => !parts(text).hasCredentials, "is published, and must hold no credentials");
 
-/** A URL that stands in every public document, as it is. @param auth the setting for what is secret */
+/** A URL that public documents repeat as it is. @param auth the setting for what is secret */
 export function publishedUrl(auth: string) {
   return url.refine((text) => {
     const { hasCredentials, hasQuery } = parts(text);

@@ -24,11 +24,11 @@ export type AttestorAccountOptions = {
   /** The 32-byte ed25519 seed behind the account's mnemonic. */
   seed: Uint8Array;
   rounds: Rounds;
-  /** microAlgos; a node's word on fees is followed no further. */
+  /** microAlgos: the highest fee that is paid, whatever a node asks for. */
   maxFee?: bigint;
 };
 
-/** Ten times the minimum: what a lying node can make us waste. Under worse congestion, the transaction waits. */
+/** Ten times the minimum: all that a lying node can make us waste. Under worse congestion the transaction waits. */
 const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
@@ -65,7 +65,7 @@ export class AttestorAccount implements Ledger {
       throw new RangeError(`note of ${noteBytes.length} bytes, over ${MAX_NOTE_BYTES}`);
     if (lease.length !== LEASE_BYTES) throw new RangeError(`lease of ${lease.length} bytes instead of ${LEASE_BYTES}`);
 
-    // The quorum's round, not one node's: a first round in the future would leave the attempt open for long.
+    // The quorum's round, not one node's: a first round in the future would keep the attempt open for long.
     const firstValid = this.rounds.latest() || (await this.rounds.next(signal));
     const params = await this.#paramsOf(firstValid, signal);
     const lastValid = until ?? firstValid + ATTEMPT_ROUNDS;
@@ -97,7 +97,7 @@ export class AttestorAccount implements Ledger {
     for (const algod of this.#nodes.algods) {
       const outcome = await submitTo(algod, raw, signal);
       if (outcome.status === "accepted") return outcome;
-      // A node's considered refusal says more than another's silence.
+      // A refusal by one node is more precise than no answer from another.
       if (refusal.status === "retry") refusal = outcome;
     }
     return refusal;
@@ -113,12 +113,12 @@ export class AttestorAccount implements Ledger {
     return amount > minBalance ? amount - minBalance : 0n;
   }
 
-  /** Asked once a round, whatever is signed in it: fees change from round to round. */
+  /** Sends one request a round: fees change from round to round. */
   async #paramsOf(round: number, signal: AbortSignal): Promise<TransactionParams> {
     if (this.#params?.round === round) {
       const known = await this.#params.asked.catch(() => undefined);
       if (known) return known;
-      // Who asked may have been stopped, which is nothing to us.
+      // The failed request may have been aborted by its own caller.
       signal.throwIfAborted();
     }
     const about = "transaction parameters";

@@ -1,7 +1,7 @@
 /** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
 export type Window = { firstValid: number; lastValid: number };
 
-/** Rounds from an attempt's first to its last valid round: short, so that a lost one is known to be dead within minutes. */
+/** Rounds from an attempt's first to its last valid one: few, so that a lost attempt is dead within minutes. */
 export const ATTEMPT_ROUNDS = 100;
 
 /** A signed attestation transaction. Persisted before its first submission; only these bytes are ever submitted for it. */
@@ -26,7 +26,7 @@ export type Submission =
   /** Never acceptable as it is (bad signature, other genesis, …): alert. */
   | { status: "rejected"; reason: string };
 
-/** Where a transaction is, as far as can be told now. */
+/** Where a transaction is, as far as is known now. */
 export type Standing =
   | { state: "confirmed"; round: number }
   /** Not in the ledger yet, and its window is still open or not all of its rounds could be read. */
@@ -42,13 +42,13 @@ export interface Rounds {
   /** The latest round seen whole, 0 before the first. */
   latest(): number;
 
-  /** When the latest round was seen, in ms of the caller's clock; tells whether the loop is alive. */
+  /** When the latest round was seen, in ms of the caller's clock: shows whether the loop is alive. */
   latestAt(): number;
 
   /**
-   * Tells where a transaction stands now, from the rounds already read and, for older ones, from the nodes.
+   * Finds where a transaction is now, from the rounds already read and, for older ones, from the nodes.
    *
-   * @throws ProviderError when it cannot be told
+   * @throws ProviderError when the nodes cannot decide
    */
   standing(txid: string, window: Window, signal: AbortSignal): Promise<Standing>;
 
@@ -59,10 +59,10 @@ export interface Rounds {
   next(signal: AbortSignal): Promise<number>;
 
   /**
-   * Tells quickly whether any transaction, ours or not, is confirmed by now.
+   * Finds quickly whether any transaction, ours or not, is confirmed by now.
    *
    * @returns undefined when caught-up nodes have it in no round
-   * @throws ProviderError when it cannot be told
+   * @throws ProviderError when the nodes cannot decide
    */
   find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
 }
@@ -87,7 +87,7 @@ export interface Ledger {
    */
   sign(note: string, lease: Uint8Array, signal: AbortSignal, lastValid?: number): Promise<Attempt>;
 
-  /** Asks already for what the next signature needs, where something else has to be waited for. A hint: it never fails. */
+  /** Prefetches what the next signature needs. Best effort: it never fails. */
   prepare(signal: AbortSignal): void;
 
   submit(raw: Uint8Array, signal: AbortSignal): Promise<Submission>;

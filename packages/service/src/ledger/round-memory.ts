@@ -1,6 +1,6 @@
 /**
- * The ids of the transactions in the latest rounds. Invariant: the rounds held are consecutive, from `oldest` to
- * `latest`, so that an id which is not held is in none of them.
+ * The ids of the transactions in the latest rounds. Invariant: the rounds are consecutive, from `oldest` to `latest`, so
+ * that an absent id is in none of them.
  */
 export class RoundMemory {
   /** Rounds held at most: the 1,001 in which a transaction may be, its first and its last included, and time to look. */

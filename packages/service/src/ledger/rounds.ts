@@ -25,7 +25,7 @@ export type RoundWatcherOptions = {
   genesisHash: string;
   /** ms. */
   now?: () => number;
-  /** Told each time reading fails; reading goes on after a pause. */
+  /** Called each time reading fails; reading goes on after a pause. */
   onError?: (error: unknown) => void;
   /** The first pause after a failure; each further one is twice as long, up to 32 times the first. */
   retryMs?: number;
@@ -33,9 +33,9 @@ export type RoundWatcherOptions = {
 
 type Seen = { ids: string[]; key: string };
 
-/** Transactions of which it is remembered that they are in no round from before the memory (some 200 bytes each). */
-const MOST_ABSENT = 20_000;
-/** Rounds by which nodes may be behind the memory when they say that a transaction is in none. */
+/** Transactions that are remembered to be in no round before the memory (some 200 bytes each). */
+const MAX_ABSENT = 20_000;
+/** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
 const LAG_ROUNDS = 20;
 
 /**
@@ -50,7 +50,7 @@ export class RoundWatcher implements Rounds {
   readonly #retryMs: number;
   readonly #memory = new RoundMemory();
   readonly #older: OlderRounds;
-  /** By id, a round before which the nodes have said that it is in none, so that they are not asked again every round. */
+  /** By id, a round before which the nodes have answered that it is in none, so that they are not asked every round. */
   readonly #absentBefore = new Map<string, number>();
   readonly #stopping = new AbortController();
   #latestAt = 0;
@@ -85,7 +85,7 @@ export class RoundWatcher implements Rounds {
     return this.#latestAt;
   }
 
-  /** The round of a transaction that is in one of the rounds already read; undefined says nothing. */
+  /** The round of a transaction in the rounds already read; undefined leaves it open. */
   seen(id: string): number | undefined {
     return this.#memory.roundOf(id);
   }
@@ -173,11 +173,11 @@ export class RoundWatcher implements Rounds {
     this.#coming = Promise.withResolvers();
   }
 
-  /** What the nodes said is of rounds up to the latest; of those in memory nobody has to be asked. */
+  /** The nodes' answer covers the rounds up to the latest; the rounds in memory need no request. */
   #rememberAbsence(id: string): void {
     this.#absentBefore.delete(id);
     this.#absentBefore.set(id, this.#memory.latest - LAG_ROUNDS);
-    if (this.#absentBefore.size <= MOST_ABSENT) return;
+    if (this.#absentBefore.size <= MAX_ABSENT) return;
     const [first] = this.#absentBefore.keys();
     this.#absentBefore.delete(first as string);
   }

@@ -10,7 +10,7 @@ import { solanaReader } from "./solana.ts";
 /** What readers are made of. */
 export type Opened = { nodes: Nodes; ledger: LedgerReading; clock: Clock; ask: Ask };
 
-/** Every rail's reader, undefined where no node of the rail is configured. Whether the rail is enabled does not matter. */
+/** Every rail's reader, enabled or not; undefined where no node of the rail is configured. */
 export const READERS: readonly ((opened: Opened) => PaymentReader | undefined)[] = [
   ({ ledger }) => algorandReader(ledger),
   ({ nodes: { base }, ask }) => (base.rpcs.length > 0 ? baseReader(base, ask) : undefined),

@@ -24,16 +24,16 @@ import type { PaymentReader } from "./rail.ts";
 
 /** What nodes list at once. */
 const MAX_PAGE = 1_000;
-/** Twice as many as there are: to begin too early costs a page. */
+/** Twice as many as there are: a start that is too early costs a page. */
 const SLOTS_A_SECOND = 5;
-/** A blockhash of no block: who is asked about it tells its slot. */
+/** A blockhash of no block: a node that is asked about it answers with its slot. */
 const NO_BLOCKHASH = "1".repeat(32);
 
 /** A payee, and the account that holds its USDC. */
 type Account = { owner: string; address: Address };
 
 /**
- * Reads payments on the Solana rail: what names a payee's token account, newest first, each transaction whole.
+ * Reads payments on the Solana rail: every transaction that names a payee's token account, newest first.
  *
  * @param page transactions that are listed at once
  */
@@ -74,7 +74,7 @@ export function solanaReader(
     inTransaction: (id, owners) => paymentsIn(id, accountsOf(owners)),
   };
 
-  /** Transactions that name the account within the span, each page by the word of the quorum. */
+  /** Transactions that name the account within the span, each page as the quorum lists it. */
   async function* pages({ address }: Account, { from, to }: Span): AsyncGenerator<ListedTransaction[]> {
     let before: string | undefined;
     for (;;) {
@@ -88,7 +88,7 @@ export function solanaReader(
     }
   }
 
-  /** @param slot in which it is listed as naming the accounts: what it does there is told also when it cannot be read */
+  /** @param slot in which it is listed as naming the accounts; given, it is reported also when it cannot be read */
   async function paymentsIn(signature: string, accounts: readonly Account[], slot?: number): Promise<ChainPayment[]> {
     const read = async (rpc: SolanaRpc, signal: AbortSignal) => {
       const landed = await rpc.transaction(signature, signal);
@@ -106,7 +106,7 @@ export function solanaReader(
   }
 }
 
-/** A page of transactions up to a slot: what is newer is passed over, so that nodes of different heads give the same. */
+/** A page of transactions up to a slot. Newer ones are skipped, so that nodes with different heads answer alike. */
 async function listUpTo(
   rpc: SolanaRpc,
   account: string,
@@ -138,7 +138,7 @@ function accountsOf(owners: readonly string[]): Account[] {
   });
 }
 
-/** A transaction of a version that we do not ask for: no payment of ours, whatever it moves. */
+/** A transaction of a version that we do not read: never a payment for a call. */
 function unreadable(signature: string, slot: number, { owner }: Account): ChainPayment {
   const payer = "a transaction of a newer version";
   return { rail: "solana", aliases: [], transaction: signature, height: slot, payer, payTo: owner, relayed: false };
