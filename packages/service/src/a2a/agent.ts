@@ -4,7 +4,7 @@ import { paymentRequired, type Recall } from "../calls/outcome.ts";
 import { x402PaymentRequired } from "../calls/payment-required.ts";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import { type Arguments, callFree, encodeWithin } from "../endpoints/arguments.ts";
+import { type Arguments, callFree, requireSize } from "../endpoints/arguments.ts";
 import type { Operation, Operations, PaidOperation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
@@ -55,7 +55,7 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
     const { endpoint, operation } = skillNamed(skill);
     if (operation.kind !== "paid")
       return callFreeSkill(endpoint, operation, { members: args, bundle }, asked.contextId);
-    encodeWithin(args, endpoint);
+    requireSize(args, endpoint);
     const task = { skill, subject: operation.subject(args) };
     return requirePayment(ids.issue(task), task);
   }

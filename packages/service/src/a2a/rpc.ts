@@ -1,9 +1,8 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { SAME_HEADER } from "../calls/problems.ts";
+import { problemOf } from "../endpoints/failure.ts";
 import type { Received } from "../endpoints/receive-message.ts";
-import { Problem } from "../problems.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
 export const RPC = {
@@ -69,13 +68,7 @@ export async function answer(received: Received, methods: Methods, { origin, log
 
   function errorOf(error: unknown): object {
     if (error instanceof RpcError) return { code: error.code, message: error.message };
-    if (error instanceof Problem) return ofProblem(error);
-    log.error({ err: error }, "an A2A request failed");
-    // A payment may have come with it.
-    return ofProblem(new Problem("internal", "The service failed to answer.", { members: SAME_HEADER }));
-  }
-
-  function ofProblem(problem: Problem): object {
+    const problem = problemOf(error, { log, mayBePaid: true, path: "/a2a" });
     const { status, message, retryAfter } = problem;
     const data = { ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) };
     return { code: codeOf(status), message, data };

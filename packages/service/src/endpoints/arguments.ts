@@ -58,9 +58,9 @@ export async function callFree(
   }
 }
 
-/** @returns JSON, UTF-8 @throws Problem `body_too_large` above the endpoint's limit over HTTP */
-export function encodeWithin(value: unknown, endpoint: Endpoint): Uint8Array {
-  return within(Buffer.from(JSON.stringify(value)), endpoint);
+/** @throws Problem `body_too_large` for arguments above the endpoint's limit over HTTP */
+export function requireSize(members: JsonObject, endpoint: Endpoint): void {
+  within(Buffer.from(JSON.stringify(members)), endpoint);
 }
 
 function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {

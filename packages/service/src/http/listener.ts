@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
 import type { Logger } from "pino";
-import { SAME_HEADER } from "../calls/problems.ts";
 import { type Answer, problemAnswer } from "../endpoints/answer.ts";
+import { problemOf } from "../endpoints/failure.ts";
 import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";
 import { CORS_HEADERS, preflight } from "./cors.ts";
@@ -48,20 +48,15 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     return { ...answer, headers: { ...headers, allow } };
   }
 
-  /** A problem as it is; anything else is our own failure, whose cause only the log has. */
-  function failure(error: unknown, { method, url, headers }: IncomingMessage): Answer {
-    if (error instanceof Problem) return problemAnswer(error, origin);
-    log.error({ err: error, method, path: excerpt(url?.split("?", 1)[0] ?? "") }, "a request failed");
-    const members = headers["payment-signature"] === undefined ? {} : SAME_HEADER;
-    return problemAnswer(new Problem("internal", "The service failed to answer.", { members }), origin);
-  }
-
   async function answerTo(incoming: IncomingMessage): Promise<Answer> {
     try {
       await rateLimit?.(incoming);
       return await handle(incoming);
     } catch (error) {
-      return failure(error, incoming);
+      const { method, url = "", headers } = incoming;
+      const [path = ""] = url.split("?", 1);
+      const mayBePaid = headers["payment-signature"] !== undefined;
+      return problemAnswer(problemOf(error, { log, mayBePaid, method, path: excerpt(path) }), origin);
     }
   }
 

@@ -2,12 +2,11 @@ import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
-import { SAME_HEADER } from "../calls/problems.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { type Arguments, callFree, encodeWithin } from "../endpoints/arguments.ts";
+import { type Arguments, callFree, requireSize } from "../endpoints/arguments.ts";
+import { problemOf } from "../endpoints/failure.ts";
 import type { Operation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
-import { Problem } from "../problems.ts";
 import { outcomeResult, problemResult, succeeded } from "./results.ts";
 
 export type CallOptions = {
@@ -33,15 +32,12 @@ export async function callTool(
 ): Promise<CallToolResult> {
   try {
     if (operation.kind !== "paid") return succeeded(await callFree(endpoint, operation, call));
-    encodeWithin(call.members, endpoint);
+    requireSize(call.members, endpoint);
     const subject = operation.subject(call.members);
     const payment = call.payment === undefined ? undefined : toPaymentPayload(call.payment);
     const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
     return outcomeResult(await admit(subject, payment), resource);
   } catch (error) {
-    if (error instanceof Problem) return problemResult(error, origin);
-    log.error({ err: error, tool: name }, "a tool failed");
-    const members = call.payment === undefined ? {} : SAME_HEADER;
-    return problemResult(new Problem("internal", "The service failed to answer.", { members }), origin);
+    return problemResult(problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name }), origin);
   }
 }

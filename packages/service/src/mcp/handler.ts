@@ -94,30 +94,23 @@ export function createHandler(options: HandlerOptions): Handler {
     if (typeof id === "string" && id.length > MAX_ID)
       throw invalid([{ pointer: "/id", detail: `is longer than ${MAX_ID} characters` }]);
     const response = await handler.fetch(request, { parsedBody: message });
-    const isCompressed = method === "tools/list" && takesGzip(headers.get("accept-encoding"));
-    return isCompressed ? compressedAnswer(response, compressList) : answerOf(response);
+    const isGzipped = method === "tools/list" && takesGzip(headers.get("accept-encoding"));
+    return answerOf(response, isGzipped ? compressList : undefined);
   };
 }
 
-/** Streams what the SDK streams. */
-async function answerOf(response: Response): Promise<Answer> {
-  const { status, headers, body } = response;
-  const isStream = headers.get("content-type")?.startsWith("text/event-stream");
-  return { status, headers: Object.fromEntries(headers), body: isStream ? body : await response.text() };
-}
-
-/** @param compress returns undefined for a text that is no list of tools */
-async function compressedAnswer(
+/** @param compress returns undefined for a text that is no list of tools; without it, the SDK's streams stay streams */
+async function answerOf(
   response: Response,
-  compress: (text: string) => Buffer<ArrayBuffer> | undefined,
+  compress?: (text: string) => Buffer<ArrayBuffer> | undefined,
 ): Promise<Answer> {
+  const { status, body } = response;
+  const headers = Object.fromEntries(response.headers);
+  if (!compress && headers["content-type"]?.startsWith("text/event-stream")) return { status, headers, body };
   const text = await response.text();
-  const { status, headers } = response;
-  const bytes = compress(text);
-  if (bytes) headers.set("content-encoding", "gzip");
-  if (bytes) headers.append("vary", "accept-encoding");
-  headers.delete("content-length");
-  return { status, headers: Object.fromEntries(headers), body: bytes ?? text };
+  const bytes = compress?.(text);
+  if (!bytes) return { status, headers, body: text };
+  return { status, headers: { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }, body: bytes };
 }
 
 type OfferedTool = { description: Tool; call(call: ToolCall): Promise<CallToolResult> };
