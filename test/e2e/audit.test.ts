@@ -13,10 +13,10 @@ import { newServiceSettings, writeSettings } from "../../packages/attestd/src/sa
 import { attestd } from "../helpers/command.ts";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
+import { ALGORAND_USDC } from "./ledger.ts";
 import { fundedMultisig, multisigClient, rekeyAway } from "./multisig.ts";
 import { BASE_USDC, type RailName, railsOf } from "./rails.ts";
 
-const USDC = 31566704n;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** A deployment whose operator can reach the settings and the journal. */
@@ -81,7 +81,7 @@ function transfer(
       sender: from.address,
       receiver,
       amount,
-      assetIndex: USDC,
+      assetIndex: ALGORAND_USDC,
       suggestedParams,
     });
   return send(deployment, make, from.secretKey);

@@ -4,6 +4,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import algosdk from "algosdk";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { AUTHORIZATION_TYPES } from "../helpers/eip3009.ts";
 import { BASE_USDC, type RailName } from "./rails.ts";
 
 /* Payments of a stock client, with another signature, or changed and signed again by their payer. */
@@ -87,17 +88,6 @@ function algorandEnvelopes({ payers }: Sandbox): Envelopes {
 
 type Authorization = Record<"from" | "to" | "value" | "validAfter" | "validBefore" | "nonce", string>;
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
-
 function baseEnvelopes({ payers }: Sandbox): Envelopes {
   const payer = privateKeyToAccount(payers.base?.privateKey as Hex);
   const stranger = privateKeyToAccount(generatePrivateKey());
@@ -113,7 +103,11 @@ function baseEnvelopes({ payers }: Sandbox): Envelopes {
   function signed(by: typeof payer, over: Partial<Authorization> = {}, under: object = {}): Change {
     return async (payment) => {
       const authorization = { ...(payment.payload.authorization as Authorization), ...over };
-      const typed = { types: TYPES, primaryType: "TransferWithAuthorization", domain: { ...domain, ...under } };
+      const typed = {
+        types: AUTHORIZATION_TYPES,
+        primaryType: "TransferWithAuthorization",
+        domain: { ...domain, ...under },
+      };
       const message = { ...typed, message: authorization } as unknown as Parameters<typeof payer.signTypedData>[0];
       return { ...payment, payload: { authorization, signature: await by.signTypedData(message) } };
     };

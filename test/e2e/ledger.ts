@@ -1,9 +1,10 @@
 import type { Sandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
 
-const USDC = 31566704n;
+/** The asset id of USDC on Algorand. */
+export const ALGORAND_USDC = 31566704n;
 
-/** What the sandbox's ledger holds of a service's business, as any outsider can read it. */
+/** A service's payments and attestations on the sandbox's ledger, read from public APIs. */
 export function outsider({ algodUrl, indexerUrl, payTo, attestor, payers }: Sandbox) {
   const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
@@ -15,7 +16,7 @@ export function outsider({ algodUrl, indexerUrl, payTo, attestor, payers }: Sand
         .searchForTransactions()
         .address(payTo.algorand)
         .addressRole("receiver")
-        .assetID(USDC)
+        .assetID(ALGORAND_USDC)
         .txType("axfer")
         .do();
       return transactions
@@ -38,7 +39,7 @@ export function outsider({ algodUrl, indexerUrl, payTo, attestor, payers }: Sand
     },
     /** The payer's balance in micro-USDC. */
     async balance(): Promise<bigint> {
-      const { assetHolding } = await algod.accountAssetInformation(payers.algorand.address, USDC).do();
+      const { assetHolding } = await algod.accountAssetInformation(payers.algorand.address, ALGORAND_USDC).do();
       return assetHolding?.amount ?? 0n;
     },
   };

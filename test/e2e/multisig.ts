@@ -3,8 +3,7 @@ import { ExactAvmScheme } from "@x402/avm/exact/client";
 import type { x402Client } from "@x402/core/client";
 import algosdk from "algosdk";
 import { algorandClientOf, patient } from "./deployment.ts";
-
-const USDC = 31566704n;
+import { ALGORAND_USDC } from "./ledger.ts";
 
 /** A multisig account: its preimage, and the keys that this test has of it. */
 export type Multisig = {
@@ -26,7 +25,7 @@ export async function fundedMultisig(sandbox: Sandbox): Promise<Multisig> {
   const address = algosdk.multisigAddress(preimage).toString();
   const multisig = { address, preimage, keys };
   const suggestedParams = await algod.getTransactionParams().do();
-  const asset = { assetIndex: USDC, suggestedParams };
+  const asset = { assetIndex: ALGORAND_USDC, suggestedParams };
   const fund = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
     sender: funder.addr,
     receiver: address,

@@ -6,6 +6,7 @@ import algosdk from "algosdk";
 import { createWalletClient, defineChain, type Hex, http, publicActions, recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUTHORIZATION_TYPES } from "../helpers/eip3009.ts";
 import { type Answer, type Deployment, pay, payUntilAnswered, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf, USDC_ABI } from "./rails.ts";
@@ -187,20 +188,6 @@ describe("a payment on Base", () => {
     chainId: 8453,
     verifyingContract: BASE_USDC,
   } as const;
-  const types = {
-    TransferWithAuthorization: [
-      { name: "from", type: "address" },
-      { name: "to", type: "address" },
-      { name: "value", type: "uint256" },
-      { name: "validAfter", type: "uint256" },
-      { name: "validBefore", type: "uint256" },
-      { name: "nonce", type: "bytes32" },
-    ],
-    CancelAuthorization: [
-      { name: "authorizer", type: "address" },
-      { name: "nonce", type: "bytes32" },
-    ],
-  } as const;
   type TypedData = Parameters<ReturnType<typeof owner>["signTypedData"]>[0];
   const authorizationOf = ({ payload }: PaymentPayload) => payload.authorization as Authorization;
 
@@ -209,7 +196,7 @@ describe("a payment on Base", () => {
     const payment = await signed(rails.base);
     const authorization = { ...authorizationOf(payment), ...over };
     const message = {
-      types,
+      types: AUTHORIZATION_TYPES,
       primaryType: "TransferWithAuthorization",
       domain: { ...domain, ...under },
       message: authorization,
@@ -265,7 +252,7 @@ describe("a payment on Base", () => {
     const { payload } = await signed(rails.base);
     const under = (name: string) =>
       recoverTypedDataAddress({
-        types,
+        types: AUTHORIZATION_TYPES,
         primaryType: "TransferWithAuthorization",
         domain: { ...domain, name },
         message: payload.authorization as never,
@@ -289,7 +276,12 @@ describe("a payment on Base", () => {
     };
     const cancel = async (payment: PaymentPayload) => {
       const { from, nonce } = authorizationOf(payment) as Record<"from" | "nonce", Hex>;
-      const message = { types, primaryType: "CancelAuthorization", domain, message: { authorizer: from, nonce } };
+      const message = {
+        types: AUTHORIZATION_TYPES,
+        primaryType: "CancelAuthorization",
+        domain,
+        message: { authorizer: from, nonce },
+      };
       const signature = await owner().signTypedData(message as unknown as TypedData);
       return wallet.writeContract({ ...token, functionName: "cancelAuthorization", args: [from, nonce, signature] });
     };

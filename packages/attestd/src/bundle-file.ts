@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { ProofError } from "@attestd/proof";
-import { type BundleInFile, MAX_BUNDLE_BYTES, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
+import { MAX_BUNDLE_BYTES, type ProofError } from "@attestd/proof";
+import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 import type { Input } from "./terminal.ts";
 

@@ -1,3 +1,4 @@
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { concatBytes } from "@attestd/proof/encoding";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
@@ -18,8 +19,8 @@ export type Answer =
   | { kind: "payment_required"; paymentRequired: PaymentRequired }
   | { kind: "problem"; problem: Problem };
 
-/** Above the largest bundle that the service makes (2 MiB): an endless answer must end. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Above the largest bundle: an endless answer must end. */
+const MAX_ANSWER_BYTES = 2 * MAX_BUNDLE_BYTES;
 
 /**
  * Sends one request to its route.

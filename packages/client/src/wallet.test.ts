@@ -5,6 +5,7 @@ import algosdk from "algosdk";
 import { recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUTHORIZATION_TYPES } from "../../../test/helpers/eip3009.ts";
 import { ALGORAND_OFFER, BASE_OFFER } from "../test/fake-service.ts";
 import { keyWallet } from "./wallet.ts";
 
@@ -41,16 +42,7 @@ describe("a wallet with a Base key", () => {
         chainId: 8453,
         verifyingContract: BASE_OFFER.asset as `0x${string}`,
       },
-      types: {
-        TransferWithAuthorization: [
-          { name: "from", type: "address" },
-          { name: "to", type: "address" },
-          { name: "value", type: "uint256" },
-          { name: "validAfter", type: "uint256" },
-          { name: "validBefore", type: "uint256" },
-          { name: "nonce", type: "bytes32" },
-        ],
-      },
+      types: AUTHORIZATION_TYPES,
       primaryType: "TransferWithAuthorization",
       message: authorization as never,
       signature,

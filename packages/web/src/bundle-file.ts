@@ -1,4 +1,4 @@
-import { parseJson } from "@attestd/proof";
+import { MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
@@ -18,9 +18,8 @@ export type FileContents =
 
 export type BundleInFile = Extract<FileContents, { kind: "bundle" }>;
 
-/** Bytes of a bundle, and of a certificate, which is little larger than its bundle. */
-export const MAX_BUNDLE_BYTES = 2 ** 21;
-export const MAX_FILE_BYTES = 3 * 2 ** 20;
+/** The most bytes of a file: a certificate is little larger than its bundle. */
+export const MAX_FILE_BYTES = MAX_BUNDLE_BYTES + 2 ** 20;
 
 /** Ids of the SVG elements that carry the bundle and the certificate's making. */
 export const SVG_BUNDLE_ID = "attestd-bundle";
@@ -63,7 +62,7 @@ type Making = { kind: "making"; bytes: Uint8Array };
 function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileContents | Making {
   let value: JsonValue;
   try {
-    value = parseJson(bytes, { maxSize: MAX_BUNDLE_BYTES });
+    value = parseJson(bytes);
   } catch (error) {
     // The verifier rejects JSON that several readers would read differently, and reports why.
     if ((error as { isAmbiguous?: boolean }).isAmbiguous) return { kind: "bundle", bytes, from };

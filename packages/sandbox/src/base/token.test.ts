@@ -16,6 +16,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AUTHORIZATION_TYPES } from "../../../../test/helpers/eip3009.ts";
 import { CONTRACTS, compile, serialize } from "../../token/compile.ts";
 import { baseChain } from "./chain.ts";
 import { type BaseNetwork, startBase } from "./network.ts";
@@ -38,21 +39,6 @@ const ABI = parseAbi([
   "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
-
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-  CancelAuthorization: [
-    { name: "authorizer", type: "address" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
 
 let base: BaseNetwork;
 
@@ -96,7 +82,7 @@ function authorization(change: Partial<Authorization> = {}): Authorization {
 const sign = (message: Authorization) =>
   privateKeyToAccount(base.payer.privateKey).signTypedData({
     domain: domain(),
-    types: TYPES,
+    types: AUTHORIZATION_TYPES,
     primaryType: "TransferWithAuthorization",
     message,
   });
@@ -186,7 +172,12 @@ describe("refuses in Circle's words", () => {
   test("a stranger's signature, and one over other fields", async () => {
     const message = authorization();
     const stranger = privateKeyToAccount(generatePrivateKey());
-    const typed = { domain: domain(), types: TYPES, primaryType: "TransferWithAuthorization", message } as const;
+    const typed = {
+      domain: domain(),
+      types: AUTHORIZATION_TYPES,
+      primaryType: "TransferWithAuthorization",
+      message,
+    } as const;
     expect(await refusal(message, await stranger.signTypedData(typed))).toBe("FiatTokenV2: invalid signature");
     const signature = await sign(message);
     expect(await refusal({ ...message, value: 1001n }, signature)).toBe("FiatTokenV2: invalid signature");
@@ -208,7 +199,7 @@ describe("refuses in Circle's words", () => {
 async function cancel({ from, nonce }: Authorization) {
   const message = { authorizer: from, nonce };
   const account = privateKeyToAccount(base.payer.privateKey);
-  const typed = { domain: domain(), types: TYPES, primaryType: "CancelAuthorization", message } as const;
+  const typed = { domain: domain(), types: AUTHORIZATION_TYPES, primaryType: "CancelAuthorization", message } as const;
   const { r, s, v } = hexToSignature(await account.signTypedData(typed));
   const args = [from, nonce, Number(v), r, s] as const;
   const hash = await relay().writeContract({ ...token(), functionName: "cancelAuthorization", args });
@@ -220,7 +211,7 @@ test("an authorization signed here is not one under real Base USDC's domain", as
   const signature = await sign(message);
   const under = (name: string) => ({
     domain: { ...domain(), name },
-    types: TYPES,
+    types: AUTHORIZATION_TYPES,
     primaryType: "TransferWithAuthorization" as const,
     message,
   });

@@ -1,3 +1,4 @@
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import type { ChainName, ConfirmationLevel } from "../chains/chain.ts";
 
 /** What can be attested and proven of the blocks of one chain, for people and for programs. */
@@ -49,7 +50,7 @@ export function blockCapabilities(
     limits: {
       blocksPerRequest: 1,
       transactionsPerRequest: 1,
-      bundleBytes: 2 * 1024 * 1024,
+      bundleBytes: MAX_BUNDLE_BYTES,
       heights: "0 to 2^53 - 1, as an integer or decimal digits",
     },
     doesNotProve: DOES_NOT_PROVE,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BundleBlock, BundleSource } from "@attestd/proof";
+import { type BundleBlock, type BundleSource, MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { ChainName, ConfirmationLevel, SourceBlock } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
@@ -12,8 +12,6 @@ const DEPTH: Record<ConfirmationLevel, number> = { included: 0, safe: 1, finaliz
 /** Seconds until what is in a block may have reached a level, on Base; Algorand is final at once. */
 const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
 
-/** What the verify routes take; a bundle is none larger. */
-const MOST_BUNDLE_BYTES = 2 * 1024 * 1024;
 /** More than key, signature, note and names of any bundle. */
 const REST_OF_BUNDLE_BYTES = 16 * 1024;
 
@@ -33,13 +31,13 @@ export function requireLevel(what: string, level: ConfirmationLevel, required: C
 
 /** Whether a bundle with these members, which are ASCII, can be verified here. */
 export function fits(members: object): boolean {
-  return JSON.stringify(members).length + REST_OF_BUNDLE_BYTES <= MOST_BUNDLE_BYTES;
+  return JSON.stringify(members).length + REST_OF_BUNDLE_BYTES <= MAX_BUNDLE_BYTES;
 }
 
 /** Gives the members back. @throws Problem source_too_large */
 export function requireSize<M extends object>(members: M): M {
   if (fits(members)) return members;
-  throw new Problem("source_too_large", `A bundle has at most ${MOST_BUNDLE_BYTES} bytes; this one would have more.`);
+  throw new Problem("source_too_large", `A bundle has at most ${MAX_BUNDLE_BYTES} bytes; this one would have more.`);
 }
 
 /** The member `source` of a bundle. */
