@@ -4,7 +4,7 @@ import type { CommitName } from "./commits.ts";
 import { type Databases, expireLeases, type JournalKind } from "./databases.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { type Rule, startFaultProxy } from "./fault-proxy.ts";
-import { asPromised, type Ended, judge, rounds } from "./judge.ts";
+import { asPromised, type Ended, endedBy, judge, rounds } from "./judge.ts";
 import { payerOf, type RailName } from "./payers.ts";
 import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
 import type { ServiceProcess, Starter, Turns } from "./process.ts";
@@ -41,7 +41,7 @@ export type Stand = {
   hurry: boolean;
 };
 
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 /** The machine was so slow that the payment expired, provably unspent, before the service was up again. */
 class Overtaken extends Error {}
@@ -59,7 +59,7 @@ export async function runCell(stand: Stand, cell: CellRun): Promise<Outcome> {
     try {
       wrong.push(...(await course.run()));
     } catch (error) {
-      if (error instanceof Overtaken && tries < MOST_TRIES) continue;
+      if (error instanceof Overtaken && tries < MAX_TRIES) continue;
       wrong.push(`the cell could not be run to its end: ${(error as Error).message}`);
     }
     const { told, committed } = course;
@@ -107,11 +107,11 @@ class Course implements AsyncDisposable {
       return this.#successor;
     };
     if (successor === "other replica") await follow();
-    const door = await this.#door(victim, deployment, follow);
+    const entry = await this.#placeKill(victim, deployment, follow);
 
     const request = requestFor(sandbox, subject);
     const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.life);
-    let url = door;
+    let url = entry;
     const taken = this.#afterKill(victim, deployment).then(async () => {
       url = (await follow()).url;
     });
@@ -129,14 +129,13 @@ class Course implements AsyncDisposable {
     await this.#within(this.#late, "the effect that was held back never happened");
     if (scenario.last && point.side === "before")
       await this.#within(lastOf(await follow(), scenario.last), "not at rest");
-    const bundle = first.status === 200 ? { bundle: first.text } : {};
-    return [...asPromised(scenario.end, first, again), ...(await this.#judge(deployment, [{ payment, ...bundle }]))];
+    return [...asPromised(scenario.end, first, again), ...(await this.#judge(deployment, [endedBy(payment, first)]))];
   }
 
   /** Ends all processes, a while after whatever they may still do, and judges. */
   async #judge(deployment: Deployment, ended: readonly Ended[]): Promise<string[]> {
     await rounds(this.#stand.sandbox, 2);
-    for (const process of this.#running) await end(process);
+    for (const process of this.#running) await process.kill();
     for (const upstream of UPSTREAMS) deployment.proxies[upstream].heal();
     return judge(this.#stand.sandbox, deployment, ended);
   }
@@ -146,9 +145,9 @@ class Course implements AsyncDisposable {
 
   async #start({ settings }: Deployment, point?: Point): Promise<ServiceProcess> {
     const process = await this.#stand.start(settings, point && "commit" in point ? { killAt: point } : {});
-    if (this.#opened.disposed) await end(process);
+    if (this.#opened.disposed) await process.kill();
     this.#running.push(process);
-    this.#opened.defer(() => end(process));
+    this.#opened.defer(() => process.kill());
     return process;
   }
 
@@ -157,8 +156,8 @@ class Course implements AsyncDisposable {
     if (this.#stand.hurry && this.#cell.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
   }
 
-  /** Puts the kill in its place. @returns where the buyer goes in */
-  async #door(victim: ServiceProcess, deployment: Deployment, follow: Follow): Promise<string> {
+  /** Arranges the kill at the point of the cell. @returns the URL for the buyer */
+  async #placeKill(victim: ServiceProcess, deployment: Deployment, follow: Follow): Promise<string> {
     const { point } = this.#cell;
     if ("commit" in point) return victim.url;
     if (point.effect === "answer") {
@@ -174,7 +173,7 @@ class Course implements AsyncDisposable {
 
   #killing(victim: ServiceProcess, { nth, side }: EffectPoint, follow: Follow): Omit<Rule, "match"> {
     const only = { from: nth, to: nth };
-    const kill = () => end(victim);
+    const kill = () => victim.kill();
     if (side === "before") return { ...only, onBefore: kill, fault: { kind: "reset", side } };
     if (side === "after") return { ...only, onAfter: kill, fault: { kind: "reset", side } };
     const happened = Promise.withResolvers<void>();
@@ -201,9 +200,4 @@ class Course implements AsyncDisposable {
 /** Resolves when a process has told of a commit. */
 async function lastOf(process: ServiceProcess, name: CommitName): Promise<void> {
   while (!process.committed.includes(name)) await process.nextCommit();
-}
-
-async function end(process: ServiceProcess): Promise<void> {
-  process.kill();
-  await process.ended;
 }

@@ -4,7 +4,7 @@ import { buy, LATE, priceOf, type Told } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { type Deployment, newDeployment } from "./deployment.ts";
 import type { Fault, Match } from "./fault-proxy.ts";
-import { asPromised, type End, type Ended, judge, rounds } from "./judge.ts";
+import { asPromised, type End, type Ended, endedBy, judge, rounds } from "./judge.ts";
 import { type Life, payerOf } from "./payers.ts";
 import { persistently } from "./process.ts";
 import { QUESTION_NAMES, QUESTIONS, type Question, type QuestionName } from "./questions.ts";
@@ -94,10 +94,10 @@ export function coursesOf(cells: readonly FaultCell[]): FaultCourse[] {
   return [...waiting, ...[...several, singles].flatMap(inParts)];
 }
 
-const MOST_IN_A_COURSE = 4;
+const MAX_COURSE_LENGTH = 4;
 
 function inParts(cells: readonly FaultCell[]): FaultCourse[] {
-  const parts = Math.ceil(cells.length / MOST_IN_A_COURSE);
+  const parts = Math.ceil(cells.length / MAX_COURSE_LENGTH);
   return Array.from({ length: parts }, (_, part) => cells.filter((_, n) => n % parts === part));
 }
 
@@ -164,9 +164,8 @@ async function runFault(
     ...asPromised(end, first, again),
     ...unexpected(first.told.slice(0, -1), question),
   ];
-  const bundle = first.status === 200 ? { bundle: first.text } : {};
   const seconds = (performance.now() - started) / 1_000;
-  return { cell, wrong, told: first.told, seconds, purchase: { payment, ...bundle } };
+  return { cell, wrong, told: first.told, seconds, purchase: endedBy(payment, first) };
 }
 
 type Staged = { match: Match; to: number; fault: Fault; life?: Life; end?: End };

@@ -4,7 +4,7 @@ import algosdk from "algosdk";
 import { buy, LATE, PAUSE_MS, priceOf, send } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { newDeployment } from "./deployment.ts";
-import { type Ended, judge, rounds } from "./judge.ts";
+import { endedBy, judge, rounds } from "./judge.ts";
 import { inParallel } from "./matrix.ts";
 import { payerOf, payOnAlgorand, RAILS, type RailName } from "./payers.ts";
 import { requestFor } from "./subjects.ts";
@@ -53,10 +53,7 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
   opened.defer(() => deployment.close());
   const service = await stand.start(deployment.settings);
-  opened.defer(async () => {
-    service.kill();
-    await service.ended;
-  });
+  opened.defer(() => service.kill());
   let settlements = 0;
   deployment.proxies.facilitator.add({ match: { path: /^\/settle$/ }, onBefore: () => void settlements++ });
 
@@ -85,11 +82,8 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const delivered = bought.filter(({ status }) => status === 200).length;
   const prepared = service.committed.filter((name) => name === "call_prepared").length - delivered;
   await rounds(sandbox, 2);
-  service.kill();
-  await service.ended;
-  const ended = [...flooded, ...bought].map(
-    ({ payment, status, text }): Ended => ({ payment, ...(status === 200 && { bundle: text }) }),
-  );
+  await service.kill();
+  const ended = [...flooded, ...bought].map(({ payment, ...purchase }) => endedBy(payment, purchase));
   const answers: Record<string, number> = {};
   for (const { told } of flooded) answers[told] = (answers[told] ?? 0) + 1;
   const wrong = await judge(sandbox, deployment, ended);

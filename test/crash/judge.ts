@@ -41,6 +41,10 @@ export async function rounds({ algodUrl }: Sandbox, count: number): Promise<void
 /** A purchase that came to its end: with its bundle, or without one. */
 export type Ended = { payment: SignedPayment; bundle?: string };
 
+export function endedBy(payment: SignedPayment, { status, text }: Pick<Purchase, "status" | "text">): Ended {
+  return { payment, ...(status === 200 && { bundle: text }) };
+}
+
 /**
  * Holds what the chains show of a deployment, and its journal, against the purchases that were made of it: by what any
  * outsider can see, and by the operator's audit. Every payment that was delivered for was made once and attested once,

@@ -14,12 +14,12 @@ const CACHE = join(tmpdir(), "attestd-test-cache");
 /** A service that listens, in a process of its own. */
 export type ServiceProcess = {
   url: string;
-  /** Commits of calls so far, as they were told: the last before a kill may be missing. */
+  /** Commits of calls that the process has reported: the last before a kill may be missing. */
   committed: string[];
-  /** Resolves when it next tells of a commit. */
+  /** Resolves when it next reports a commit. */
   nextCommit(): Promise<void>;
-  /** SIGKILL. */
-  kill(): void;
+  /** Sends SIGKILL. @returns resolves when it has ended */
+  kill(): Promise<void>;
   /** Resolves when it has ended, with what ended it. */
   ended: Promise<string>;
 };
@@ -28,18 +28,18 @@ export type ServiceProcess = {
 export type Starter = (settings: Settings, options?: StartOptions) => Promise<ServiceProcess>;
 
 export type StartOptions = {
-  /** Where it is to kill itself. */
+  /** The commit at which it kills itself. */
   killAt?: CommitPoint;
-  /** Is told every so often, in ms, how the process is. */
-  watch?: { everyMs: number; tell: (vitals: Vitals) => void };
-  /** What the heap of each of its threads may have, in MiB; V8's own bound unless given. */
+  /** Called with the vitals of the process every `everyMs`. */
+  watch?: { everyMs: number; onVitals: (vitals: Vitals) => void };
+  /** Bound of the heap of each of its threads, in MiB; V8's own unless given. */
   heapMiB?: number;
 };
 
-/** Has work done when its turn comes. */
+/** Runs work when its turn comes. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** So many at a time, in the order in which they were asked for. */
+/** @param atATime how much work runs at a time; the rest waits in order */
 export function createTurns(atATime = availableParallelism()): Turns {
   const waiting: (() => void)[] = [];
   let free = atATime;
@@ -58,7 +58,7 @@ export function createTurns(atATime = availableParallelism()): Turns {
 
 /** How long work that fails is tried again. */
 const MAX_TRYING_MS = 300_000;
-/** A start takes a second, on a busy machine some ten. One that hangs must not keep the turns of the others for ever. */
+/** A start takes a second, on a busy machine some ten. One that hangs must not block the others for ever. */
 const START_DEADLINE_MS = 120_000;
 
 /** Tries again what fails under load, as an operator does: starts a service again, runs an audit again. */
@@ -95,7 +95,7 @@ async function startProcess(settings: Settings, { killAt, watch, heapMiB }: Star
   child.on("message", (news: News) => {
     if ("listening" in news) listening.resolve(news.listening);
     else if ("failed" in news) listening.reject(new Error(news.failed));
-    else if ("vitals" in news) watch?.tell(news.vitals);
+    else if ("vitals" in news) watch?.onVitals(news.vitals);
     else {
       committed.push(news.committed);
       next.resolve();
@@ -110,14 +110,16 @@ async function startProcess(settings: Settings, { killAt, watch, heapMiB }: Star
   });
   const orders: Orders = { settings, ...(killAt && { killAt }), ...(watch && { vitalsEveryMs: watch.everyMs }) };
   child.send(orders);
-  const kill = () => void child.kill("SIGKILL");
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
   const late = () => listening.reject(new Error(`the service did not listen in ${START_DEADLINE_MS / 1000} s`));
   const deadline = setTimeout(late, START_DEADLINE_MS);
   try {
     return { url: await listening.promise, committed, nextCommit: () => next.promise, kill, ended };
   } catch (error) {
-    kill();
-    await ended;
+    await kill();
     throw error;
   } finally {
     clearTimeout(deadline);

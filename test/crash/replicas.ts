@@ -3,7 +3,7 @@ import { buy, type Purchase, priceOf } from "./buyer.ts";
 import type { Stand } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
 import { type Deployment, newDeployment } from "./deployment.ts";
-import { type Ended, judge, rounds } from "./judge.ts";
+import { type Ended, endedBy, judge, rounds } from "./judge.ts";
 import { inParallel, randomOf } from "./matrix.ts";
 import { payerOf, RAILS, type RailName, type SignedPayment } from "./payers.ts";
 import type { ServiceProcess } from "./process.ts";
@@ -53,14 +53,12 @@ class Replicas implements AsyncDisposable {
   /** Kills the n-th. */
   async kill(n: number): Promise<void> {
     const [process] = this.#running.splice(n % this.#running.length, 1);
-    process?.kill();
-    await process?.ended;
+    await process?.kill();
     if (this.#stand.hurry) await expireLeases(this.deployment.settings.DATABASE_URL as string);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const process of this.#running) process.kill();
-    await Promise.all(this.#running.map(({ ended }) => ended));
+    await Promise.all(this.#running.map((process) => process.kill()));
     await this.deployment.close();
   }
 }
@@ -111,12 +109,14 @@ export async function runReplicas(stand: Stand, trial: Trial): Promise<ReplicasO
 
   const left = await sign();
   await hangUp(replicas.url(1), replicas.deployment, request, left);
-  const found = await Promise.all([0, 1, 2].map((n) => buy(() => replicas.url(n), request, left, signal)));
+  const askReplica = (n: number) => buy(() => replicas.url(n), request, left, signal);
+  const found = await Promise.all([askReplica(0), askReplica(1), askReplica(2)]);
 
   const { ended, ...storm } = await buyInStorm(stand, replicas, trial);
   await rounds(stand.sandbox, 2);
   const wrong = await judge(stand.sandbox, replicas.deployment, [
-    ...[shared, left].map((payment, n) => ({ payment, ...bundleOf([bought, found][n]?.[0]) })),
+    endedBy(shared, bought[0] as Purchase),
+    endedBy(left, found[0]),
     ...ended,
   ]);
   return {
@@ -146,7 +146,7 @@ async function buyInStorm({ sandbox }: Stand, replicas: Replicas, trial: Trial) 
     const { request, required } = requests[Math.floor(n / RAILS.length) % requests.length] as (typeof requests)[number];
     const payment = await payerOf(sandbox)(rail, required);
     let next = n;
-    return { payment, ...bundleOf(await buy(() => replicas.url(next++), request, payment, signal)) };
+    return endedBy(payment, await buy(() => replicas.url(next++), request, payment, signal));
   });
   over.abort();
   return { ended, killed: await killing, seconds: (performance.now() - started) / 1_000 };
@@ -172,10 +172,6 @@ async function hangUp(url: string, { proxies }: Deployment, request: Request, pa
   const answered = await buy(() => url, request, payment, signal).catch(() => undefined);
   forget();
   if (!gone.signal.aborted) throw new Error(`the replica never worked on the payment: ${answered?.text}`);
-}
-
-function bundleOf(purchase: Purchase | undefined): { bundle?: string } {
-  return purchase?.status === 200 ? { bundle: purchase.text } : {};
 }
 
 function inFull({ status, text }: Purchase): string {

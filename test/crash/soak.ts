@@ -51,7 +51,7 @@ export const VITALS_EVERY_MS = 5_000;
 const LOWEST_OF_MS = 60_000;
 /** For a purchase that is under way when the time is over: upstreams are whole again then. */
 const PATIENCE_MS = 300_000;
-const MOST_WRONG = 20;
+const MAX_WRONG = 20;
 
 /**
  * Lets a service sell, and answer what is free, for a long time, while its upstreams break one after the other.
@@ -73,16 +73,13 @@ export async function runSoak(
     heapMiB: soak.heapMiB,
     watch: {
       everyMs: VITALS_EVERY_MS,
-      tell(one) {
+      onVitals(one) {
         vitals.push(one);
         progress?.(one, ended.length);
       },
     },
   });
-  opened.defer(async () => {
-    service.kill();
-    await service.ended;
-  });
+  opened.defer(() => service.kill());
 
   const ending = AbortSignal.timeout(soak.minutes * 60_000);
   const patience = AbortSignal.timeout(soak.minutes * 60_000 + PATIENCE_MS);
@@ -123,8 +120,7 @@ export async function runSoak(
     ...Array.from({ length: soak.askers }, (_, place) => asker(place)),
   ]);
   await rounds(sandbox, 2);
-  service.kill();
-  await service.ended;
+  await service.kill();
   const first = freeBought(free);
   wrong.push(...(await judge(sandbox, deployment, [...first, ...ended])));
   return {
@@ -134,7 +130,7 @@ export async function runSoak(
     answered,
     faults,
     ...courseOf(vitals),
-    wrong: wrong.slice(0, MOST_WRONG),
+    wrong: wrong.slice(0, MAX_WRONG),
   };
 }
 

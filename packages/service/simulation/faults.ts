@@ -50,7 +50,7 @@ const FATES: Record<Upstream, readonly Fate[]> = {
 const UPSTREAMS = Object.keys(FATES) as Upstream[];
 /** How often a question to an upstream goes wrong: in most schedules, few upstreams are ill. */
 const RATES = [0, 0, 0, 0.05, 0.2, 0.5] as const;
-const LONGEST_OUTAGE_MS = 90_000;
+const MAX_OUTAGE_MS = 90_000;
 
 type Outage = { from: number; until: number };
 
@@ -78,7 +78,7 @@ export class Faults {
       this.#rates.set(upstream, random.pick(RATES) * (upstream === "journal" ? 0.3 : 1));
       if (!random.chance(0.1)) continue;
       const from = now() + random.below(20_000);
-      this.#outages.set(upstream, { from, until: from + random.below(LONGEST_OUTAGE_MS) });
+      this.#outages.set(upstream, { from, until: from + random.below(MAX_OUTAGE_MS) });
     }
   }
 

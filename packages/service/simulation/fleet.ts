@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 /** A place for a process; `replica` is there from when it serves until it is told to stop. */
 type Slot = { life: Life; replica?: Replica; stopping?: true };
 
-const LONGEST_STANDSTILL_MS = 40_000;
+const MAX_STANDSTILL_MS = 40_000;
 /** Until a process that could not start is started again. */
 const RESTART_MS = 2_000;
 
@@ -72,7 +72,7 @@ export class Fleet {
     faults.count("process standstill");
     scheduler.note(life.name, "stands still", "");
     life.paused = true;
-    scheduler.later(undefined, scheduler.random.below(LONGEST_STANDSTILL_MS), "goes on", life.name, () =>
+    scheduler.later(undefined, scheduler.random.below(MAX_STANDSTILL_MS), "goes on", life.name, () =>
       scheduler.wake(life),
     );
   }

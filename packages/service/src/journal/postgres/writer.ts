@@ -7,7 +7,7 @@ type Item = {
   reject(error: unknown): void;
 };
 
-const MOST_IN_A_COMMIT = 256;
+const MAX_STATEMENTS_PER_COMMIT = 256;
 
 /**
  * foreign_key_violation, unique_violation, serialization_failure, deadlock_detected: another replica was first, which now
@@ -15,7 +15,7 @@ const MOST_IN_A_COMMIT = 256;
  */
 const LOST_RACES: ReadonlySet<string | undefined> = new Set(["23503", "23505", "40001", "40P01"]);
 /** How often a statement may lose one: evidence can come and go any number of times. */
-const MOST_RACES = 5;
+const MAX_LOST_RACES = 5;
 
 /**
  * Group commit: what is handed in while a transaction runs becomes the next one, so that an fsync is shared by all that
@@ -63,7 +63,7 @@ export class Writer {
     // By then, what was handed in together with the first is there too.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MOST_IN_A_COMMIT).sort((a, b) => compare(a.order, b.order));
+      const batch = this.#waiting.splice(0, MAX_STATEMENTS_PER_COMMIT).sort((a, b) => compare(a.order, b.order));
       let client: PoolClient | undefined;
       try {
         client = await this.#pool.connect();
@@ -88,7 +88,7 @@ async function commit(
   client: PoolClient,
   batch: readonly Item[],
   onFailure: (error: DatabaseError) => void,
-  races = MOST_RACES,
+  races = MAX_LOST_RACES,
 ): Promise<void> {
   // A COMMIT after a statement that failed is a ROLLBACK.
   const queries = ["BEGIN", ...batch.map(({ query }) => query), "COMMIT"];
