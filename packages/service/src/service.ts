@@ -38,7 +38,7 @@ export type Service = {
   kid: string;
   /** What its transports call. */
   api: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
-  /** From now on no new call is admitted; those under way go on. */
+  /** Admits no new call from now on; those under way go on. */
   drain(): void;
   /** Ends every loop and closes the journal. */
   close(): Promise<void>;
@@ -51,24 +51,24 @@ export type Seams = {
   maxInFlight?: number;
 };
 
-/** One question to a provider, a facilitator, a chain. */
+/** Time-out of one question to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
 /** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 2_000;
-/** How long a paid call may wait for its bundle before others are asked to come back: some twenty of MainNet's rounds. */
+/** How long a paid call may wait for its bundle before new calls are refused, in ms: some twenty of MainNet's rounds. */
 const MAX_QUEUE_AGE_MS = 60_000;
 /** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
 const FEE = 1_000n;
 const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
-/** In which no more can be written than what must be free (operations.md). */
+/** In this time no more can be written than what must be free, in ms (docs/operations.md). */
 const DISK_REFRESH_MS = 2_000;
 /**
  * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
- * They are free, so that what they take of an upstream's patience must leave most of it to paid calls.
+ * They are free, and must leave most of an upstream's rate limit to paid calls.
  */
-const VERIFIED_ONLINE = { most: 4, mostWaiting: 64, perSecond: 8 };
+const VERIFIED_ONLINE = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
 /** The endpoint that sells each kind; receipts and facilitators name it, over whichever transport the subject was bought. */
 const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
@@ -129,7 +129,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       else log.error({ network, reason }, "nothing can be sold");
     },
   });
-  // One that cannot be asked now is asked again; the others are sold on meanwhile.
+  // A facilitator that does not answer now is asked again later; the other rails are sold meanwhile.
   await offers.refresh(start);
   await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await journal.payees();
@@ -159,7 +159,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   };
   const runner = new Runner({ journal, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
-  // A change of the keys ends with a release, so that it is heard of at once; what is not heard is read in time.
+  // A change of the keys ends with a release of leases, which notifies at once; a lost notification costs REFRESH_MS.
   opened.defer(
     journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
   );
@@ -180,7 +180,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  // What its refresh throws is told already, once.
+  // Offers log their failures themselves, once.
   const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
   void keepFresh([capacity, payable, relisted, keys], REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
@@ -245,12 +245,12 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
   };
 }
 
-/** @throws whatever is another failure */
+/** @throws every other failure */
 function unlessNotSettled(error: unknown): void {
   if (!(error instanceof NotSettled)) throw error;
 }
 
-/** Reads again what may have changed; a failure leaves what was read before. */
+/** Refreshes the parts for ever; a failure is logged and leaves the last result. */
 async function keepFresh(
   parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
   everyMs: number,

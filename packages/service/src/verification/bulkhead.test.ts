@@ -20,7 +20,7 @@ function workshop() {
 
 test("does no more at one time than it may, each in its turn, and refuses at once what would wait too long", async () => {
   const clock = new TestClock();
-  const bulkhead = createBulkhead({ most: 2, mostWaiting: 3, perSecond: 100, clock });
+  const bulkhead = createBulkhead({ maxActive: 2, maxWaiting: 3, perSecond: 100, clock });
   const { begun, finish, work } = workshop();
   const running = [0, 1, 2, 3, 4].map((n) => bulkhead.run(work(n)));
   await clock.advance(0);
@@ -38,7 +38,7 @@ test("does no more at one time than it may, each in its turn, and refuses at onc
 
 test("gives the place of what failed to the next", async () => {
   const clock = new TestClock();
-  const bulkhead = createBulkhead({ most: 1, mostWaiting: 1, perSecond: 100, clock });
+  const bulkhead = createBulkhead({ maxActive: 1, maxWaiting: 1, perSecond: 100, clock });
   const failing = bulkhead.run(() => Promise.reject(new Error("down")));
   const next = bulkhead.run(async () => "done");
   await expect(failing).rejects.toThrow("down");
@@ -47,7 +47,7 @@ test("gives the place of what failed to the next", async () => {
 
 test("begins so much in a second, and twice as much after a quiet while, however short each is", async () => {
   const clock = new TestClock();
-  const bulkhead = createBulkhead({ most: 4, mostWaiting: 1_000, perSecond: 10, clock });
+  const bulkhead = createBulkhead({ maxActive: 4, maxWaiting: 1_000, perSecond: 10, clock });
   let begun = 0;
   for (let n = 0; n < 200; n++) void bulkhead.run(async () => void begun++);
   await clock.advance(0);

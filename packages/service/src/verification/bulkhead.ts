@@ -2,26 +2,26 @@ import type { Clock } from "../clock.ts";
 import { Problem } from "../problems.ts";
 
 export type BulkheadOptions = {
-  /** How much is done at one time. */
-  most: number;
-  /** How much may wait for its turn. */
-  mostWaiting: number;
-  /** How much is begun in a second at most; twice as much after a quiet while. */
+  /** How much work runs at one time. */
+  maxActive: number;
+  /** How much work may wait. */
+  maxWaiting: number;
+  /** How much work starts in a second at most; twice as much after a quiet time. */
   perSecond: number;
   clock: Pick<Clock, "now" | "sleep">;
 };
 
-/** Bounds a kind of work apart from all others, so that a flood of it takes nothing from them. */
+/** Bounds one kind of work, so that a flood of it takes nothing from other work. */
 export interface Bulkhead {
   /**
-   * Does some work in its turn.
+   * Runs work in its turn.
    *
    * @throws Problem `over_capacity` at once, when too much is waiting already
    */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createBulkhead({ most, mostWaiting, perSecond, clock }: BulkheadOptions): Bulkhead {
+export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: BulkheadOptions): Bulkhead {
   const waiting: (() => void)[] = [];
   const burst = 2 * perSecond;
   let active = 0;
@@ -29,7 +29,7 @@ export function createBulkhead({ most, mostWaiting, perSecond, clock }: Bulkhead
   let countedAt = clock.now();
   let isPaused = false;
 
-  /** A bucket of starts, which fills with time; a clock that is set back fills nothing. */
+  /** Fills the token bucket of starts; a clock that is set back adds nothing. */
   function refill(): void {
     const now = clock.now();
     tokens = Math.min(burst, tokens + (Math.max(0, now - countedAt) * perSecond) / 1000);
@@ -38,12 +38,12 @@ export function createBulkhead({ most, mostWaiting, perSecond, clock }: Bulkhead
 
   function begin(): void {
     refill();
-    while (active < most && tokens >= 1 && waiting.length > 0) {
+    while (active < maxActive && tokens >= 1 && waiting.length > 0) {
       active += 1;
       tokens -= 1;
       waiting.shift()?.();
     }
-    if (active >= most || waiting.length === 0 || isPaused) return;
+    if (active >= maxActive || waiting.length === 0 || isPaused) return;
     isPaused = true;
     void clock.sleep(Math.ceil(((1 - tokens) * 1000) / perSecond)).then(() => {
       isPaused = false;
@@ -53,7 +53,7 @@ export function createBulkhead({ most, mostWaiting, perSecond, clock }: Bulkhead
 
   return {
     async run(work) {
-      if (waiting.length >= mostWaiting) {
+      if (waiting.length >= maxWaiting) {
         const retryAfter = Math.ceil(waiting.length / perSecond) + 1;
         const detail = "Too many bundles are waiting to be held against the chains; each may be verified offline.";
         throw new Problem("over_capacity", detail, { retryAfter });

@@ -27,7 +27,7 @@ async function recordsOver(chain: FakeChain, base = new FakeBase()) {
     ["algorand", algorand],
     ["base", new BaseSource({ nodes: { rpcs, rules }, chainId: 8453 })],
   ]);
-  const bulkhead = createBulkhead({ most: 4, mostWaiting: 64, perSecond: 1_000, clock: systemClock });
+  const bulkhead = createBulkhead({ maxActive: 4, maxWaiting: 64, perSecond: 1_000, clock: systemClock });
   const records = createChainRecords({ chains, ledger: algorand, bulkhead, clock: systemClock, deadlineMs: 10_000 });
   const [node] = fakes.upstreams as [Upstream];
   return { records, node, base };

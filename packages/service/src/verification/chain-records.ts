@@ -5,9 +5,9 @@ import type { Bulkhead } from "./bulkhead.ts";
 import { type ByteCache, createByteCache } from "./byte-cache.ts";
 
 /**
- * What the chains hold of what bundles name. Each method gives undefined when there is surely no such thing, and throws
- * ProviderError or SourceError (`source_unreadable`) when it cannot be told, Problem `over_capacity` when too much is
- * waiting already.
+ * Looks up on the chains what bundles name. Each method returns undefined when it certainly does not exist; it throws
+ * ProviderError or SourceError (`source_unreadable`) when that cannot be decided, Problem `over_capacity` when too many
+ * look-ups are waiting.
  */
 export interface ChainRecords {
   /** Whether a chain is configured here. */
@@ -22,22 +22,22 @@ export type ChainRecordsOptions = {
   chains: ReadonlyMap<ChainName, SourceChain>;
   /** The ledger as a source. */
   ledger: Pick<SourceChain, "transaction">;
-  /** In which everything is done that asks a node. */
+  /** Bounds all look-ups. */
   bulkhead: Bulkhead;
   clock: Pick<Clock, "now" | "timeout">;
-  /** Of one look-up, once it has its turn, in ms. */
+  /** Time-out of one look-up once it runs, in ms. */
   deadlineMs: number;
 };
 
-/** What a node was asked for, and whether it can never change. */
+/** The result of a look-up; `isFixed` when it can never change. */
 type Found = { value: object; bytes: number; isFixed: boolean };
 
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHE_LIFE_MS = 5 * 60_000;
 
 /**
- * Looks things up by nodes that nobody else asks through the same clients, so that nothing done here rests their breakers
- * for paid calls. What can never change is kept for a while, and what is being looked up is not looked up a second time.
+ * Looks up through clients of its own, so that no failure here opens the breakers of paid calls. Results that can never
+ * change are cached, and simultaneous look-ups of the same are one.
  */
 export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   const { chains, ledger, bulkhead, clock, deadlineMs } = options;
@@ -89,7 +89,7 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   };
 }
 
-/** Surely nothing there; what is there and cannot be read is none of that. */
+/** Maps "certainly absent" to undefined. @throws every other error, also of what exists and cannot be read */
 function unlessAbsent(error: unknown): undefined {
   if (!(error instanceof SourceError) || error.code === "source_unreadable") throw error;
   return undefined;

@@ -26,21 +26,21 @@ export type VerifierOptions = {
 /** Verifies bundles for the transports. */
 export interface Verifier {
   /**
-   * Verifies a bundle without asking anyone.
+   * Verifies a bundle without a network.
    *
    * @param body the bundle's JSON, UTF-8
-   * @param type the only type of bundle that is taken
+   * @param type the only type of bundle that is accepted
    * @returns the report of a bundle that is verified
    * @throws Problem `body_not_json`; `bundle_rejected` with the report
    */
   offline(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 
   /**
-   * Verifies a bundle, and then against its source chain and the ledger. What fails offline is answered before any chain
-   * is asked.
+   * Verifies a bundle offline, and then against its source chain and the ledger. A bundle that fails offline causes no
+   * question to a chain.
    *
-   * @throws Problem also `record_not_found`, saying what is missing; `providers_unavailable`, `providers_conflict`;
-   *   `over_capacity` while too many others wait
+   * @throws Problem also `record_not_found` with what is missing; `providers_unavailable`, `providers_conflict`;
+   *   `over_capacity` while too many look-ups wait
    */
   online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 }
@@ -86,7 +86,7 @@ export function createVerifier({ examiner, records, genesisHash }: VerifierOptio
     }
   }
 
-  /** Check `chainAttest`, and when what it finds was recorded. */
+  /** Check `chainAttest`, and the time of the record. */
   async function findAttestation(claims: Claims): Promise<ChainFindings> {
     const { txnId } = claims.attest;
     const found = await lookUp(() => records.attestation(txnId));
@@ -132,7 +132,7 @@ function noteText(note: Uint8Array): string | undefined {
   }
 }
 
-/** Words what no chain could tell for whoever verifies. */
+/** Maps errors of upstreams to problems. */
 async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -6,11 +6,11 @@ import type { Listener } from "../../calls/journal.ts";
 export const ENDED = "attestd_ended";
 export const FREED = "attestd_freed";
 
-/** How long after a connection broke another is made, in ms. What is sent meanwhile is not heard. */
+/** How long after a broken connection the next is made, in ms. Notifications in between are lost. */
 const PAUSE_MS = 1_000;
 
 /**
- * Listens on a connection of its own until it is closed, making a new one whenever that breaks.
+ * Listens on a connection of its own until it is closed, and makes a new one whenever it breaks.
  *
  * @param connect makes a client that has not connected yet
  * @throws Error when the first connection cannot be made

@@ -10,19 +10,19 @@ type Item = {
 const MAX_STATEMENTS_PER_COMMIT = 256;
 
 /**
- * foreign_key_violation, unique_violation, serialization_failure, deadlock_detected: another replica was first, which now
- * can be seen.
+ * foreign_key_violation, unique_violation, serialization_failure, deadlock_detected: another replica was first. Its commit
+ * is visible to the next try.
  */
 const LOST_RACES: ReadonlySet<string | undefined> = new Set(["23503", "23505", "40001", "40P01"]);
-/** How often a statement may lose one: evidence can come and go any number of times. */
+/** How often a statement is run again after a lost race: evidence can come and go any number of times. */
 const MAX_LOST_RACES = 5;
 
 /**
- * Group commit: what is handed in while a transaction runs becomes the next one, so that an fsync is shared by all that
- * came meanwhile. A transaction goes out whole, BEGIN to COMMIT, without an answer being waited for in between.
+ * Group commit: statements that arrive while a transaction runs become the next one, so that they share an fsync. A
+ * transaction is sent whole, from BEGIN to COMMIT, without waiting for an answer in between.
  *
- * A statement that fails takes no other with it: PostgreSQL then rolls all of them back, and they are run again in
- * halves, down to the one that fails. That costs nothing while nothing fails, unlike a savepoint each.
+ * A statement that fails does not fail the others: PostgreSQL rolls all of them back, and they run again in halves, down
+ * to the one that fails. Unlike savepoints, this costs nothing while nothing fails.
  */
 export class Writer {
   readonly #pool: Pool;
@@ -32,7 +32,7 @@ export class Writer {
 
   /**
    * @param pool of one pipelining connection that only this writer uses
-   * @param onFailure told of whatever the database refuses
+   * @param onFailure called with every error of the database
    */
   constructor(pool: Pool, onFailure: (error: DatabaseError) => void = () => undefined) {
     this.#pool = pool;
@@ -42,8 +42,8 @@ export class Writer {
   /**
    * Runs a statement. It MUST leave everything as it was when it is run a second time.
    *
-   * @param order the row that it locks first. Rows are locked in this order in every replica, so that none waits for
-   *   another in a circle; where that happens all the same, over an alias, PostgreSQL ends it and the loser runs again.
+   * @param order the row that it locks first. Every replica locks rows in this order, which avoids deadlocks; one over an
+   *   alias is still possible: PostgreSQL ends it, and the loser runs again.
    * @returns its result, once it is committed
    * @throws DatabaseError when the statement failed; another Error when it is unknown whether it was committed
    */
@@ -54,13 +54,13 @@ export class Writer {
     });
   }
 
-  /** Resolves once everything handed in is answered. */
+  /** Resolves once every statement is answered. */
   async idle(): Promise<void> {
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    // By then, what was handed in together with the first is there too.
+    // Lets statements of the same turn join the first transaction.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_STATEMENTS_PER_COMMIT).sort((a, b) => compare(a.order, b.order));
@@ -74,7 +74,7 @@ export class Writer {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the same turn as the look at the queue: what came between would wait for ever.
+    // In the same turn as the check of the queue: a statement that came in between would wait for ever.
     this.#running = undefined;
   }
 }

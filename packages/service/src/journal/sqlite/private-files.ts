@@ -2,21 +2,21 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readdirSync, real
 import { basename, dirname, join } from "node:path";
 import type { Logger } from "pino";
 
-/** Payments and what they bought: nobody but the account that the service runs under reads them. */
+/** Only the account that the service runs under may read payments and bundles. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
 /**
- * Makes a journal's file and its lock where they are absent, and takes from everything that stands beside them under
- * their name whatever lets others read or write it. The folder is made where it alone is absent; one that holds nothing
- * else is narrowed too. SQLite gives `-wal` and `-shm` the mode of the file that they belong to.
+ * Makes a journal's file and its lock when they are absent, and removes the permissions of others from every file beside
+ * them whose name begins with theirs. The folder is made when its parent exists; a folder without other files is narrowed
+ * too. SQLite gives `-wal` and `-shm` the mode of the file that they belong to.
  *
- * MUST be called before SQLite opens the file in this process: to close any other descriptor of it would give up
- * SQLite's locks (POSIX). So a file that is there is never opened here.
+ * MUST be called before SQLite opens the file in this process: closing any other descriptor of it would release SQLite's
+ * locks (POSIX). So an existing file is never opened here.
  *
  * @param path of the database file
- * @param log told of every mode that was changed: file, old and new mode; and of a folder that is left as it is
- * @returns the file's own path, without symbolic links: one journal has one name, and so one lock
+ * @param log of every changed mode, with file, old and new mode; and of a folder that is left open to others
+ * @returns the file's own path, without symbolic links, so that a journal has one lock
  * @throws Error of the file system
  */
 export function keepPrivate(path: string, log: Pick<Logger, "warn">): string {
@@ -68,7 +68,7 @@ function isWider(mode: number, most: number): boolean {
   return (mode & ~most) !== 0;
 }
 
-/** Permissions; 0 for what SQLite has removed meanwhile, and for links, which are followed nowhere. */
+/** Permission bits; 0 for a file that SQLite has removed meanwhile, and for links, which are never followed. */
 function modeOf(path: string): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats && !stats.isSymbolicLink() ? stats.mode & 0o777 : 0;
