@@ -3,9 +3,10 @@ import { baseFormat } from "./base/format.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { formatError } from "./errors.ts";
 
-/** The registry of source chains: a line for each. */
+/** The registry. */
 const registered = [
-  algorandFormat, //
+  // One line for each chain.
+  algorandFormat,
   baseFormat,
 ];
 
