@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
 import { hexBytes } from "./hex-bytes.ts";
-import { type CallOptions, JsonRpc } from "./json-rpc.ts";
+import { JsonRpc } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
@@ -61,24 +61,14 @@ export type Head = "latest" | "safe" | "finalized";
 export class EthereumRpc extends JsonRpc {
   readonly #chainId: number;
 
-  constructor(endpoint: UpstreamNode, chainId: number) {
-    super(endpoint);
+  constructor(node: UpstreamNode, chainId: number) {
+    super(node, MAX_ANSWER_BYTES);
     this.#chainId = chainId;
   }
 
   protected async checkNetwork(signal: AbortSignal): Promise<void> {
     const chainId = await this.send("eth_chainId", [], rpcInteger, signal);
     if (chainId !== this.#chainId) throw unavailable(`${this.name} is on chain ${chainId}, not ${this.#chainId}`);
-  }
-
-  protected override send<S extends z.ZodType>(
-    method: string,
-    params: readonly unknown[],
-    schema: S,
-    signal: AbortSignal,
-    options?: CallOptions,
-  ): Promise<z.infer<S>> {
-    return super.send(method, params, schema, signal, { maxBytes: MAX_ANSWER_BYTES, ...options });
   }
 
   /** The receipt of a transaction in a block; undefined when the node has none. */

@@ -46,7 +46,8 @@ export type HttpRequest = {
 export type HttpAnswer = { status: number; body: Uint8Array };
 
 const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 8 * 1024 * 1024;
+/** Of a response body, unless the request says otherwise. */
+export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The cause of the ProviderError of a request that had no answer. */
 export class Unanswered extends Error {

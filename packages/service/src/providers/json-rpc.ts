@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
-import { HttpProvider } from "./http.ts";
+import { HttpProvider, MAX_BYTES } from "./http.ts";
 import { unavailable } from "./provider.ts";
 
 /** A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
@@ -33,10 +33,15 @@ export abstract class JsonRpc {
   /** Host and port. */
   readonly name: string;
   readonly #http: HttpProvider;
+  readonly #maxBytes: number;
   #isNetworkChecked = false;
 
-  /** @param endpoint its token is sent as a bearer token */
-  constructor({ url, token }: UpstreamNode) {
+  /**
+   * @param node its token is sent as a bearer token
+   * @param maxBytes of an answer, unless a call says otherwise
+   */
+  constructor({ url, token }: UpstreamNode, maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
     this.#http = new HttpProvider({
       url,
       ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
@@ -92,7 +97,8 @@ export abstract class JsonRpc {
   ): Promise<z.infer<S>> {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
-    const answer = await this.#http.request({ method: "POST", path: "", headers, body, ...options }, signal);
+    const request = { method: "POST", path: "", headers, body, maxBytes: this.#maxBytes, ...options } as const;
+    const answer = await this.#http.request(request, signal);
     // Some nodes send their errors with a 4xx. A body that is not JSON-RPC is no answer, whatever the status.
     const { error, result } = this.#http.read(answer, Response);
     if (error) {
