@@ -80,7 +80,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByRole("heading", { name: "Saved on this device" }).waitFor();
   });
 
-  test("needs the keyboard alone, and never takes the reader's place away", async () => {
+  test("works by the keyboard alone, and never loses the focus", async () => {
     const { context, wallet } = await walletOf(site);
     const lost = await watchFocus(context);
     const page = await openPage(context, url());
@@ -184,7 +184,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByRole("heading", { name: "Buy an attestation" }).waitFor();
   });
 
-  test("lets only a 402 unlock another payment", async () => {
+  test("allows another payment only after a 402", async () => {
     const { context, wallet } = await walletOf(site);
     let answer: object = { status: 404, json: { code: "source_not_found", detail: "No such transaction." } };
     await onPayment(context, (route) => route.fulfill(answer));
@@ -204,7 +204,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(wallet.signatures).toBe(1);
   });
 
-  test("says what a wallet would not do, before and without any payment", async () => {
+  test("reports what a wallet refuses, without any payment", async () => {
     const { context, wallet } = await walletOf(site);
     const before = await received();
     wallet.chainId = 1;
@@ -244,7 +244,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByText("That is no transaction id").waitFor();
   });
 
-  test("is off where the browser keeps nothing, and says why", async () => {
+  test("is off when the browser stores nothing, and says why", async () => {
     const { context, wallet } = await walletOf(site);
     await context.addInitScript("delete IDBFactory.prototype.open");
     const page = await openPage(context, url("#buy"));

@@ -32,7 +32,7 @@ describe.skipIf(!browser)("the page", () => {
   afterAll(() => closeSite(site));
 
   describe("in every state", () => {
-    test.each(Object.entries(WALKS))("is for everyone, in both themes, and fits a phone: %s", async (_, walk) => {
+    test.each(Object.entries(WALKS))("is accessible in both themes, and fits a phone: %s", async (_, walk) => {
       const looks = new Map<string, Look>();
       const unfolded = new Set<string>();
       let views: (typeof DESK | typeof PHONE)[] = [DESK, PHONE];
@@ -51,7 +51,7 @@ describe.skipIf(!browser)("the page", () => {
       expectToldApart([...looks.values()]);
     });
 
-    /** A sign and its word both tell: a reader who sees no colours, or no signs at all, knows one state from another. */
+    /** Both icon and word differ between states: a reader who sees no colours, or no icons, can tell them apart. */
     function expectToldApart(looks: readonly Look[]): void {
       for (const one of looks)
         for (const other of looks.filter(({ group, kind }) => group === one.group && kind > one.kind)) {
@@ -62,7 +62,7 @@ describe.skipIf(!browser)("the page", () => {
         }
     }
 
-    test("is there for those who have their own colours, and want nothing to move", async () => {
+    test("follows forced colours and reduced motion", async () => {
       const page = await site.check(file(tampered));
       await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
       const style = "getComputedStyle(document.querySelector('.verdict'))";
@@ -126,7 +126,7 @@ describe.skipIf(!browser)("the page", () => {
       await page.emulateMedia({ media: null });
     });
 
-    test("is without buttons, and with all that was folded away", async () => {
+    test("has no buttons, and all details open", async () => {
       const page = await site.check(file(bundle));
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");

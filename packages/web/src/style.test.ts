@@ -18,7 +18,7 @@ const CONTRASTS: [ink: string, paper: string, light: number, dark: number][] = [
   ["muted", "failed-page", 4.5, 4.5],
 ];
 
-test.each(CONTRASTS)("%s on %s is read by those who see little", (ink, paper, light, dark) => {
+test.each(CONTRASTS)("%s on %s has enough contrast", (ink, paper, light, dark) => {
   for (const [theme, least] of [light, dark].entries()) {
     const found = contrast(colour(ink, theme), colour(paper, theme));
     expect(Math.round(found * 10) / 10, theme === 0 ? "light" : "dark").toBeGreaterThanOrEqual(least);
