@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import { everyCommand, pathOf } from "../packages/attestd/src/command-line/tree.ts";
 import { commandLine } from "../packages/attestd/src/command-line.ts";
 import { environmentOf } from "../packages/attestd/src/environment.ts";
-import { EXIT } from "../packages/attestd/src/failure.ts";
 
 const page = readFileSync(join(import.meta.dirname, "command-line.md"), "utf8");
 const rows = page
@@ -25,9 +24,4 @@ test("the page has every command with its summary, and none other", () => {
   const commands = everyCommand(program).filter((command) => command !== program && command.commands.length === 0);
   const expected = commands.map((command) => [`\`${pathOf(command)}\``, command.summary()]);
   expect(rows.filter(([name]) => name?.startsWith("`attestd "))).toEqual(expected);
-});
-
-test("the page has every exit code, and none other", () => {
-  const codes = rows.map(([code]) => code).filter((code) => /^\d+$/.test(code ?? ""));
-  expect(codes).toEqual(Object.values(EXIT).map(String));
 });
