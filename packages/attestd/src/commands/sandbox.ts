@@ -82,7 +82,7 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
 }
 
 async function startNetworks(roundMs: number, replay: string | undefined): Promise<Sandbox> {
-  const { startSandbox } = await import("@attestd/sandbox");
+  const { startSandbox } = await import("@attestd/sandbox").catch(notInstalled);
   return startSandbox({ roundMs, replayDir: replay }).catch((error: Error) => {
     throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
   });
@@ -119,4 +119,11 @@ function wholeNumber(name: string, text: string, least: number, most: number): n
   const value = Number(text);
   if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
   throw new Failure(EXIT.usage, `${name} must be a whole number from ${least} to ${most}, and is ${text}`);
+}
+
+/** @throws Failure where the packages of the sandbox are absent, as in an installation without development dependencies */
+function notInstalled(error: NodeJS.ErrnoException): never {
+  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+  const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
+  throw new Failure(EXIT.usage, "The sandbox is not installed here.", [remedy], error);
 }

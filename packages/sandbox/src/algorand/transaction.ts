@@ -1,6 +1,5 @@
 import { isProofError, ProofError } from "@attestd/proof";
 import {
-  decodeAddress,
   decodeMsgpackSequence,
   encodeAddress,
   encodeMsgpack,
@@ -185,11 +184,6 @@ export function strayType(txn: Transaction): string | undefined {
 export function getAddress(map: MsgpackMap, key: string): string | undefined {
   const bytes = getBytes(map, key, 32);
   return bytes === undefined ? undefined : encodeAddress(bytes);
-}
-
-/** The 32 bytes of an address; undefined for the zero address, which msgpack omits. */
-export function addressMember(address: string): Uint8Array | undefined {
-  return address === ZERO_ADDRESS ? undefined : decodeAddress(address);
 }
 
 function checkMembers(map: MsgpackMap, schema: Record<string, FieldKind>): void {
