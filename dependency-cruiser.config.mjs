@@ -19,13 +19,14 @@ const FLOORS = [
   ["journal"],
   ["calls", "networks"],
   ["payment", "subjects"],
+  // Describes what the floors above do, and draws from the source chains.
+  ["catalogue"],
   // A key counts only once the ledger has its note; the ledger reads its rounds as the Algorand chain does.
   ["attestor"],
   ["ledger"],
   ["chains"],
   ["providers"],
-  // `catalogue` describes what the floors above do, and needs none of them.
-  ["catalogue", "clock", "config", "crypto", "problems", "workers"],
+  ["clock", "config", "crypto", "problems", "workers"],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

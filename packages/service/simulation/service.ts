@@ -9,7 +9,6 @@ import { type Capacity, createCapacity } from "../src/calls/capacity.ts";
 import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import { Runner } from "../src/calls/runner.ts";
-import type { ChainName } from "../src/chains/chain.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
@@ -81,7 +80,7 @@ export async function openService(
   const offers = new Offers({ rails: enabled, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
 
-  const names: ChainName[] = ["algorand", "base"];
+  const names = ["algorand", "base"] as const;
   const sources = new Map(names.map((name) => [name, simulatedSource(name, life, ask)]));
   const sold = createProducts(sources);
   const products = defect.products?.(sold) ?? sold;

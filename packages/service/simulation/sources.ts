@@ -1,6 +1,5 @@
 import { utf8 } from "@attestd/proof/encoding";
 import {
-  type ChainName,
   type ConfirmationLevel,
   type SourceBlock,
   type SourceChain,
@@ -33,10 +32,11 @@ export const UNSOLD: readonly Subject[] = [
   { kind: "inclusion", chain: "base", id: "0xbase2", height: 101 },
 ];
 
+type Chain = "algorand" | "base";
 type Content = { level: ConfirmationLevel; transactions: readonly string[] };
 
 /** The blocks that there are, by chain and height. */
-const BLOCKS: Record<ChainName, Readonly<Record<number, Content>>> = {
+const BLOCKS: Record<Chain, Readonly<Record<number, Content>>> = {
   algorand: { 70: { level: "finalized", transactions: ["SOURCEALGORAND"] } },
   base: {
     100: { level: "finalized", transactions: ["0xbase1"] },
@@ -45,18 +45,23 @@ const BLOCKS: Record<ChainName, Readonly<Record<number, Content>>> = {
   },
 };
 
-const CAIP2: Record<ChainName, string> = { algorand: "algorand:simulation", base: "eip155:8453" };
+const FINALIZED = { level: "finalized", retryAfter: 300 } as const;
+const REQUIRED: Record<Chain, SourceChain["required"]> = {
+  algorand: { transaction: FINALIZED, block: FINALIZED },
+  base: { transaction: { level: "safe", retryAfter: 60 }, block: FINALIZED },
+};
+
+const CAIP2: Record<Chain, string> = { algorand: "algorand:simulation", base: "eip155:8453" };
 
 /** A chain of sources as one process reads it: by questions that may fail, each answered from what is there for good. */
-export function simulatedSource(name: ChainName, life: Life, ask: Ask): SourceChain {
+export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain {
   const caip2 = CAIP2[name];
   const read = <T>(what: string, about: string, signal: AbortSignal, work: () => T): Promise<T> =>
     ask<T>({ life, to: "sources", what, about, signal, serve: (answer) => answer(work()), ...NODES });
 
   return {
     name,
-    isTransactionId: () => true,
-    normalizeTransactionId: (id) => id,
+    required: REQUIRED[name],
     transaction: (txnId, signal) =>
       read<SourceTransaction>("source", txnId, signal, () => {
         for (const [height, { level, transactions }] of Object.entries(BLOCKS[name]))

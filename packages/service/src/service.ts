@@ -139,7 +139,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     block: resourceOf(SOLD_AT.block, origin),
     inclusion: resourceOf(SOLD_AT.inclusion, origin),
   };
-  const products = createProducts(chains, config.base);
+  const products = createProducts(chains);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
     facilitators: new Map(enabled.map(({ rail, facilitator }) => [rail.name, facilitator])),
@@ -220,7 +220,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
         bundle: (id) => journal.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
         keyHistory: () => keys.history,
-        blockCapabilities: blockCapabilities(chains, config.base?.blockConfirmation),
+        blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),
       }),
     },

@@ -1,5 +1,5 @@
 export { type AlgorandBlock, blockHash, headerDigest, headerRound, splitBlock } from "./block.ts";
-export type { AlgorandInclusion, LightHeaderProof } from "./format.ts";
+export { type AlgorandInclusion, algorandFormat, type LightHeaderProof } from "./format.ts";
 export {
   lightHeaderLeaf,
   proveLeaf,

@@ -1,4 +1,4 @@
-export type { BaseInclusion } from "./format.ts";
+export { type BaseInclusion, baseFormat } from "./format.ts";
 export { type BaseHeader, type BaseHeaderField, baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./header.ts";
 export { BASE_MAINNET, evmCaip2 } from "./network.ts";
 export { readReceiptStatus } from "./receipt.ts";

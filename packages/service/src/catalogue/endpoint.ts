@@ -2,13 +2,13 @@ import type { z } from "zod";
 import type { ProblemCode } from "../problems.ts";
 import type { HeaderName } from "./headers.ts";
 
-/** Who may call: anyone, or whoever pays. */
+/** Whether a call has to be paid. */
 export type Access = "free" | "paid";
 
 /** How endpoints are grouped for readers. */
 export type Tag = "attest" | "verify" | "read" | "operate" | "documents";
 
-/** What a successful answer, or a 402, looks like. Every other answer is a problem. */
+/** The form of a successful answer, or of a 402. Every other answer is a problem. */
 export type Reply = {
   description: string;
   schema: z.ZodType;
@@ -31,7 +31,7 @@ export type RequestBody = {
   checkedBy?: "operation";
 };
 
-/** How agents see an endpoint over MCP. Its input and output are the endpoint's own. */
+/** An endpoint as an MCP tool. Its input and output are the endpoint's own. */
 export type Tool = {
   name: string;
   title: string;
@@ -39,7 +39,7 @@ export type Tool = {
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
 };
 
-/** How agents see an endpoint over A2A (0.3.0, AgentSkill); its description and examples are the endpoint's own. */
+/** An endpoint as an A2A skill (0.3.0, AgentSkill). Its description and examples are the endpoint's own. */
 export type Skill = { id: string; name: string; tags: readonly string[] };
 
 /** One endpoint, as it is routed, validated, described and offered to agents. */
@@ -60,7 +60,7 @@ export type Endpoint = {
   body?: RequestBody;
   /** By status. */
   replies: Readonly<Record<number, Reply>>;
-  /** What it may answer with otherwise, beside what any endpoint may (`ALWAYS_POSSIBLE`). */
+  /** The problems that it may answer with, beside `ALWAYS_POSSIBLE`. */
   problems: readonly ProblemCode[];
   /** Value of Cache-Control on success; `no-store` where absent. */
   cacheControl?: string;

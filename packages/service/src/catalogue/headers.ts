@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** A header of ours: what it holds, and its form. */
+/** A header of the service. */
 export type Header = {
   description: string;
   schema: z.ZodType;
-  /** Whether it is there wherever it is named. */
+  /** Whether every answer that names it has it. */
   required: boolean;
 };
 

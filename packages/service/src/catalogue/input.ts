@@ -7,7 +7,7 @@ import { Problem } from "../problems.ts";
 /** One member at fault, by JSON pointer (RFC 6901). */
 export type InputError = { pointer: string; detail: string };
 
-/** Of everything but bundles. A payment with every extension that we offer has some 200 members. */
+/** The limits of all JSON but bundles. A payment with every extension on offer has some 200 members. */
 export const REQUEST_LIMITS = { maxMembers: 1024 } as const satisfies JsonLimits;
 
 /** Parses strict JSON of a request. @throws Problem `body_not_json` */
@@ -26,7 +26,7 @@ export function notJson(message: string, pointer: string): Problem {
 }
 
 /**
- * Holds a request's headers to a body of JSON as it is.
+ * Requires headers of a JSON body without a content encoding.
  *
  * @param type value of Content-Type; a falsy one is no such header
  * @param encoding value of Content-Encoding, likewise
@@ -42,10 +42,10 @@ export function requireJson(type: string | null | undefined, encoding: string | 
     );
 }
 
-/** Members at fault that an answer names, however many there are. */
-const MOST_ERRORS = 16;
+/** Most members at fault that an answer names. */
+const MAX_ERRORS = 16;
 
-/** Holds a value to its schema. @throws Problem `body_invalid` naming the first members at fault */
+/** Parses a value by its schema. @throws Problem `body_invalid` naming the first members at fault */
 export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -54,10 +54,10 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
       ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
       : [{ pointer: pointerOf(issue.path), detail: issue.message }],
   );
-  throw invalid(errors.slice(0, MOST_ERRORS));
+  throw invalid(errors.slice(0, MAX_ERRORS));
 }
 
-/** Input that parsed but cannot be meant. */
+/** The problem of input that does not fit. */
 export function invalid(errors: InputError[]): Problem {
   const [first] = errors;
   const name = first?.pointer.slice(1) || "The body";

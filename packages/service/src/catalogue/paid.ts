@@ -1,8 +1,11 @@
+import type { SourceChainKind } from "../chains/kind.ts";
+import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { ProblemCode } from "../problems.ts";
 import type { Endpoint, Reply, Tool } from "./endpoint.ts";
 import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { PaymentRequired } from "./schemas/payment.ts";
 import { AttestRequest, BlockRequest, InclusionRequest } from "./schemas/requests.ts";
+import { ANY_CHAIN, NAMES } from "./sources.ts";
 
 const MAX_BYTES = 64 * 1024;
 
@@ -50,6 +53,15 @@ const ANNOTATIONS: Tool["annotations"] = {
   openWorldHint: true,
 };
 
+/** The chains' example requests, by the chain's name. @param body of a chain's; undefined where it has none */
+function examplesOf(body: (examples: SourceChainKind["examples"]) => object | undefined): Record<string, object> {
+  const examples = SOURCE_CHAINS.flatMap(({ format: { name }, examples }) => {
+    const members = body(examples);
+    return members ? [[name, { chain: name, ...members }]] : [];
+  });
+  return Object.fromEntries(examples);
+}
+
 /** What is sold. */
 export const PAID = {
   attest: {
@@ -58,15 +70,12 @@ export const PAID = {
     access: "paid",
     tag: "attest",
     summary: "Attest a confirmed transaction: record its hash on Algorand and return a signed proof bundle",
-    description: `Fetches a confirmed transaction of Algorand or Base, records its hash in a zero-value transaction on algorand-mainnet, and returns a ProofBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. Each new payment makes a new attestation. ${HOW_TO_PAY}`,
+    description: `Fetches a confirmed transaction of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a ProofBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. Each new payment makes a new attestation. ${HOW_TO_PAY}`,
     body: {
       schema: AttestRequest,
       maxBytes: MAX_BYTES,
       description: "The transaction to attest.",
-      examples: {
-        algorand: { txid: "AFTNUMC6OZCKFGUPNKP3EHCSBPSYYEZJULJSXKVVALVU7RAC7SOA" },
-        base: { txid: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060", chain: "base" },
-      },
+      examples: examplesOf(({ attest }) => attest),
     },
     replies: {
       200: { description: "The signed bundle.", schema: ProofBundle, headers: ["PAYMENT-RESPONSE"] },
@@ -77,7 +86,7 @@ export const PAID = {
     skill: {
       id: "attest",
       name: "Attest a transaction",
-      tags: ["attestation", "algorand", "base", "post-quantum", "x402"],
+      tags: ["attestation", ...NAMES, "post-quantum", "x402"],
     },
   },
   attestBlock: {
@@ -86,12 +95,12 @@ export const PAID = {
     access: "paid",
     tag: "attest",
     summary: "Attest a block: record its header's hash on Algorand and return a signed block bundle",
-    description: `Fetches a finalized block's header of Algorand or Base, records its hash in a zero-value transaction on algorand-mainnet, and returns a BlockBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. One block per request. ${HOW_TO_PAY}`,
+    description: `Fetches a finalized block's header of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a BlockBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. One block per request. ${HOW_TO_PAY}`,
     body: {
       schema: BlockRequest,
       maxBytes: MAX_BYTES,
       description: "The block to attest.",
-      examples: { algorand: { chain: "algorand", height: 46581204 }, base: { chain: "base", height: "46000000" } },
+      examples: examplesOf(({ block }) => block),
     },
     replies: {
       200: { description: "The signed bundle.", schema: BlockBundle, headers: ["PAYMENT-RESPONSE"] },
@@ -102,7 +111,7 @@ export const PAID = {
     skill: {
       id: "attest-block",
       name: "Attest a block",
-      tags: ["attestation", "block", "algorand", "base", "post-quantum", "x402"],
+      tags: ["attestation", "block", ...NAMES, "post-quantum", "x402"],
     },
   },
   proveInclusion: {
@@ -111,18 +120,12 @@ export const PAID = {
     access: "paid",
     tag: "attest",
     summary: "Prove that a transaction is in a block, attest the block, and return a signed inclusion bundle",
-    description: `Builds the Merkle proof that leads from a transaction of Algorand or Base to its finalized block's header, records the header's hash in a zero-value transaction on algorand-mainnet, and returns an InclusionBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. ${HOW_TO_PAY}`,
+    description: `Builds the Merkle proof that leads from a transaction of ${ANY_CHAIN} to its finalized block's header, records the header's hash in a zero-value transaction on algorand-mainnet, and returns an InclusionBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. ${HOW_TO_PAY}`,
     body: {
       schema: InclusionRequest,
       maxBytes: MAX_BYTES,
       description: "The transaction, and the block that holds it.",
-      examples: {
-        base: {
-          chain: "base",
-          txId: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
-          height: 46000000,
-        },
-      },
+      examples: examplesOf(({ inclusion }) => inclusion),
     },
     replies: {
       200: { description: "The signed bundle.", schema: InclusionBundle, headers: ["PAYMENT-RESPONSE"] },
@@ -133,7 +136,7 @@ export const PAID = {
     skill: {
       id: "prove-tx-inclusion",
       name: "Prove that a transaction is in a block",
-      tags: ["proof", "inclusion", "algorand", "base", "post-quantum", "x402"],
+      tags: ["proof", "inclusion", ...NAMES, "post-quantum", "x402"],
     },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -13,7 +13,7 @@ const READING: Tool["annotations"] = {
   openWorldHint: false,
 };
 
-/** How long a document that changes only when the service is started anew may be kept. */
+/** Of documents that change only when the service is started again. */
 export const DOCUMENT_CACHE = "public, max-age=300";
 
 /** What can be looked up. */

@@ -1,10 +1,8 @@
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { VerifyReport } from "./schemas/reports.ts";
-
-/** Also the most that a bundle may have, so that whatever we sell can be verified here. */
-const MAX_BYTES = 2048 * 1024;
 
 const Query = z.object({
   chain: z
@@ -33,7 +31,12 @@ function verifying({ path, summary, schema, checks, tool, title, skill }: Wordin
     summary,
     description: `Checks ${checks} Free, and offline unless chain is 1: then the source and the attestation transaction are also fetched again from their chains. 200 with the report when the bundle is verified; 400 with the report when any check fails; 404 when a chain has no such record. Keys other than this service's own are not believed.`,
     query: Query,
-    body: { schema, maxBytes: MAX_BYTES, description: "The bundle, as it was delivered.", checkedBy: "operation" },
+    body: {
+      schema,
+      maxBytes: MAX_BUNDLE_BYTES,
+      description: "The bundle, as it was delivered.",
+      checkedBy: "operation",
+    },
     replies: { 200: { description: "The bundle is verified.", schema: VerifyReport } },
     problems: [
       "body_not_json",

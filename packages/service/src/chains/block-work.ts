@@ -1,36 +1,28 @@
-import { findInRound, proveInPayset, readAlgorandHeader } from "./algorand/block-work.ts";
-import { encodeReceipts, proveItem, serializeTransactions } from "./base/block-work.ts";
-
 /**
- * What reading a block costs in computing: functions of bytes and JSON alone, so that they can run on any thread. Blocks
- * hold thousands of transactions, whose hashing must not hold up the event loop. All throw ProofError `malformed` for data that are
- * not what they should be, and nothing else.
+ * The costly part of reading a chain's blocks: functions of bytes and JSON alone, so that they can run in any thread.
+ * Blocks hold thousands of transactions, whose hashing must not hold up the event loop. All throw ProofError
+ * `malformed` for malformed data, and nothing else.
  */
-const BLOCK_WORK = {
-  readAlgorandHeader,
-  findInRound,
-  proveInPayset,
-  serializeTransactions,
-  proveItem,
-  encodeReceipts,
-};
-
-type Work = typeof BLOCK_WORK;
-export type BlockWorkName = keyof Work;
+export type WorkFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 /** The same functions, wherever they run. */
-export type BlockWork = {
-  readonly [K in BlockWorkName]: (...args: Parameters<Work[K]>) => Promise<Awaited<ReturnType<Work[K]>>>;
+export type BlockWork<W extends WorkFunctions> = {
+  readonly [K in keyof W]: (...args: Parameters<W[K]>) => Promise<Awaited<ReturnType<W[K]>>>;
 };
 
-/** The functions, each run by `run`. */
-export function blockWork(run: (name: BlockWorkName, args: readonly unknown[]) => Promise<unknown>): BlockWork {
-  const names = Object.keys(BLOCK_WORK) as BlockWorkName[];
-  const functions = names.map((name) => [name, (...args: unknown[]) => run(name, args)]);
-  return Object.fromEntries(functions) as BlockWork;
+/** Runs a function by its name. */
+export type RunWork = (name: string, args: readonly unknown[]) => Promise<unknown>;
+
+/** @param run runs each function; on the calling thread unless given */
+export function blockWork<W extends WorkFunctions>(
+  functions: W,
+  run: RunWork = async (name, args) => runWork(functions, name, args),
+): BlockWork<W> {
+  const entries = Object.keys(functions).map((name) => [name, (...args: unknown[]) => run(name, args)]);
+  return Object.fromEntries(entries) as BlockWork<W>;
 }
 
-/** Runs one of them on the thread that calls. */
-export async function runBlockWork(name: BlockWorkName, args: readonly unknown[]): Promise<unknown> {
-  return (BLOCK_WORK[name] as (...args: readonly unknown[]) => unknown)(...args);
+/** @returns what the function of this name gives, or a promise of it */
+export function runWork(functions: WorkFunctions, name: string, args: readonly unknown[]): unknown {
+  return (functions[name] as (...args: readonly unknown[]) => unknown)(...args);
 }

@@ -1,4 +1,5 @@
 import { answerJobs } from "../workers/worker.ts";
-import { type BlockWorkName, runBlockWork } from "./block-work.ts";
+import { runWork } from "./block-work.ts";
+import { kindNamed } from "./registry.ts";
 
-answerJobs((name, args) => runBlockWork(name as BlockWorkName, args));
+answerJobs((chain, [name, args]) => runWork(kindNamed(chain).work, name as string, args as readonly unknown[]));

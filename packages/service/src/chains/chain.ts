@@ -1,34 +1,38 @@
-import type { Inclusion } from "@attestd/proof";
+import type { Inclusion, Level } from "@attestd/proof";
 
-/** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. Algorand knows only the last. */
-export type ConfirmationLevel = "included" | "safe" | "finalized";
+/** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. */
+export type ConfirmationLevel = Level;
 
-export type ChainName = "algorand" | "base";
+/** The name of a source chain: its ChainFormat's. */
+export type ChainName = string;
+
+/** A level below which a source is refused as not final, and the seconds in which a block may reach it. */
+export type RequiredLevel = { level: ConfirmationLevel; retryAfter: number };
 
 /** A confirmed transaction, bound to its id by recomputation: the id of `bytes` is `txnId`. */
 export type SourceTransaction = {
   chain: ChainName;
-  /** CAIP-2 of the chain which the transaction itself names, else of the configured chain. */
+  /** CAIP-2 of the chain that the transaction names, else of the configured chain. */
   caip2: string;
   txnId: string;
-  /** The exact bytes that the id hashes (format.md): Algorand's unsigned canonical msgpack, Base's EIP-2718 bytes. */
+  /** The exact bytes that the id is the hash of (docs/format.md). */
   bytes: Uint8Array;
   level: ConfirmationLevel;
-  /** Round or block number that holds it. */
+  /** Of the block that holds it. */
   height: number;
-  /** When its block was made, by the block's own word: seconds since 1970. Absent where the block was not read. */
+  /** The time in its block's header, in seconds since 1970. Absent where the block was not read. */
   time?: number;
 };
 
 /** A block, bound to its hash by recomputation: the hash of `header` is `blockHash`. */
 export interface SourceBlock {
   readonly chain: ChainName;
-  /** CAIP-2 of the chain which the header itself names, else of the configured chain. */
+  /** CAIP-2 of the chain that the header names, else of the configured chain. */
   readonly caip2: string;
-  /** Round or block number, which is the header's own. */
+  /** As the header has it. */
   readonly height: number;
   readonly blockHash: string;
-  /** The exact bytes that the hash is of (format.md): Algorand's canonical msgpack, Base's RLP. */
+  /** The exact bytes that the hash is of (docs/format.md). */
   readonly header: Uint8Array;
   readonly level: ConfirmationLevel;
 
@@ -36,14 +40,14 @@ export interface SourceBlock {
    * Looks for a transaction in this block.
    *
    * @returns undefined when the block does not hold it
-   * @throws SourceError when it is an inner transaction; ProviderError when it cannot be told
+   * @throws SourceError when it is an inner transaction; ProviderError when the nodes do not answer
    */
   find(txnId: string, signal: AbortSignal): Promise<TransactionInBlock | undefined>;
 }
 
 export interface TransactionInBlock {
   /**
-   * Builds the way from the transaction to the block's header, from everything that the block holds, and checks it.
+   * Builds the proof that leads from the transaction to the block's header, from all that the block holds, and checks it.
    *
    * @throws SourceError about the transaction; ProviderError when the block cannot be read whole or is no longer the one
    *   at its height
@@ -55,9 +59,9 @@ export interface TransactionInBlock {
 export type ProvedTransaction = { bytes: Uint8Array; inclusion: Inclusion };
 
 export type SourceErrorCode =
-  /** Every provider needed, caught up, says that there is no such transaction. */
+  /** As many caught-up providers as are needed have no such transaction. */
   | "source_not_found"
-  /** Every provider needed, caught up, has no block of this height yet. */
+  /** As many caught-up providers as are needed have no block of this height yet. */
   | "block_not_found"
   /** An inner transaction: it has no bytes of its own; `rootId` is what can be attested. */
   | "source_inner_transaction"
@@ -81,31 +85,32 @@ export class SourceError extends Error {
 /**
  * A chain whose transactions and blocks can be attested.
  *
- * An implementation MUST recompute the id of the bytes that it returns, MUST NOT trust a provider's word for it, and
- * MUST tell the highest level which it has itself seen. It does not decide which level is enough: the subject does.
+ * An implementation MUST recompute the id of the bytes that it returns, MUST NOT trust a provider's statement of it, and
+ * MUST return the highest level that it has itself seen. It does not refuse lower levels: the subject does.
  * Proofs MUST be built from what the block holds and lead to its header's root; a node's own proof is no source.
  */
 export interface SourceChain {
   readonly name: ChainName;
 
-  /** Whether `id` has the form of this chain's transaction ids. Asks no one. */
-  isTransactionId(id: string): boolean;
-
-  /** The spelling of an id that enters subjects, notes and bundles (Base: lower case). */
-  normalizeTransactionId(id: string): string;
+  /** What is needed to attest a transaction; and a block, or a proof that leads to one. */
+  readonly required: Readonly<Record<"transaction" | "block", RequiredLevel>>;
 
   /**
    * Fetches a confirmed transaction.
    *
+   * @param txnId in its one spelling
    * @param signal ends the look-up; the caller's one deadline for the request
-   * @throws SourceError about the transaction; ProviderError when it cannot be told
+   * @throws SourceError about the transaction; ProviderError when the nodes do not answer
    */
   transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction>;
 
   /**
    * Reads the block of a height.
    *
-   * @throws SourceError when there is none, or it is of another chain; ProviderError when it cannot be told
+   * @throws SourceError when there is none, or it is of another chain; ProviderError when the nodes do not answer
    */
   block(height: number, signal: AbortSignal): Promise<SourceBlock>;
 }
+
+/** The chains that are configured, open, by name. */
+export type SourceChains = ReadonlyMap<ChainName, SourceChain>;

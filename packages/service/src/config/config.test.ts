@@ -67,8 +67,8 @@ describe("the settings", () => {
       logLevel: "info",
       rails: { algorand: { payTo: ADDRESS } },
     });
-    expect(readConfig(MAINNET, { sandbox: false }).base).toBeUndefined();
-    expect(readConfig({ ...MAINNET, ...BASE }, { sandbox: false }).base).toMatchObject({
+    expect(readConfig(MAINNET, { sandbox: false }).sources.base).toBeUndefined();
+    expect(readConfig({ ...MAINNET, ...BASE }, { sandbox: false }).sources.base).toMatchObject({
       confirmation: "safe",
       blockConfirmation: "finalized",
     });

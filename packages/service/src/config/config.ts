@@ -4,8 +4,20 @@ import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import { algorandAddress, evmAddress, headerValue, origin, publishedUrl, solanaWallet, url, whole } from "./formats.ts";
+import {
+  algorandAddress,
+  endpoints,
+  evmAddress,
+  headerValue,
+  list,
+  origin,
+  publishedUrl,
+  solanaWallet,
+  type UpstreamNode,
+  whole,
+} from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
+import { readSources, SOURCE_PREFIXES, type SourceSettings, SourceVariables } from "./sources.ts";
 
 /** A setting is missing, wrong or contradicts another; `message` is one sentence with its name and the remedy. */
 export class ConfigError extends Error {
@@ -15,8 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** One upstream node. */
-export type UpstreamNode = { url: string; token?: string };
+export type { UpstreamNode } from "./formats.ts";
 
 /** A facilitator; `auth` is the value of its Authorization header. */
 export type FacilitatorSettings = { url: string; auth?: string };
@@ -48,7 +59,8 @@ export type Config = {
   sandbox: boolean;
   /** The ledger: its genesis hash in base64, and its CAIP-2 name. */
   algorand: { genesisHash: string; caip2: string; algod: UpstreamNode[]; indexer: UpstreamNode[] };
-  base?: { rpc: UpstreamNode[]; confirmation: Level; blockConfirmation: Level };
+  /** The source chains with nodes of their own that are configured, by name. */
+  sources: Readonly<Record<string, SourceSettings>>;
   solana?: { rpc: UpstreamNode[] };
   /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
   extraSourceChains: string[];
@@ -69,14 +81,10 @@ export type Config = {
   logLevel: (typeof LOG_LEVELS)[number];
 };
 
-const LEVELS = ["included", "safe", "finalized"] as const;
-type Level = (typeof LEVELS)[number];
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
 /** In the order of the URLs; an empty one is none. */
 const tokens = list.pipe(z.array(z.union([z.literal(""), headerValue])));
-const endpoints = list.pipe(z.array(url).min(1));
 const yesNo = z
   .enum(["0", "1", "true", "false"], "must be 1 or 0")
   .transform((text) => text === "1" || text === "true");
@@ -103,7 +111,6 @@ const Settings = z.object({
   ALGOD_TOKEN: tokens.optional(),
   INDEXER_URL: endpoints,
   INDEXER_TOKEN: tokens.optional(),
-  BASE_RPC_URL: endpoints.optional(),
   SOLANA_RPC_URL: endpoints.optional(),
   ALGORAND_GENESIS_HASH: z
     .string()
@@ -137,8 +144,6 @@ const Settings = z.object({
   BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
   SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
   SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
-  BASE_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("safe"),
-  BASE_BLOCK_CONFIRMATION: z.enum(LEVELS, `must be one of ${LEVELS.join(", ")}`).default("finalized"),
   PROVIDER_QUORUM: whole(1, 100).optional(),
   DISK_RESERVE_MIB: whole(0, 1_000_000_000).default(256),
   WORKERS: whole(1, 256).optional(),
@@ -159,15 +164,16 @@ const FROM_FILE = [
 ] as const;
 
 /** Every setting, as docs/operations.md lists it: `required`, or with the default that is not computed. */
-export const SETTINGS = Object.entries(Settings.shape).map(([name, schema]) => {
+export const SETTINGS = Object.entries({ ...Settings.shape, ...SourceVariables.shape }).map(([name, schema]) => {
   const { success, data } = schema.safeParse(undefined);
   const fromFile = FROM_FILE.some((secret) => secret === name);
   return { name, fromFile, required: !success || name === "DATABASE_URL", default: data };
 });
 
 /** A variable with one of these prefixes that is not a setting is refused as a typing error. */
-const PREFIXES =
-  /^(ALGOD|INDEXER|ALGORAND|BASE|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT|DISK)_/;
+const PREFIXES = new RegExp(
+  `^(ALGOD|INDEXER|ALGORAND|${SOURCE_PREFIXES.join("|")}|SOLANA|ATTESTOR|PAY_TO|FACILITATOR|PROVIDER|SANDBOX|PRICE|MAX_TIMEOUT|MAX_PAYMENT|DISK)_`,
+);
 
 /**
  * Reads every setting, once.
@@ -178,9 +184,8 @@ const PREFIXES =
  */
 export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }): Config {
   const values = resolveFiles(withoutEmpty(env));
-  const settings = Settings.safeParse(values);
-  if (!settings.success) throw new ConfigError(sentence(settings.error.issues[0], values));
-  const s = settings.data;
+  const s = parse(Settings, values);
+  const sources = readSources(parse(SourceVariables, values));
 
   const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
   if (!mainNet && !sandbox)
@@ -202,7 +207,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
       `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`,
     );
 
-  const base = optionalRail("BASE", s.PAY_TO_BASE, s.BASE_FACILITATOR_URL, s.BASE_FACILITATOR_AUTH, s.BASE_RPC_URL);
+  const base = optionalRail("BASE", s.PAY_TO_BASE, s.BASE_FACILITATOR_URL, s.BASE_FACILITATOR_AUTH, sources.base);
   const solana = optionalRail(
     "SOLANA",
     s.PAY_TO_SOLANA,
@@ -227,13 +232,7 @@ export function readConfig(env: Environment, { sandbox }: { sandbox: boolean }):
       algod: withTokens("ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN),
       indexer: withTokens("INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN),
     },
-    ...(s.BASE_RPC_URL && {
-      base: {
-        rpc: s.BASE_RPC_URL.map((url) => ({ url })),
-        confirmation: s.BASE_CONFIRMATION,
-        blockConfirmation: s.BASE_BLOCK_CONFIRMATION,
-      },
-    }),
+    sources,
     ...(s.SOLANA_RPC_URL && { solana: { rpc: s.SOLANA_RPC_URL.map((url) => ({ url })) } }),
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
     attestor: { seed: s.ATTESTOR_MNEMONIC, pqSeed: s.ATTESTOR_PQ_SEED },
@@ -302,17 +301,24 @@ function optionalRail(
   payTo: string | undefined,
   url: string | undefined,
   auth: string | undefined,
-  rpc: string[] | undefined,
+  nodes: unknown,
 ): RailSettings | undefined {
   if (payTo === undefined && url === undefined) return undefined;
   if (payTo === undefined) throw new ConfigError(`${name}_FACILITATOR_URL is set but PAY_TO_${name} is not.`);
   if (url === undefined) throw new ConfigError(`PAY_TO_${name} is set but ${name}_FACILITATOR_URL is not.`);
-  if (rpc === undefined) throw new ConfigError(`PAY_TO_${name} is set but ${name}_RPC_URL is not.`);
+  if (nodes === undefined) throw new ConfigError(`PAY_TO_${name} is set but ${name}_RPC_URL is not.`);
   return rail(payTo, url, auth);
 }
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** @throws ConfigError naming the first setting that does not fit */
+function parse<T>(schema: z.ZodType<T>, values: Record<string, string>): T {
+  const settings = schema.safeParse(values);
+  if (!settings.success) throw new ConfigError(sentence(settings.error.issues[0], values));
+  return settings.data;
 }
 
 /** Never quotes a value: it may be a secret. */

@@ -7,6 +7,13 @@ import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
 
 export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
+export const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
+/** URLs of nodes. */
+export const endpoints = list.pipe(z.array(url).min(1));
+
+/** One upstream node. */
+export type UpstreamNode = { url: string; token?: string };
+
 function parts(text: string): Record<"isOrigin" | "hasCredentials" | "hasQuery", boolean> {
   // `url` has refused what is no URL.
   if (!URL.canParse(text)) return { isOrigin: true, hasCredentials: false, hasQuery: false };

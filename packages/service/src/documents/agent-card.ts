@@ -2,7 +2,7 @@ import { NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { introduction, links, type Site } from "./site.ts";
 
-/** Beside what the endpoint says of HTTP. */
+/** In addition to the endpoint's description, which is about HTTP. */
 const HOW_TO_PAY =
   " The answer is a task in input-required, whose status message has x402's PaymentRequired in metadata x402.payment.required. Send a message with that taskId and the signed PaymentPayload, as an object, in metadata x402.payment.payload; with configuration.blocking false, ask tasks/get for the bundle.";
 
@@ -12,7 +12,7 @@ function howToAsk(id: string): string {
 
 const JSON_MODE = ["application/json"];
 
-/** `/.well-known/agent-card.json` (A2A 0.3.0, AgentCard): a skill for every endpoint that agents may use so. */
+/** `/.well-known/agent-card.json` (A2A 0.3.0, AgentCard): a skill for every endpoint that has one. */
 export function agentCard(catalogue: Catalogue, site: Site) {
   const { a2a, textIndex } = links(site);
   return {

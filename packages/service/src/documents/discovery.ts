@@ -51,7 +51,7 @@ export function x402Discovery(catalogue: Catalogue, site: Site) {
   };
 }
 
-/** `/.well-known/x402.json`: where the other documents are. */
+/** `/.well-known/x402.json`: links to the other documents. */
 export function x402Manifest(_: Catalogue, site: Site) {
   return { x402Version: 2, name: NAME, description: introduction(site), version: VERSION, links: links(site) };
 }

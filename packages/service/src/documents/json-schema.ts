@@ -17,13 +17,13 @@ const OPTIONS = {
   },
 } as const;
 
-/** Every schema that has a name, by it, each referring to the others. */
+/** The named schemas, by name; they refer to one another. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(SCHEMAS, { ...OPTIONS, uri });
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutIdentity(schema)]));
 }
 
-/** A schema as it stands in a document: by its name where it has one. */
+/** A schema in a document: a reference where it has a name. */
 export function schemaOf(schema: z.ZodType): JsonSchema {
   const id = SCHEMAS.get(schema)?.id;
   return id === undefined ? withoutIdentity(z.toJSONSchema(schema, OPTIONS)) : { $ref: uri(id) };

@@ -1,20 +1,21 @@
 import { isIP } from "node:net";
 import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { EVERY_CHAIN } from "../catalogue/sources.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /** Revisions of MCP that are answered, newest first. */
 const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
 
-/** Where a card is published, and what it may hold, is still being settled (SEP-1649, then SEP-2127). */
+/** The path and the members of a card are still being standardised (SEP-1649, then SEP-2127). */
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 
-/** At most 100 characters, as the schema has it. */
-const DESCRIPTION = "Post-quantum attestations of Algorand and Base transactions, paid by x402; verifying is free.";
+/** At most 100 characters by the schema. */
+const DESCRIPTION = `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402; verifying is free.`;
 
 /**
- * `<MCP endpoint>/server-card`, and `/.well-known/mcp/server-card.json`: where the MCP server is. It has the members of
- * SEP-2127's schema, which forbids no others, and beside them those that readers of the proposals before it look for.
+ * `<MCP endpoint>/server-card`, and `/.well-known/mcp/server-card.json`: the address of the MCP server. It has the members
+ * of SEP-2127's schema, which forbids no others, and those that readers of earlier proposals look for.
  */
 export function mcpServerCard(catalogue: Catalogue, site: Site) {
   const { mcp, textIndex } = links(site);
@@ -40,7 +41,7 @@ export function mcpServerCard(catalogue: Catalogue, site: Site) {
   };
 }
 
-/** `/.well-known/ai-catalog.json`, by which SEP-2127 has clients find the card of a domain's server. */
+/** `/.well-known/ai-catalog.json`, in which clients find the card of a domain's server (SEP-2127). */
 export function aiCatalog(_: Catalogue, site: Site) {
   const { hostname } = new URL(site.origin);
   return {
@@ -55,7 +56,7 @@ export function aiCatalog(_: Catalogue, site: Site) {
   };
 }
 
-/** The host as a namespace, its last label first. */
+/** The host as a namespace: its labels in reverse. */
 function reversed({ origin }: Site): string {
   const { hostname } = new URL(origin);
   return isAddress(hostname) ? "localhost" : hostname.split(".").reverse().join(".");

@@ -1,6 +1,7 @@
 import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { HEADERS, type HeaderName } from "../catalogue/headers.ts";
+import { EVERY_CHAIN } from "../catalogue/sources.ts";
 import { componentSchemas, schemaOf } from "./json-schema.ts";
 import { operationObject } from "./openapi-operation.ts";
 import { uriTemplate } from "./paths.ts";
@@ -29,7 +30,7 @@ export function openapi(catalogue: Catalogue, site: Site) {
     info: {
       title: NAME,
       version: VERSION,
-      summary: "Post-quantum attestations of Algorand and Base transactions, paid by x402",
+      summary: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402`,
       description: introduction(site),
       // Read by indexers (x402scan, AgentCash) beside x-payment-info.
       "x-guidance": guidance(site),
@@ -53,7 +54,7 @@ export function openapi(catalogue: Catalogue, site: Site) {
   };
 }
 
-/** How an agent uses the service, in few sentences. */
+/** How an agent uses the service, briefly. */
 function guidance(site: Site): string {
   return `${introduction(site)} POST /attest with {"txid": …} attests a transaction: without a payment it is answered with 402 and the offers; sign one and repeat the request with PAYMENT-SIGNATURE. POST /verify checks a bundle for free. Only a 402 means that it is safe to sign a new payment. More: ${links(site).textIndex}`;
 }

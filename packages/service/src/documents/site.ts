@@ -1,9 +1,9 @@
 import { DESCRIPTION } from "../catalogue/about.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 
-/** What documents say beside the catalogue: the settings that they follow. */
+/** The settings that documents are drawn from, beside the catalogue. */
 export type Site = {
-  /** Of every absolute link (PUBLIC_URL). */
+  /** The origin of every absolute link (PUBLIC_URL). */
   origin: string;
   /** Whether nothing here is real. */
   sandbox: boolean;
@@ -28,7 +28,7 @@ export function introduction({ sandbox }: Site): string {
   return sandbox ? `${DESCRIPTION} This one is a sandbox: nothing in it is real.` : DESCRIPTION;
 }
 
-/** Where everything is, by the name that documents give it. */
+/** The addresses of everything, by the names that documents use. */
 export function links({ origin, mcpUrl }: Site) {
   return {
     openapi: `${origin}/openapi.json`,

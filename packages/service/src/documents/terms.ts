@@ -18,7 +18,7 @@ export type PaymentTerms = {
 /** The three headers of a payment (x402 v2, HTTP transport). */
 const PAYMENT_HEADERS = ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPONSE"];
 
-/** The terms as every document but the text index tells them. */
+/** The terms in every document but the text index. */
 export function paymentTerms(site: Site): PaymentTerms {
   const accepts = [...site.listed];
   const [first] = accepts;

@@ -3,12 +3,13 @@ import { jwk } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { NAME } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import { EVERY_CHAIN } from "../catalogue/sources.ts";
 import { PROBLEMS } from "../problems.ts";
 import { introduction, links, type Site } from "./site.ts";
 
 /**
- * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Without those that were revoked:
- * a key set cannot say that only the ledger's word makes their signatures good.
+ * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Revoked keys are left out: a key
+ * set cannot state that their signatures count only where the ledger shows the record.
  */
 export function jwks({ keys }: KeyHistory) {
   const believed = keys.filter(({ revokedRound }) => revokedRound === undefined);
@@ -22,7 +23,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
     schema_version: "v1",
     name_for_human: NAME,
     name_for_model: NAME,
-    description_for_human: "Post-quantum attestations of Algorand and Base transactions, paid by x402.",
+    description_for_human: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402.`,
     description_for_model: `${introduction(site)} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
     auth: { type: "none" },
     api: { type: "openapi", url: openapi },

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 import { AlgorandSource } from "../chains/algorand/source.ts";
-import { BaseSource } from "../chains/base/source.ts";
-import { createBlockWorkers } from "../chains/block-pool.ts";
-import type { BlockWork } from "../chains/block-work.ts";
-import type { ChainName, SourceChain } from "../chains/chain.ts";
+import { type BlockWorkers, createBlockWorkers } from "../chains/block-pool.ts";
+import type { SourceChain, SourceChains } from "../chains/chain.ts";
+import type { ChainOptions } from "../chains/kind.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
 import { AttestorAccount } from "../ledger/account.ts";
@@ -12,14 +11,13 @@ import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import { BASE_CHAIN_ID, type EthereumNodes } from "../providers/ethereum-rpc.ts";
-import { openNodes } from "./nodes.ts";
+import { type Nodes, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
 export type Networks = {
   ledger: Ledger;
   /** The chains whose transactions are attested. */
-  chains: ReadonlyMap<ChainName, SourceChain>;
+  chains: SourceChains;
   /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
   rails: readonly Rail[];
   close(): Promise<void>;
@@ -38,54 +36,46 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const rails = await openRails({ config, nodes, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
-  const seen = (txnId: string) => rounds.seen(txnId);
-  const chains = sourceChains(config, { nodes: nodes.algorand, baseNodes: nodes.base, seen, work: blockWorkers.work });
+  const chains = openChains(config, nodes, blockWorkers, (txnId) => rounds.seen(txnId));
   const closing = opened.move();
   return { ledger, chains, rails, close: () => closing.disposeAsync() };
 }
 
-/** What bundles are held against: the same chains, by clients and threads that nothing else uses. */
+/** The chains that bundles are compared with: the same ones, through clients and threads that nothing else uses. */
 export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
   /** The ledger as a source. */
   ledger: SourceChain;
 };
 
 /**
- * Connects to the chains for online verification. It costs an upstream as much as a paid call and is free, so that it has
- * clients of its own, whose breakers rest for it alone, and one thread for blocks.
+ * Connects to the chains for online verification. It is free and costs an upstream as much as a paid call: so it has
+ * clients of its own, whose open breakers stop nothing else, and one thread for blocks.
  */
 export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
-  const { algorand: nodes, base: baseNodes } = openNodes(config, log);
+  const nodes = openNodes(config, log);
   const blockWorkers = createBlockWorkers({ maxWorkers: 1, background: true });
-  const { work } = blockWorkers;
+  const { caip2 } = config.algorand;
   return {
-    chains: sourceChains(config, { nodes, baseNodes, work }),
-    ledger: new AlgorandSource({ nodes, caip2: config.algorand.caip2, work }),
+    chains: openChains(config, nodes, blockWorkers),
+    ledger: new AlgorandSource({ nodes: nodes.algorand, caip2, run: blockWorkers.run("algorand") }),
     close: () => blockWorkers.close(),
   };
 }
 
-type SourceNodes = {
-  nodes: AlgorandNodes;
-  baseNodes: EthereumNodes;
-  /** The round of a transaction, where it was read already. */
-  seen?: (txnId: string) => number | undefined;
-  work: BlockWork;
-};
-
-function sourceChains(config: Config, { nodes, baseNodes, seen, work }: SourceNodes): Map<ChainName, SourceChain> {
-  const accept = config.extraSourceChains;
-  const algorand = new AlgorandSource({ nodes, caip2: config.algorand.caip2, accept, work, ...(seen && { seen }) });
-  const chains = new Map<ChainName, SourceChain>([["algorand", algorand]]);
-  if (config.base) chains.set("base", new BaseSource({ nodes: baseNodes, chainId: BASE_CHAIN_ID, accept, work }));
-  return chains;
+function openChains(
+  config: Config,
+  { sources }: Nodes,
+  workers: BlockWorkers,
+  seen?: ChainOptions["seen"],
+): SourceChains {
+  const chains = [...sources].map(([kind, nodes]) => {
+    const { name } = kind.format;
+    return [name, kind.open(nodes, config, { seen, run: workers.run(name) })] as const;
+  });
+  return new Map(chains);
 }
 
-/**
- * Connects to the ledger alone, for an operator's command that needs nothing else.
- *
- * @returns with what ends it
- */
+/** Connects to the ledger alone, for an operator's command that needs nothing else. */
 export function openLedger(config: Config, log: Logger, clock: Clock): { ledger: Ledger; close(): Promise<void> } {
   const { ledger, rounds } = followLedger(config, openNodes(config, log).algorand, log, clock);
   return { ledger, close: () => rounds.stop() };

@@ -50,7 +50,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
     rails: networks.rails,
     readers: chains.readers,
     since: await session.since(),
-    products: createProducts(networks.chains, config.base),
+    products: createProducts(networks.chains),
     notes: (span) => attestorNotes(chains.ledger, algorandAddress, span),
     attestor: { algorandAddress, keySha256, ledger },
     rounds,

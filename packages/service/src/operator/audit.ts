@@ -26,7 +26,7 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     history,
     crypto: nativeCrypto,
     price: config.price,
-    products: createProducts(new Map(), config.base),
+    products: createProducts(new Map()),
     now: systemClock.now(),
   });
 }

@@ -1,22 +1,16 @@
 import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
-import type { ChainName, SourceChain } from "../chains/chain.ts";
-import { blockOf, type RequiredLevels, readerOf, requireLevel } from "./evidence.ts";
+import type { SourceChains } from "../chains/chain.ts";
+import { blockOf, requireLevel, sourceNamed } from "./evidence.ts";
 import type { BlockEvidence, NoteContext, Product } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 
-/**
- * The attestation of a block (BlockBundle).
- *
- * @param required the level below which a chain's blocks are refused as not final
- */
-export function blockProduct(
-  chains: ReadonlyMap<ChainName, SourceChain>,
-  required: RequiredLevels,
-): Product<SubjectOf<"block">, BlockEvidence> {
+/** The attestation of a block (BlockBundle). */
+export function blockProduct(chains: SourceChains): Product<SubjectOf<"block">, BlockEvidence> {
   return {
     async evidence({ chain, height }, signal) {
-      const block = await readerOf(chains, chain).block(height, signal);
-      requireLevel("The block", block.level, required[chain]);
+      const source = sourceNamed(chains, chain);
+      const block = await source.block(height, signal);
+      requireLevel("The block", block.level, source.required.block);
       return { kind: "block", chain, caip2: block.caip2, level: block.level, block: blockOf(block) };
     },
 
@@ -28,7 +22,7 @@ export function blockProduct(
   };
 }
 
-/** The note of a block, which is also that of an inclusion in it: a proof hangs from an anchored header. */
+/** The note of a block, and of an inclusion in it: a proof leads to a header that is recorded. */
 export function blockNote(
   { caip2, level, block }: Pick<BlockEvidence, "caip2" | "level" | "block">,
   { keySha256, ledger, paymentKey }: NoteContext,

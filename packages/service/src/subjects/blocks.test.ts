@@ -50,8 +50,8 @@ function sourceBlock({ chain, header, transactions, prove }: TestBlock, over: Ov
 const heightOf = (chain: ChainName, header: Uint8Array) =>
   chain === "base" ? decodeBaseHeader(header).number : headerRound(decodeMsgpackMap(header));
 
-function productsOf(chain: ChainName, source: SourceChain, blockConfirmation: ConfirmationLevel = "finalized") {
-  return createProducts(new Map([[chain, source]]), { confirmation: "safe", blockConfirmation });
+function productsOf(source: SourceChain) {
+  return createProducts(new Map([[source.name, source]]));
 }
 
 /** The bundle that a product makes of a subject, signed. */
@@ -71,7 +71,7 @@ describe.each(["algorand", "base"] as const)("of %s", (chain) => {
   const made = MADE[chain];
   const block = sourceBlock(made);
   const { height } = block;
-  const products = productsOf(chain, chainOf([block], [], chain));
+  const products = productsOf(chainOf([block], [], { name: chain }));
 
   it("a block makes a bundle that verifies, and a note of its header", async () => {
     const { bundle } = await bundleOf(products.block, { kind: "block", chain, height });
@@ -129,7 +129,7 @@ describe("what is refused before anything is charged, and only that:", () => {
     ["safe", "safe", true],
     ["finalized", "included", true],
   ])("a block that is %s where %s is needed", async (level, needed, sold) => {
-    const products = productsOf(chain, chainOf([sourceBlock(made, { level })]), needed);
+    const products = productsOf(chainOf([sourceBlock(made, { level })], [], { required: needed }));
     for (const [product, subject] of [
       [products.block, { kind: "block", chain, height }],
       [products.inclusion, inclusion],
@@ -147,13 +147,13 @@ describe("what is refused before anything is charged, and only that:", () => {
       return same;
     };
     const block = sourceBlock(made, { level: "safe", inclusion: count });
-    const products = productsOf(chain, chainOf([block]));
+    const products = productsOf(chainOf([block]));
     await expect(products.inclusion.evidence(inclusion, never)).rejects.toMatchObject({ code: "source_not_final" });
     expect(built).toBe(0);
   });
 
   it("a transaction in another block, saying which", async () => {
-    const products = productsOf(chain, chainOf([sourceBlock(made, { level: "included" })], [elsewhere(height - 5)]));
+    const products = productsOf(chainOf([sourceBlock(made, { level: "included" })], [elsewhere(height - 5)]));
     for (const named of [height, height + 1_000_000])
       await expect(
         products.inclusion.evidence({ ...inclusion, id: "0xelsewhere", height: named }, never),
@@ -161,14 +161,14 @@ describe("what is refused before anything is charged, and only that:", () => {
   });
 
   it("a transaction that nodes see in the block and not in it", async () => {
-    const products = productsOf(chain, chainOf([sourceBlock(made)], [elsewhere(height)]));
+    const products = productsOf(chainOf([sourceBlock(made)], [elsewhere(height)]));
     await expect(products.inclusion.evidence({ ...inclusion, id: "0xelsewhere" }, never)).rejects.toMatchObject({
       code: "providers_unavailable",
     });
   });
 
   it("an unknown transaction, a height above the chain, a chain that is not configured", async () => {
-    const products = productsOf(chain, chainOf([sourceBlock(made)]));
+    const products = productsOf(chainOf([sourceBlock(made)]));
     const refused = [
       [products.inclusion, { ...inclusion, id: "0xunknown" }, "source_not_found"],
       [products.inclusion, { ...inclusion, height: height + 1 }, "source_not_found"],
@@ -188,17 +188,17 @@ describe("what is refused before anything is charged, and only that:", () => {
 
   it("a bundle that the verify routes would not take", async () => {
     const block = sourceBlock(made, { inclusion: withNode(1_600_000) });
-    const products = productsOf(chain, chainOf([block]));
+    const products = productsOf(chainOf([block]));
     await expect(products.inclusion.evidence(inclusion, never)).rejects.toMatchObject({ code: "source_too_large" });
   });
 
   it("but not one that fits, with 1.5 MB in one node, nor one whose receipt alone is too large", async () => {
-    const large = productsOf(chain, chainOf([sourceBlock(made, { inclusion: withNode(1_500_000) })]));
+    const large = productsOf(chainOf([sourceBlock(made, { inclusion: withNode(1_500_000) })]));
     const { bundle } = await bundleOf(large.inclusion, inclusion);
     expect(JSON.stringify(bundle).length).toBeLessThan(2 * 1024 * 1024);
     expect("inclusion" in bundle && "receipt" in bundle.inclusion).toBe(true);
 
-    const verbose = productsOf(chain, chainOf([sourceBlock(made, { inclusion: withReceipt(1_600_000) })]));
+    const verbose = productsOf(chainOf([sourceBlock(made, { inclusion: withReceipt(1_600_000) })]));
     const { bundle: bare } = await bundleOf(verbose.inclusion, inclusion);
     expect("inclusion" in bare && "receipt" in bare.inclusion).toBe(false);
     expect(verified(bare).verified).toBe(true);

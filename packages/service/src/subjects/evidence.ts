@@ -1,40 +1,41 @@
 import { createHash } from "node:crypto";
 import { type BundleBlock, type BundleSource, MAX_BUNDLE_BYTES } from "@attestd/proof";
 import { toBase64 } from "@attestd/proof/encoding";
-import type { ChainName, ConfirmationLevel, SourceBlock } from "../chains/chain.ts";
+import type {
+  ChainName,
+  ConfirmationLevel,
+  RequiredLevel,
+  SourceBlock,
+  SourceChain,
+  SourceChains,
+} from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
-
-/** The level below which what a chain shows is refused as not final. */
-export type RequiredLevels = Readonly<Record<ChainName, ConfirmationLevel>>;
 
 const DEPTH: Record<ConfirmationLevel, number> = { included: 0, safe: 1, finalized: 2 };
 
-/** Seconds until what is in a block may have reached a level, on Base; Algorand is final at once. */
-const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
-
-/** More than key, signature, note and names of any bundle. */
+/** More than the key, signature, note and names of any bundle take. */
 const REST_OF_BUNDLE_BYTES = 16 * 1024;
 
-/** @throws Problem source_wrong_chain when the chain is not configured */
-export function readerOf<R>(chains: ReadonlyMap<ChainName, R>, chain: ChainName): R {
-  const reader = chains.get(chain);
-  if (!reader) throw new Problem("source_wrong_chain", `${chain} is not configured as a source here.`);
-  return reader;
+/** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */
+export function sourceNamed(chains: SourceChains, name: ChainName): SourceChain {
+  const chain = chains.get(name);
+  if (!chain) throw new Problem("source_wrong_chain", `${name} is not configured as a source here.`);
+  return chain;
 }
 
 /** @param what "The block", "The transaction" @throws Problem source_not_final */
-export function requireLevel(what: string, level: ConfirmationLevel, required: ConfirmationLevel): void {
-  if (DEPTH[level] >= DEPTH[required]) return;
-  const retryAfter = WAIT_SECONDS[required];
-  throw new Problem("source_not_final", `${what} is ${level}; ${required} is needed.`, { retryAfter });
+export function requireLevel(what: string, level: ConfirmationLevel, required: RequiredLevel): void {
+  if (DEPTH[level] >= DEPTH[required.level]) return;
+  const { retryAfter } = required;
+  throw new Problem("source_not_final", `${what} is ${level}; ${required.level} is needed.`, { retryAfter });
 }
 
-/** Whether a bundle with these members, which are ASCII, can be verified here. */
+/** Whether a bundle with these members, which are ASCII, is small enough to be verified here. */
 export function fits(members: object): boolean {
   return JSON.stringify(members).length + REST_OF_BUNDLE_BYTES <= MAX_BUNDLE_BYTES;
 }
 
-/** Gives the members back. @throws Problem source_too_large */
+/** Returns the members. @throws Problem source_too_large */
 export function requireSize<M extends object>(members: M): M {
   if (fits(members)) return members;
   throw new Problem("source_too_large", `A bundle has at most ${MAX_BUNDLE_BYTES} bytes; this one would have more.`);

@@ -1,29 +1,23 @@
-import { type ChainName, type SourceChain, SourceError } from "../chains/chain.ts";
+import type { Inclusion } from "@attestd/proof";
+import { type SourceChain, type SourceChains, SourceError } from "../chains/chain.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
 import { blockNote } from "./block.ts";
-import { blockOf, fits, type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
+import { blockOf, fits, requireLevel, requireSize, sourceNamed, sourceOf } from "./evidence.ts";
 import type { InclusionEvidence, Product } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 
-/**
- * The proof that a transaction is in a block (InclusionBundle).
- *
- * @param required the level below which a chain's blocks are refused as not final
- */
-export function inclusionProduct(
-  chains: ReadonlyMap<ChainName, SourceChain>,
-  required: RequiredLevels,
-): Product<SubjectOf<"inclusion">, InclusionEvidence> {
+/** The proof that a transaction is in a block (InclusionBundle). */
+export function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">, InclusionEvidence> {
   return {
     async evidence(subject, signal) {
       const { chain, id, height } = subject;
-      const reader = readerOf(chains, chain);
+      const reader = sourceNamed(chains, chain);
       const block = await reader.block(height, signal).catch(unlessNone);
       const transaction = await block?.find(id, signal);
       if (!block || !transaction) throw await whereItIs(reader, subject, signal);
       // Before the proof, which may cost a thousand requests.
-      requireLevel("The block", block.level, required[chain]);
+      requireLevel("The block", block.level, reader.required.block);
       const { bytes, inclusion } = await transaction.prove(signal);
       const source = sourceOf({ chain, txnId: id, bytes });
       const members = fitting({ block: blockOf(block), source, inclusion });
@@ -39,17 +33,14 @@ export function inclusionProduct(
   };
 }
 
-/** The members that make a bundle which can be verified here: without the receipt, where that is what makes it too large. */
+/** The members, without a receipt that makes the bundle too large. @throws Problem source_too_large */
 function fitting(members: Pick<InclusionEvidence, "block" | "source" | "inclusion">) {
-  const { inclusion } = members;
-  if (inclusion.kind === "mpt" && !fits(members)) {
-    const { receipt: _, ...bare } = inclusion;
-    return requireSize({ ...members, inclusion: bare });
-  }
-  return requireSize(members);
+  if (fits(members)) return members;
+  const { receipt: _, ...bare } = members.inclusion as Inclusion & { receipt?: unknown };
+  return requireSize({ ...members, inclusion: bare });
 }
 
-/** Says where a transaction is that is not in the block that was named. @throws SourceError when it is nowhere */
+/** The error for a transaction that is not in the block that was named. @throws SourceError when it is in none */
 async function whereItIs(
   reader: SourceChain,
   { id, height }: SubjectOf<"inclusion">,
@@ -61,7 +52,7 @@ async function whereItIs(
   return new Problem("source_elsewhere", message, { members: { height: actual } });
 }
 
-/** A height that the chain has not reached. */
+/** @throws unless the chain has not reached the height */
 function unlessNone(error: unknown): undefined {
   if (error instanceof SourceError && error.code === "block_not_found") return undefined;
   throw error;

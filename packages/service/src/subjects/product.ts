@@ -32,10 +32,10 @@ export type InclusionEvidence = {
   inclusion: Inclusion;
 };
 
-/** What was fetched about a subject before anything was charged: all that its note and bundle need of the source. */
+/** All that the note and the bundle of a subject need of its source, fetched before anything is charged. */
 export type Evidence = TransactionEvidence | BlockEvidence | InclusionEvidence;
 
-/** What the note says of us and of the payment. */
+/** The members of a note that come from the attestor and the payment. */
 export type NoteContext = {
   /** Base64url SHA-256 of the raw ML-DSA-65 public key: the note's `a`. */
   keySha256: string;
@@ -47,19 +47,19 @@ export type NoteContext = {
 /** Members of a bundle that are the same for every product. */
 export type Attested = Pick<UnsignedBundle, "attest" | "attestor">;
 
-/** One thing that is sold: how its subject is fetched, what its note says, what its bundle holds. */
+/** One thing that is sold: fetches its subject, makes its note and its bundle. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
   /**
-   * Fetches the subject, to the level that we require.
+   * Fetches the subject, and requires its level.
    *
    * @throws Problem when it is not final, or too large; SourceError; ProviderError
    */
   evidence(subject: S, signal: AbortSignal): Promise<E>;
 
-  /** The note for the ledger (format.md, "Note"). */
+  /** The note for the ledger (docs/format.md, "Note"). */
   note(evidence: E, context: NoteContext): string;
 
-  /** The bundle but for its signature. */
+  /** The bundle without its signature. */
   bundle(evidence: E, attested: Attested): UnsignedBundle;
 }
 

@@ -1,4 +1,5 @@
-import { isAlgorandTxId } from "@attestd/proof/algorand";
+import { matchTransactionId } from "@attestd/proof";
+import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 
@@ -14,13 +15,7 @@ export class UnfitRequest extends Error {
   }
 }
 
-/** How each chain spells its transaction ids; a Base hash may come in either case and is kept in the lower. */
-const FORMS: readonly { chain: ChainName; matches: (id: string) => boolean; normalize: (id: string) => string }[] = [
-  { chain: "algorand", matches: isAlgorandTxId, normalize: (id) => id },
-  { chain: "base", matches: (id) => /^0x[0-9a-fA-F]{64}$/.test(id), normalize: (id) => id.toLowerCase() },
-];
-
-const EXPECTED_ID = "is not a transaction id: 52 base32 characters (Algorand) or 0x and 64 hex (Base)";
+type Configured = ReadonlyMap<ChainName, unknown>;
 
 /**
  * Normalises an attest request: the chain is inferred from the form of the id where it is not given.
@@ -30,14 +25,13 @@ const EXPECTED_ID = "is not a transaction id: 52 base32 characters (Algorand) or
  */
 export function attestSubject(
   { txid, chain }: { txid: string; chain?: ChainName | undefined },
-  configured: ReadonlyMap<ChainName, unknown>,
+  configured: Configured,
 ): Subject {
-  const form = FORMS.find(({ matches }) => matches(txid));
-  if (!form) throw new UnfitRequest("txid", EXPECTED_ID);
-  if (chain !== undefined && chain !== form.chain)
-    throw new UnfitRequest("chain", `is ${chain}, but txid is a transaction id of ${form.chain}`);
-  if (!configured.has(form.chain)) throw new UnfitRequest("txid", `is of ${form.chain}, which is not attested here`);
-  return { kind: "transaction", chain: form.chain, id: form.normalize(txid) };
+  const { name, id } = readId("txid", txid);
+  if (chain !== undefined && chain !== name)
+    throw new UnfitRequest("chain", `is ${chain}, but txid is a transaction id of ${name}`);
+  if (!configured.has(name)) throw new UnfitRequest("txid", `is of ${name}, which is not attested here`);
+  return { kind: "transaction", chain: name, id };
 }
 
 /**
@@ -45,10 +39,7 @@ export function attestSubject(
  *
  * @throws UnfitRequest when the chain is not configured
  */
-export function blockSubject(
-  { chain, height }: { chain: ChainName; height: number },
-  configured: ReadonlyMap<ChainName, unknown>,
-): Subject {
+export function blockSubject({ chain, height }: { chain: ChainName; height: number }, configured: Configured): Subject {
   requireConfigured(chain, configured);
   return { kind: "block", chain, height };
 }
@@ -60,16 +51,20 @@ export function blockSubject(
  */
 export function inclusionSubject(
   { chain, txId, height }: { chain: ChainName; txId: string; height: number },
-  configured: ReadonlyMap<ChainName, unknown>,
+  configured: Configured,
 ): Subject {
   requireConfigured(chain, configured);
-  const form = FORMS.find(({ matches }) => matches(txId));
-  if (!form) throw new UnfitRequest("txId", EXPECTED_ID);
-  if (form.chain !== chain)
-    throw new UnfitRequest("txId", `is a transaction id of ${form.chain}, but chain is ${chain}`);
-  return { kind: "inclusion", chain, id: form.normalize(txId), height };
+  const { name, id } = readId("txId", txId);
+  if (name !== chain) throw new UnfitRequest("txId", `is a transaction id of ${name}, but chain is ${chain}`);
+  return { kind: "inclusion", chain, id, height };
 }
 
-function requireConfigured(chain: ChainName, configured: ReadonlyMap<ChainName, unknown>): void {
+function readId(member: string, text: string): { name: ChainName; id: string } {
+  const match = matchTransactionId(text);
+  if (!match) throw new UnfitRequest(member, EXPECTED_ID);
+  return { name: match.chain.name, id: match.id };
+}
+
+function requireConfigured(chain: ChainName, configured: Configured): void {
   if (!configured.has(chain)) throw new UnfitRequest("chain", `is ${chain}, which is not attested here`);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalBytes } from "@attestd/proof/json";
 import type { ChainName } from "../chains/chain.ts";
 
-/** What a paid call is about, normalised: the chain inferred, ids in their one spelling, heights as integers. */
+/** The subject of a paid call, normalised: the chain inferred, ids in their one spelling, heights as integers. */
 export type Subject =
   | { kind: "transaction"; chain: ChainName; id: string }
   | { kind: "block"; chain: ChainName; height: number }

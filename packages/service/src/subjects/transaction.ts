@@ -1,25 +1,17 @@
 import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
-import type { ChainName, SourceChain } from "../chains/chain.ts";
-import { type RequiredLevels, readerOf, requireLevel, requireSize, sourceOf } from "./evidence.ts";
+import type { SourceChains } from "../chains/chain.ts";
+import { requireLevel, requireSize, sourceNamed, sourceOf } from "./evidence.ts";
 import type { Attested, NoteContext, Product, TransactionEvidence } from "./product.ts";
 import type { SubjectOf } from "./subject.ts";
 
-/**
- * The attestation of a transaction (ProofBundle).
- *
- * @param chains the source chains by name
- * @param required the level below which a chain's transactions are refused as not final
- */
-export function transactionProduct(
-  chains: ReadonlyMap<ChainName, Pick<SourceChain, "transaction">>,
-  required: RequiredLevels,
-): Product<SubjectOf<"transaction">, TransactionEvidence> {
+/** The attestation of a transaction (ProofBundle). */
+export function transactionProduct(chains: SourceChains): Product<SubjectOf<"transaction">, TransactionEvidence> {
   return {
     async evidence({ chain, id }, signal) {
-      const transaction = await readerOf(chains, chain).transaction(id, signal);
-      requireLevel("The transaction", transaction.level, required[chain]);
-      const source = sourceOf(transaction);
-      requireSize({ source });
+      const reader = sourceNamed(chains, chain);
+      const transaction = await reader.transaction(id, signal);
+      requireLevel("The transaction", transaction.level, reader.required.transaction);
+      const { source } = requireSize({ source: sourceOf(transaction) });
       return { kind: "transaction", chain, caip2: transaction.caip2, level: transaction.level, source };
     },
 

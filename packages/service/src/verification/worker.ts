@@ -47,7 +47,7 @@ function claimsIn(body: Uint8Array, type: BundleType): Claims {
   const bundle = parseBundle(parseJson(body), { type });
   const { attest, attestor } = bundle;
   return {
-    chain: chainOf(bundle).name as Claims["chain"],
+    chain: chainOf(bundle).name,
     ...("source" in bundle && { source: bundle.source }),
     ...("block" in bundle && { block: bundle.block }),
     attest,

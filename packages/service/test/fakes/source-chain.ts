@@ -1,15 +1,20 @@
-import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../../src/chains/chain.ts";
+import {
+  type ConfirmationLevel,
+  type SourceBlock,
+  type SourceChain,
+  SourceError,
+  type SourceTransaction,
+} from "../../src/chains/chain.ts";
 
-/** A chain that holds these blocks and transactions alone. */
+/** A chain that holds these blocks and transactions alone. @param required the level that blocks need */
 export function chainOf(
   blocks: readonly SourceBlock[],
   transactions: readonly SourceTransaction[] = [],
-  name: SourceChain["name"] = "base",
+  { name = "base", required = "finalized" }: { name?: string; required?: ConfirmationLevel } = {},
 ): SourceChain {
   return {
     name,
-    isTransactionId: () => true,
-    normalizeTransactionId: (id) => id,
+    required: { transaction: { level: "safe", retryAfter: 60 }, block: { level: required, retryAfter: 300 } },
     async transaction(txnId) {
       const found = transactions.find((transaction) => transaction.txnId === txnId);
       if (!found) throw new SourceError("source_not_found", `no transaction ${txnId}`);

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { SOURCE_CHAINS } from "../../chains/registry.ts";
+import { bundlePattern, ofEachChain } from "../sources.ts";
 import {
   AlgorandAddress,
   AlgorandTxId,
@@ -11,7 +13,7 @@ import {
 } from "./primitives.ts";
 import { named } from "./registry.ts";
 
-/** The three bundles, as `proof/bundle-types.ts` has them. They are signed: no member may be added or left out. */
+/** The three bundles, as `@attestd/proof` has them. They are signed: no member may be added or left out. */
 
 const VERSION = z.literal(1);
 const NETWORK = z.literal("algorand-mainnet").describe("The ledger of record.");
@@ -23,9 +25,7 @@ const Source = named(
       chain: Chain.optional().describe("Inferred from txnId where absent."),
       txnId: TransactionId,
       hashSha256: Sha256Hex.describe("SHA-256 of the bytes in txnBytesBase64, lower-case hex."),
-      txnBytesBase64: Base64.describe(
-        "The exact bytes. Algorand: canonical msgpack of the unsigned transaction. Base: the EIP-2718 bytes.",
-      ),
+      txnBytesBase64: Base64.describe(`The exact bytes. ${ofEachChain(({ terms }) => terms.transactionBytes)}`),
     })
     .describe("The source transaction."),
 );
@@ -63,55 +63,18 @@ const Block = named(
   z
     .strictObject({
       chain: Chain,
-      height: SafeInteger.describe("Algorand's round, Base's block number."),
+      height: SafeInteger.describe(ofEachChain(({ terms }) => terms.height)),
       blockHash: z
         .string()
-        .regex(/^([A-Z2-7]{52}|0x[0-9a-f]{64})$/)
-        .describe("Algorand: 52 characters of base32. Base: 0x and 64 hex digits."),
-      headerBase64: Base64.describe("Algorand: canonical msgpack of the header map. Base: RLP of the header."),
+        .regex(bundlePattern("blockHash"))
+        .describe(ofEachChain(({ blockHash }) => blockHash.description)),
+      headerBase64: Base64.describe(ofEachChain(({ terms }) => terms.headerBytes)),
       hashSha256: Sha256Hex.describe("SHA-256 of the header's bytes, lower-case hex."),
     })
     .describe("A block, by its header."),
 );
 
-const Hash = z.base64().length(44);
-
-const AlgorandInclusion = named(
-  "AlgorandInclusion",
-  z
-    .strictObject({
-      kind: z.literal("algorand-merkle"),
-      tree: z.enum(["txn256", "txn"]).describe("The header's root that the proof leads to."),
-      index: SafeInteger.describe("Place in the payset, from 0."),
-      stibBase64: Base64.describe("Canonical msgpack of the in-block map, without the prefix STIB."),
-      siblings: z.array(z.base64()).describe("From leaf to root."),
-      lightHeader: z
-        .strictObject({
-          index: SafeInteger,
-          interval: SafeInteger,
-          commitment: Hash.describe("The state proof message's BlockHeadersCommitment."),
-          siblings: z.array(z.base64()),
-        })
-        .optional()
-        .describe("The way from the header to the commitment of a state proof."),
-    })
-    .describe("The way from an Algorand transaction to its block's header."),
-);
-
-const BaseInclusion = named(
-  "BaseInclusion",
-  z
-    .strictObject({
-      kind: z.literal("mpt"),
-      index: SafeInteger.describe("Place in the block, from 0."),
-      nodes: z.array(Base64).describe("Trie nodes from root to leaf."),
-      receipt: z
-        .strictObject({ bytesBase64: Base64, nodes: z.array(Base64) })
-        .optional()
-        .describe("The transaction's receipt and its own proof."),
-    })
-    .describe("The way from a Base transaction to its block's header."),
-);
+const INCLUSIONS = SOURCE_CHAINS.map(({ format, inclusion }) => named(`${format.label}Inclusion`, inclusion));
 
 const attestation = { attest: Attest, attestor: Attestor, signature: Signature };
 
@@ -144,7 +107,7 @@ export const InclusionBundle = named(
       network: NETWORK,
       block: Block,
       source: Source,
-      inclusion: z.union([AlgorandInclusion, BaseInclusion]),
+      inclusion: z.union(INCLUSIONS),
       ...attestation,
     })
     .describe("A proof that a transaction is in a block which is attested, signed; it verifies offline."),

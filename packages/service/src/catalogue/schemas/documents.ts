@@ -3,7 +3,7 @@ import { PaymentOption } from "./payment.ts";
 import { ProblemExplanation } from "./problem.ts";
 import { named } from "./registry.ts";
 
-/** Documents whose form others define are held to what we promise of them, and may have more. */
+/** A document whose form others define must have the members that the service promises, and may have more. */
 
 const Link = z.url();
 

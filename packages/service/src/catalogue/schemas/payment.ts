@@ -35,7 +35,7 @@ export const PaymentOption = named(
     .describe("One advertised way to pay."),
 );
 
-/** Body of a 402: x402's PaymentRequired, and the same offers in the interface's own fields. */
+/** The body of a 402: x402's PaymentRequired, and the same offers in the fields of the discovery document. */
 export const PaymentRequired = named(
   "PaymentRequired",
   z

@@ -1,20 +1,22 @@
+import { ALGORAND_ID } from "@attestd/proof/algorand";
 import { z } from "zod";
+import { bundlePattern, EXPECTED_NAME, NAMES, ofEachChain } from "../sources.ts";
 
-/** Pieces that several schemas are made of. Patterns are anchored, and mean what `proof` accepts or more. */
+/** Pieces that several schemas are made of. Patterns are anchored, and match what `proof` accepts or more. */
 
 export const Chain = z
-  .enum(["algorand", "base"], 'must be "algorand" or "base"')
-  .describe("The source chain: Algorand MainNet or Base.");
+  .enum(NAMES, EXPECTED_NAME)
+  .describe(`The source chain, and its main network by CAIP-2. ${ofEachChain(({ caip2 }) => caip2)}`);
 
 export const AlgorandTxId = z
   .string()
-  .regex(/^[A-Z2-7]{52}$/)
-  .describe("Algorand transaction id: 52 characters of unpadded base32.");
+  .regex(ALGORAND_ID.pattern)
+  .describe(`Algorand transaction id: ${ALGORAND_ID.description}.`);
 
 export const TransactionId = z
   .string()
-  .regex(/^([A-Z2-7]{52}|0x[0-9a-f]{64})$/)
-  .describe("Algorand transaction id (52 characters of base32) or Base transaction hash (0x and 64 hex digits).");
+  .regex(bundlePattern("transactionId"))
+  .describe(`The id of a transaction. ${ofEachChain(({ transactionId }) => transactionId.description)}`);
 
 export const AlgorandAddress = z
   .string()

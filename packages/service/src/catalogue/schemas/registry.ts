@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Schemas that documents know by name. Ours, not zod's global one: whoever else uses zod does not add to it. */
+/** The schemas with a name in documents. Not zod's global registry, to which other users of zod may add. */
 export const SCHEMAS = z.registry<{ id: string }>();
 
 /** Gives a schema the name under which documents refer to it (`#/components/schemas/{id}`). */

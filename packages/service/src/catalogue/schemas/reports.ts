@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { SOURCE_CHAINS } from "../../chains/registry.ts";
+import { NAMES } from "../sources.ts";
 import { named } from "./registry.ts";
 
 const CheckResult = z.enum(["pass", "fail", "not_checked"]).optional();
@@ -80,7 +82,7 @@ const BlockCapability = named(
       required: z.enum(["included", "safe", "finalized"]),
     }),
     inclusion: z.strictObject({
-      kind: z.enum(["algorand-merkle", "mpt"]),
+      kind: z.enum(SOURCE_CHAINS.map(({ blocks }) => blocks.inclusion.kind)),
       trees: z.array(z.strictObject({ root: z.string(), of: z.string(), form: z.string(), when: z.string() })),
       optional: z.record(z.string(), z.string()),
       transactionTypes: z.strictObject({ known: Text, others: z.string() }),
@@ -90,13 +92,12 @@ const BlockCapability = named(
   }),
 );
 
-/** `capabilities.ts`. */
 export const BlockCapabilities = named(
   "BlockCapabilities",
   z
     .strictObject({
       chains: z
-        .strictObject({ algorand: BlockCapability.optional(), base: BlockCapability.optional() })
+        .strictObject(Object.fromEntries(NAMES.map((name) => [name, BlockCapability.optional()])))
         .describe("Those that are configured."),
       limits: z.strictObject({
         blocksPerRequest: z.int(),

@@ -1,16 +1,12 @@
 import { z } from "zod";
+import { EXPECTED_ID, ofEachChain, REQUEST_ID } from "../sources.ts";
 import { Chain } from "./primitives.ts";
 import { named } from "./registry.ts";
 
 const TxId = z
   .string("must be a transaction id, as text")
-  .regex(
-    /^([A-Z2-7]{52}|0x[0-9a-fA-F]{64})$/,
-    "is not a transaction id: 52 base32 characters (Algorand) or 0x and 64 hex (Base)",
-  )
-  .describe(
-    "Id of a confirmed transaction: of Algorand MainNet (52 characters of base32), or a Base transaction hash (0x and 64 hex digits).",
-  );
+  .regex(REQUEST_ID, EXPECTED_ID)
+  .describe(`The id of a confirmed transaction. ${ofEachChain(({ transactionId }) => transactionId.description)}`);
 const HEIGHT = "must be a height: an integer from 0 to 2^53 - 1, or its decimal digits";
 
 export const AttestRequest = named(
@@ -23,7 +19,6 @@ export const AttestRequest = named(
     .describe("The transaction to attest."),
 );
 
-/** A round of Algorand or a block number of Base, as a JSON integer or its decimal digits. */
 const Height = z
   .union(
     [
@@ -36,7 +31,9 @@ const Height = z
     HEIGHT,
   )
   .refine((height) => Number.isSafeInteger(height) && height >= 0, HEIGHT)
-  .describe("Round (Algorand) or block number (Base): an integer below 2^53, or its decimal digits.");
+  .describe(
+    `The height of a block: an integer below 2^53, or its decimal digits. ${ofEachChain(({ terms }) => terms.height)}`,
+  );
 
 export const BlockRequest = named(
   "BlockRequest",

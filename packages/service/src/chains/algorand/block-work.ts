@@ -18,9 +18,10 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
+import type { BlockWork } from "../block-work.ts";
 import { hasInner } from "./inner.ts";
 
-/** What a node's block answer says of its header, recomputed. */
+/** The header of a node's block, its hash recomputed. */
 export type AlgorandHeaderFacts = {
   header: Uint8Array;
   blockHash: string;
@@ -55,13 +56,13 @@ function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
   return block;
 }
 
-/** Where a transaction is in a block; of an inner transaction, which has no place of its own, the id of its root. */
+/** Where a transaction is in a block; for an inner transaction, which has no index of its own, the id of its root. */
 export type AlgorandPlace =
   | { kind: "transaction"; index: number; bytes: Uint8Array }
   | { kind: "inner"; rootId: string }
   | { kind: "missing" };
 
-/** A place in a round, and when the round's block was made, by the block's own word: seconds since 1970. */
+/** Where a transaction is in a round, and the time in the header of its block, in seconds since 1970. */
 export type PlaceInRound = { place: AlgorandPlace; time?: number };
 
 /**
@@ -93,7 +94,7 @@ export type AlgorandFinding =
   | Exclude<AlgorandPlace, { kind: "transaction" }>;
 
 /**
- * Looks for a transaction in a block, and proves that it is there, by the tree that the header has (format.md).
+ * Looks for a transaction in a block, and proves that it is there, by the tree that the header has (docs/format.md).
  *
  * @param answer `{block, cert}` in msgpack
  * @throws ProofError `malformed` when the payset is not the one that the header commits to
@@ -122,3 +123,7 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
   };
   return { kind: "transaction", bytes: place.bytes, inclusion };
 }
+
+/** The block work of Algorand. */
+export const ALGORAND_WORK = { readAlgorandHeader, findInRound, proveInPayset };
+export type AlgorandWork = BlockWork<typeof ALGORAND_WORK>;

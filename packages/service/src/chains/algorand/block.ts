@@ -3,9 +3,8 @@ import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
-import type { BlockWork } from "../block-work.ts";
 import { type ProvedTransaction, type SourceBlock, SourceError, type TransactionInBlock } from "../chain.ts";
-import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
+import type { AlgorandFinding, AlgorandHeaderFacts, AlgorandWork } from "./block-work.ts";
 import { lightHeaderOf } from "./light-header.ts";
 
 export type AlgorandBlockOptions = {
@@ -14,7 +13,7 @@ export type AlgorandBlockOptions = {
   caip2: string;
   /** CAIP-2 of every chain whose blocks are taken. */
   accepted: ReadonlySet<string>;
-  work: BlockWork;
+  work: AlgorandWork;
 };
 
 /** One node's block of a round, its header recomputed. */
@@ -23,8 +22,7 @@ type Seen = { kind: "block"; algod: Algod; answer: Uint8Array; facts: AlgorandHe
 type Unseen = { kind: "future" } | { kind: "unkept" };
 
 /**
- * Reads the block of a round. The header's hash is what the nodes agree on (k of n): nothing that they serve proves
- * consensus.
+ * Reads the block of a round. The nodes agree on the header's hash (k of n): nothing that they serve proves consensus.
  *
  * @throws SourceError block_not_found, source_wrong_chain; ProviderError
  */
@@ -48,7 +46,7 @@ export async function readAlgorandBlock(
     {
       about,
       same: (answer) => (answer.kind === "block" ? answer.facts.blockHash : answer.kind),
-      // Of what a node does not have, it says nothing against one that has it.
+      // A node that does not have the block contradicts none that has it.
       behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
       signal,
     },
@@ -82,7 +80,7 @@ export async function readAlgorandBlock(
     return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
   }
 
-  /** The headers are the same, and so is a payset that leads to it: the first node's that has one will do. */
+  /** The headers are the same, and so are the paysets that lead to them: takes the first one that does. */
   async function proveInAny(txnId: string): Promise<AlgorandFinding> {
     let fault: ProviderError | undefined;
     for (const { algod, answer } of seen) {
@@ -105,7 +103,7 @@ export async function readAlgorandBlock(
   }
 }
 
-/** Data that cannot be decoded is the node's failure. */
+/** @throws ProviderError where the node's data cannot be decoded */
 export async function asAnswerOf<T>(algod: Algod, decoded: Promise<T>): Promise<T> {
   try {
     return await decoded;

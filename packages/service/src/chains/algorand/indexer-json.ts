@@ -2,8 +2,8 @@ import { ProofError } from "@attestd/proof";
 import { decodeAddress, type MsgpackValue, RawString } from "@attestd/proof/algorand";
 import { fromBase64, fromUtf8, utf8 } from "@attestd/proof/encoding";
 
-// Members of an indexer's JSON as msgpack values. An absent member is the empty value of its kind, which structMap leaves
-// out. All throw ProofError `malformed` on a member of another kind.
+// Members of an indexer's JSON as msgpack values. An absent member is the empty value of its type, which structMap leaves
+// out. All throw ProofError `malformed` on a member of another type.
 
 /** A JSON object as an indexer writes it, with lossless integers. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ export function bytes(value: unknown): Uint8Array {
   return fromBase64(text(value));
 }
 
-/** Text of which the ledger asks no encoding. */
+/** Text for which the ledger prescribes no encoding. */
 export function anyText(base64: unknown, plain: unknown): MsgpackValue {
   const raw = base64 === undefined ? utf8(text(plain)) : bytes(base64);
   try {
@@ -50,7 +50,7 @@ export function anyText(base64: unknown, plain: unknown): MsgpackValue {
   }
 }
 
-/** Bytes of fixed length: all zeros is empty to Go. */
+/** Bytes of fixed length. @returns undefined for all zeros, which Go leaves out */
 export function digest(value: unknown): Uint8Array | undefined {
   const fixed = bytes(value);
   return fixed.some((byte) => byte !== 0) ? fixed : undefined;

@@ -6,11 +6,11 @@ const TX = utf8("TX");
 
 /**
  * The id of an inner transaction, which is no leaf of its block: SHA-512/256 of `"TX"`, the id of the transaction that
- * made it, its place among that one's inner transactions (8 bytes, big-endian) and its own canonical msgpack.
+ * made it, its index among the inner transactions of that one (8 bytes, big-endian) and its own canonical msgpack.
  * Source: go-algorand, `Transaction.InnerID`.
  */
-export function innerIdOf(parentId: string, place: number, transaction: MsgpackMap): string {
-  const preimage = concatBytes(TX, fromBase32(parentId), bigEndian(place), encodeMsgpack(transaction));
+export function innerIdOf(parentId: string, index: number, transaction: MsgpackMap): string {
+  const preimage = concatBytes(TX, fromBase32(parentId), bigEndian(index), encodeMsgpack(transaction));
   return toBase32(hash("sha512-256", preimage, "buffer"));
 }
 
@@ -21,8 +21,8 @@ export function innerIdOf(parentId: string, place: number, transaction: MsgpackM
  * @param id the id of `inBlock`
  */
 export function hasInner(innerId: string, inBlock: MsgpackMap, id: string): boolean {
-  return innerTransactions(inBlock).some((inner, place) => {
-    const ownId = innerIdOf(id, place, getMap(inner, "txn") ?? new Map());
+  return innerTransactions(inBlock).some((inner, index) => {
+    const ownId = innerIdOf(id, index, getMap(inner, "txn") ?? new Map());
     return ownId === innerId || hasInner(innerId, inner, ownId);
   });
 }
@@ -33,8 +33,8 @@ function innerTransactions(inBlock: MsgpackMap): MsgpackMap[] {
   return Array.isArray(entries) ? entries.filter((entry) => entry instanceof Map) : [];
 }
 
-function bigEndian(place: number): Uint8Array {
+function bigEndian(index: number): Uint8Array {
   const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(place));
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(index));
   return bytes;
 }

@@ -15,12 +15,12 @@ import { agree } from "../../providers/quorum.ts";
 const DIGEST_LENGTH = 32;
 
 /**
- * The way from a header to the commitment of the state proof that covers its round. The commitment is the nodes' word
- * (k of n); whoever verifies the bundle must know it from elsewhere.
+ * The proof that leads from a header to the commitment of the state proof that covers its round. The commitment is what
+ * the nodes agree on (k of n); a verifier of the bundle must know it from elsewhere.
  *
  * @param block.header msgpack of the header map
- * @returns undefined where no state proof covers the round yet, nodes cannot tell, or what they tell does not lead there:
- *   the proof of a transaction is whole without it
+ * @returns undefined where no state proof covers the round yet, or the nodes do not give a proof that leads there: the
+ *   proof of a transaction is whole without it
  */
 export async function lightHeaderOf(
   { algods, rules }: AlgorandNodes,
@@ -28,11 +28,11 @@ export async function lightHeaderOf(
   signal: AbortSignal,
 ): Promise<LightHeaderProof | undefined> {
   const ask = async (algod: Algod, ends: AbortSignal) => {
-    const told = await algod.stateProof(round, ends);
-    return told && { proof: lightHeaderProof(header, round, told) };
+    const stateProof = await algod.stateProof(round, ends);
+    return stateProof && { proof: lightHeaderProof(header, round, stateProof) };
   };
   try {
-    const [told] = await agree(
+    const [agreed] = await agree(
       algods,
       ask,
       {
@@ -43,21 +43,21 @@ export async function lightHeaderOf(
       },
       rules,
     );
-    return told?.proof;
+    return agreed?.proof;
   } catch (error) {
     if (error instanceof ProviderError) return undefined;
     throw error;
   }
 }
 
-/** @returns undefined where it does not lead from the header to the commitment, as before consensus v39 */
+/** @returns undefined where the siblings do not lead from the header to the commitment, as before consensus v39 */
 function lightHeaderProof(
   header: Uint8Array,
   round: number,
   { index, siblings: joined, commitment, firstRound, lastRound }: StateProofOfRound,
 ): LightHeaderProof | undefined {
-  const siblings = Array.from({ length: joined.length / DIGEST_LENGTH }, (_, place) => {
-    return joined.subarray(place * DIGEST_LENGTH, (place + 1) * DIGEST_LENGTH);
+  const siblings = Array.from({ length: joined.length / DIGEST_LENGTH }, (_, index) => {
+    return joined.subarray(index * DIGEST_LENGTH, (index + 1) * DIGEST_LENGTH);
   });
   const interval = lastRound - firstRound + 1;
   const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - firstRound;

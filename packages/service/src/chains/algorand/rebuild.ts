@@ -14,8 +14,7 @@ type Fields = Record<string, MsgpackValue | undefined>;
 /**
  * Rebuilds a transaction's canonical msgpack from an indexer's JSON, for rounds whose block no algod keeps.
  *
- * The JSON does not hold everything (resource access lists and some box references are lost), so that a rebuild is a
- * guess until its id proves it. Field names: go-algorand, `data/transactions`; JSON names: indexer `api/`.
+ * The JSON lacks resource access lists and some box references, so that a rebuild is a guess until its id proves it. Field names: go-algorand, `data/transactions`; JSON names: indexer `api/`.
  *
  * @returns the unsigned transaction's bytes, whose id is `txnId`; undefined when the JSON does not lead to that id
  */
@@ -141,13 +140,13 @@ function applicationCall(json: Json): Fields {
   };
 }
 
-/** A box names its application by place in the foreign applications, counted from 1; 0 is the called one. */
+/** A box names its application by its index in the foreign applications, from 1; 0 is the called one. */
 function boxReference(json: Json, called: number | bigint, applications: readonly (number | bigint)[]): MsgpackMap {
   const application = integer(json.app);
-  const place = applications.indexOf(application) + 1;
-  if (place === 0 && application !== 0 && application !== called)
+  const index = applications.indexOf(application) + 1;
+  if (index === 0 && application !== 0 && application !== called)
     throw new ProofError("malformed", "box of an unlisted application");
-  return structMap({ i: place, n: bytes(json.name) });
+  return structMap({ i: index, n: bytes(json.name) });
 }
 
 function stateSchema(value: unknown): MsgpackMap {

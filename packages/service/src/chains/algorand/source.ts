@@ -1,23 +1,26 @@
-import { algorandCaip2, decodeMsgpackMap, getBytes, isAlgorandTxId } from "@attestd/proof/algorand";
+import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import { ProviderError } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
-import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";
+import { blockWork, type RunWork } from "../block-work.ts";
 import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../chain.ts";
 import { asAnswerOf, readAlgorandBlock } from "./block.ts";
-import type { AlgorandPlace } from "./block-work.ts";
+import { ALGORAND_WORK, type AlgorandPlace, type AlgorandWork } from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
 
-/** What a node's block says about a transaction that is said to be in it. */
+/** What a node's block shows of a transaction that the look-up found in it. */
 type InBlock =
   | (AlgorandPlace & { time?: number })
   /** No node keeps the block, or (`error`) none could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
-/** Bytes of a block that is searched in less time than it takes to hand it to another thread. */
+/** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
 const SMALL_BLOCK = 32 * 1024;
-const HERE = blockWork(runBlockWork);
+/** On the calling thread. */
+const HERE = blockWork(ALGORAND_WORK);
+/** A block is final at once. */
+const FINALIZED = { level: "finalized", retryAfter: 0 } as const;
 
 export type AlgorandSourceOptions = {
   nodes: AlgorandNodes;
@@ -25,39 +28,32 @@ export type AlgorandSourceOptions = {
   caip2: string;
   /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
   accept?: readonly string[];
-  /** The round of a transaction, where the quorum's rounds were read already: nobody is asked for it then. */
-  seen?: (txnId: string) => number | undefined;
-  /** Where blocks are worked through; on this thread unless given. */
-  work?: BlockWork;
+  /** The round of a transaction, where it was read already: then no node is asked for it. */
+  seen?: ((txnId: string) => number | undefined) | undefined;
+  /** Runs the block work; on the calling thread unless given. */
+  run?: RunWork | undefined;
 };
 
 /**
- * Algorand as a source: located by algod and indexer, read from the block that holds it, or rebuilt from the indexer's
- * JSON where no algod keeps that block. The round is the nodes' word (k of n); the bytes are proved by their id.
+ * Algorand as a source. A transaction is located by algod and indexer, and read from its block, or rebuilt from the
+ * indexer's JSON where no algod keeps that block. The nodes agree on the round (k of n); the id proves the bytes.
  */
 export class AlgorandSource implements SourceChain {
   readonly name = "algorand";
+  readonly required = { transaction: FINALIZED, block: FINALIZED };
   readonly #nodes: AlgorandNodes;
   readonly #caip2: string;
   readonly #accepted: ReadonlySet<string>;
   readonly #seen: (txnId: string) => number | undefined;
-  readonly #work: BlockWork;
+  readonly #work: AlgorandWork;
 
   constructor(options: AlgorandSourceOptions) {
-    const { nodes, caip2, accept = [], seen = () => undefined, work = HERE } = options;
+    const { nodes, caip2, accept = [], seen = () => undefined, run } = options;
     this.#seen = seen;
-    this.#work = work;
+    this.#work = run ? blockWork(ALGORAND_WORK, run) : HERE;
     this.#nodes = nodes;
     this.#caip2 = caip2;
     this.#accepted = new Set([caip2, ...accept]);
-  }
-
-  isTransactionId(id: string): boolean {
-    return isAlgorandTxId(id);
-  }
-
-  normalizeTransactionId(id: string): string {
-    return id;
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
@@ -103,7 +99,7 @@ export class AlgorandSource implements SourceChain {
     }
   }
 
-  /** What the block says, by the word of the quorum. */
+  /** What the blocks of the agreeing nodes show. */
   async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
     const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
       const block = await algod.block(round, ends);
@@ -119,7 +115,7 @@ export class AlgorandSource implements SourceChain {
         {
           about: `the place of transaction ${txnId} in round ${round}`,
           same: ({ kind }) => kind,
-          // A node that does not keep the block contradicts no one who does.
+          // A node that does not keep the block contradicts none that does.
           behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
           signal,
         },

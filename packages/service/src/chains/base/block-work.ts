@@ -5,6 +5,7 @@ import { z } from "zod";
 import { wasmKeccak256 } from "../../crypto/crypto.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
+import type { BlockWork } from "../block-work.ts";
 import { serializeTransaction } from "./bytes.ts";
 
 /**
@@ -50,8 +51,8 @@ const Receipt = z.object({
 
 /**
  * Consensus bytes of receipts (EIP-2718, EIP-658): the type, unless legacy, and RLP of status, gas, bloom and logs. A
- * deposit's (0x7e) has its nonce and version too, since the fork which gave it a version (OP Stack, Canyon). A guess
- * until the receipts' root is reproduced: a type that is not known may have more.
+ * deposit's (0x7e) has its nonce and version too, since the fork that gave it a version (OP Stack, Canyon). A guess until
+ * the receipts' root is reproduced: an unknown type may have more.
  *
  * @param receipts as JSON, in block order
  * @throws ProofError `malformed` when one is no receipt
@@ -68,3 +69,7 @@ export function encodeReceipts(receipts: readonly unknown[]): Uint8Array[] {
     return type === undefined || type.length === 0 ? rlp : concatBytes(type, rlp);
   });
 }
+
+/** The block work of Base. */
+export const BASE_WORK = { serializeTransactions, proveItem, encodeReceipts };
+export type BaseWork = BlockWork<typeof BASE_WORK>;

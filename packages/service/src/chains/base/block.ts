@@ -4,8 +4,8 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
-import type { BlockWork } from "../block-work.ts";
 import { type ConfirmationLevel, type ProvedTransaction, type SourceBlock, SourceError } from "../chain.ts";
+import type { BaseWork } from "./block-work.ts";
 import { requireChain } from "./bytes.ts";
 import { lowestLevel, readLevels } from "./levels.ts";
 import { proveReceipt } from "./receipts.ts";
@@ -13,21 +13,20 @@ import { readTransactions } from "./transactions.ts";
 
 export type BaseReading = {
   nodes: EthereumNodes;
-  /** CAIP-2 of the configured chain, to which every header belongs: it names none. */
+  /** CAIP-2 of the configured chain: no header names one. */
   caip2: string;
   /** CAIP-2 of every chain whose transactions are taken. */
   accepted: ReadonlySet<string>;
-  work: BlockWork;
+  work: BaseWork;
 };
 
 /** A block as one node has it, its header's bytes bound to its hash. */
 type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
-/** A node's statement that its chain does not reach that far yet. */
+/** The latest block of a node whose chain does not reach that far yet. */
 type Unseen = { upTo: number };
 
 /**
- * Reads the block of a number. Its hash is what the nodes agree on (k of n), and its level the lowest that those who
- * agree see.
+ * Reads the block of a number. The nodes agree on its hash (k of n); its level is the lowest that the agreeing nodes see.
  *
  * @throws SourceError block_not_found; ProviderError
  */
@@ -75,7 +74,7 @@ export async function readBaseBlock(
     return { bytes, inclusion };
   }
 
-  /** The headers are the same, and so is a list that leads to it: the first node's that has one will do. */
+  /** The headers are the same, and so are the transactions that lead to them: takes the first ones that do. */
   async function proveByAny(txnId: string, holding: readonly Seen[], ends: AbortSignal) {
     let fault: Error | undefined;
     for (const { rpc, transactions } of holding) {
@@ -90,10 +89,10 @@ export async function readBaseBlock(
       const answers = [{ provider: rpc.name, answer: "transactions that do not lead to the header's root" }];
       fault = reportConflict({ about: `block ${number} ${hash}`, answers }, nodes.rules);
     }
-    throw fault ?? unavailable(`no node told what is in block ${number}`);
+    throw fault ?? unavailable(`no node gave the transactions of block ${number}`);
   }
 
-  /** Building takes time, in which a block that is not final may have been replaced. */
+  /** While the proof was built, a block that is not final may have been replaced. @throws ProviderError */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
     const about = `the hash of block ${number}`;
     const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
@@ -129,7 +128,7 @@ function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown
   throw unavailable(`${rpc.name} gave another block than ${number}`);
 }
 
-/** A transaction of which no node gives the bytes: also one that a node has made up. */
+/** @returns the error for a transaction of which no node gives the bytes, perhaps because a node made it up */
 function unreadable(error: unknown): SourceError {
   if (error instanceof SourceError && error.code === "source_unreadable") return error;
   throw error;

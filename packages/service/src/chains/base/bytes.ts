@@ -10,16 +10,15 @@ type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["for
 type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
 type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[1];
 
-/** Where a transaction's bytes are asked for. */
+/** Where a transaction is. */
 export type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
-/** One way to a transaction's bytes; undefined when it does not lead there. */
+/** One way to a transaction's bytes; it gives undefined when it does not lead there. */
 type Rung = { name: string; climb(rpc: EthereumRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
 
 /**
  * Fetches a transaction's EIP-2718 bytes by every way there is, node after node. Several clients have shipped wrong raw
- * bytes, so that bytes are accepted from anyone if they hash to the id, and from no one if they do not; wrong ones are
- * reported.
+ * bytes: bytes are accepted from any node if they hash to the id, and from none if they do not; wrong ones are reported.
  *
  * @throws SourceError source_unreadable when every node answered and none gave the bytes; ProviderError when a node that
  * may have them could not be asked

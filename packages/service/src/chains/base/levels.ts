@@ -6,7 +6,7 @@ const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
 /**
  * Reads a node's heads.
  *
- * @returns the level of a block of that number, if it is canonical when it is read after this
+ * @returns the level of a block by its number, provided that it is read afterwards and canonical then
  */
 export async function readLevels(
   rpc: EthereumRpc,

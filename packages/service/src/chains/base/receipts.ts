@@ -5,21 +5,21 @@ import { z } from "zod";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { ProviderError } from "../../providers/provider.ts";
-import type { BlockWork } from "../block-work.ts";
+import type { BaseWork } from "./block-work.ts";
 
 const RawReceipts = z.array(hexBytes.min("0x00".length));
 
-/** A way to the consensus bytes of a block's receipts; undefined where the node does not lead there. */
+/** A way to the consensus bytes of a block's receipts; undefined where the node does not give them. */
 type Way = (rpc: EthereumRpc, number: string, signal: AbortSignal) => Promise<Uint8Array[] | undefined>;
 
 /**
- * The proof of a transaction's receipt, by whatever way to the receipts' bytes reproduces the header's root.
+ * The proof of a transaction's receipt, from the first receipts that reproduce the header's root.
  *
- * @returns undefined where none does: clients differ in what they tell of new types, and the proof of the transaction is
+ * @returns undefined where none do: clients differ in what they return for new types, and the proof of the transaction is
  *   whole without it
  */
 export async function proveReceipt(
-  { nodes, work }: { nodes: EthereumNodes; work: BlockWork },
+  { nodes, work }: { nodes: EthereumNodes; work: BaseWork },
   block: { number: number; index: number; receiptsRoot: Uint8Array; transaction: Uint8Array },
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {
@@ -42,7 +42,7 @@ export async function proveReceipt(
   return undefined;
 }
 
-/** Whether a verifier can read the receipt: one of a shape that is newer than this code is left out. */
+/** Whether a verifier can read the receipt: one of a newer form is left out. */
 function isReadable(receipt: Uint8Array, transaction: Uint8Array): boolean {
   try {
     readReceiptStatus(receipt, transaction);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { matchTransactionId } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction } from "@attestd/proof/base";
 import { type Hex, keccak256, parseGwei, parseTransaction, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -144,10 +145,10 @@ describe("BaseSource", () => {
   it("takes ids in either case and writes them in lower case", async () => {
     const { source } = await sourceOf(new FakeBase().include(7, transaction));
     const shouting = `0x${hash.slice(2).toUpperCase()}`;
-    expect(source.isTransactionId(shouting)).toBe(true);
+    expect(matchTransactionId(shouting)).toMatchObject({ chain: { name: "base" }, id: hash });
     expect((await source.transaction(shouting, never)).txnId).toBe(hash);
     for (const id of [hash.slice(2), `${hash}00`, `0x${"g".repeat(64)}`, ""])
-      expect(source.isTransactionId(id)).toBe(false);
+      expect(matchTransactionId(id)).toBeUndefined();
   });
 
   it("knows of none when the nodes lack it", async () => {

@@ -1,8 +1,8 @@
-import { evmCaip2, isBaseTxHash } from "@attestd/proof/base";
+import { evmCaip2 } from "@attestd/proof/base";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
-import { type BlockWork, blockWork, runBlockWork } from "../block-work.ts";
+import { blockWork, type RunWork } from "../block-work.ts";
 import {
   type ConfirmationLevel,
   type SourceBlock,
@@ -11,50 +11,52 @@ import {
   type SourceTransaction,
 } from "../chain.ts";
 import { type BaseReading, readBaseBlock } from "./block.ts";
+import { BASE_WORK } from "./block-work.ts";
 import { fetchBytes, requireChain } from "./bytes.ts";
 import { lowestLevel, readLevels } from "./levels.ts";
 
 export type BaseSourceOptions = {
   nodes: EthereumNodes;
-  /** The configured chain's (8453), to which every transaction belongs, also one that names no chain. */
+  /** Of the configured chain (8453), to which a transaction that names no chain belongs too. */
   chainId: number;
   /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
-  /** Where blocks are worked through; on this thread unless given. */
-  work?: BlockWork;
+  /** The levels that transactions, and blocks, must have reached. */
+  levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel };
+  /** Runs the block work; on the calling thread unless given. */
+  run?: RunWork;
 };
 
 /** A transaction in a block of the canonical chain. */
 type Sighting = { receipt: Receipt; level: ConfirmationLevel };
-/** A node's statement that it knows of none: up to which block, and that block's time in Unix s. */
+/** The latest block of a node that has no such transaction, and that block's time in Unix s. */
 type Absence = { upTo: number; timestamp: number };
 
-/** A node whose head is that much older than another's is not caught up. */
+const DEFAULT_LEVELS = { confirmation: "safe", blockConfirmation: "finalized" } as const;
+/** Seconds in which a block may reach a level. */
+const WAIT_SECONDS: Record<ConfirmationLevel, number> = { included: 2, safe: 60, finalized: 300 };
+const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECONDS[level] });
+
+/** A node whose latest block is older than another's by more than this is not caught up. */
 const MAX_LAG_SECONDS = 60;
 
 /**
  * Base as a source: a receipt, whose block must be the canonical one of its number, and bytes that hash to the id. The
- * block's hash and the heads are the nodes' word (k of n). A transaction that reverted is confirmed like any other.
+ * nodes agree on the block's hash and the heads (k of n). A transaction that reverted is confirmed like any other.
  */
 export class BaseSource implements SourceChain {
   readonly name = "base";
+  readonly required: SourceChain["required"];
   readonly #options: BaseReading;
 
-  constructor({ nodes, chainId, accept = [], work = blockWork(runBlockWork) }: BaseSourceOptions) {
+  constructor({ nodes, chainId, accept = [], levels = DEFAULT_LEVELS, run }: BaseSourceOptions) {
     const caip2 = evmCaip2(chainId);
-    this.#options = { nodes, caip2, accepted: new Set([caip2, ...accept]), work };
-  }
-
-  isTransactionId(id: string): boolean {
-    return isBaseTxHash(this.normalizeTransactionId(id));
-  }
-
-  normalizeTransactionId(id: string): string {
-    return id.toLowerCase();
+    this.required = { transaction: required(levels.confirmation), block: required(levels.blockConfirmation) };
+    this.#options = { nodes, caip2, accepted: new Set([caip2, ...accept]), work: blockWork(BASE_WORK, run) };
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
-    const hash = this.normalizeTransactionId(txnId);
+    const hash = txnId.toLowerCase();
     const { nodes, caip2, accepted } = this.#options;
     const sighting = await locate(nodes, hash, signal);
     if (sighting === undefined) throw new SourceError("source_not_found", `no Base transaction has the hash ${hash}`);
@@ -69,7 +71,7 @@ export class BaseSource implements SourceChain {
   }
 }
 
-/** Where the quorum sees the transaction, at the lowest of the levels that the agreeing nodes see. */
+/** The receipt on which the nodes agree, and the lowest of the levels that they see. */
 async function locate(
   { rpcs, rules }: EthereumNodes,
   hash: string,

@@ -1,17 +1,17 @@
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { ProviderError, unavailable } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
-import type { BlockWork } from "../block-work.ts";
+import type { BaseWork } from "./block-work.ts";
 import { fetchBytes } from "./bytes.ts";
 
-/** Transactions whose bytes are asked for at once. */
+/** Transactions whose bytes are fetched at once. */
 const AT_ONCE = 8;
 
-type Reading = { nodes: EthereumNodes; work: BlockWork };
+type Reading = { nodes: EthereumNodes; work: BaseWork };
 
 /**
- * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and one by one (base-bytes.ts)
- * those which it does not lead to. All are bound to their hashes; that the hashes are the block's is for its root.
+ * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and those that it does not lead
+ * to one by one (bytes.ts). All hash to their ids; the block's root shows whether the ids are the block's.
  *
  * @param block.transactions hashes in block order
  * @returns EIP-2718 bytes in block order
@@ -34,7 +34,7 @@ export async function readTransactions(
   return items as Uint8Array[];
 }
 
-/** @returns nothing where no node gives the block whole */
+/** @returns an empty list where no node gives the whole block */
 async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
   const about = `the transactions of block ${hash}`;
   const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {

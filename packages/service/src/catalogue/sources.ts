@@ -1,0 +1,49 @@
+import { SOURCE_CHAINS } from "../chains/registry.ts";
+
+/* Names, patterns and texts that schemas and documents draw from the source chains. */
+
+const FORMATS = SOURCE_CHAINS.map(({ format }) => format);
+const LABELS = FORMATS.map(({ label }) => label);
+
+/** The names of the chains in requests and bundles. */
+export const NAMES = FORMATS.map(({ name }) => name);
+
+/** For people: `Algorand and Base`. */
+export const EVERY_CHAIN = listed("conjunction", LABELS);
+/** For people: `Algorand or Base`. */
+export const ANY_CHAIN = listed("disjunction", LABELS);
+/** For people: `must be "algorand" or "base"`. */
+export const EXPECTED_NAME = `must be ${listed(
+  "disjunction",
+  NAMES.map((name) => JSON.stringify(name)),
+)}`;
+
+/** `Algorand: 52 base32 characters. Base: 0x and 64 hex.`, or another text about each chain. */
+export function ofEachChain(text: (format: (typeof FORMATS)[number]) => string): string {
+  return FORMATS.map((format) => `${format.label}: ${text(format)}.`).join(" ");
+}
+
+/** The spellings of the transaction ids, or block hashes, in bundles. */
+export function bundlePattern(form: "transactionId" | "blockHash"): RegExp {
+  return anyOf(FORMATS.map((format) => format[form].pattern));
+}
+
+/** The spellings of transaction ids that a request may use. */
+export const REQUEST_ID = anyOf(
+  FORMATS.map(({ transactionId: { pattern, requestPattern = pattern } }) => requestPattern),
+);
+
+/** Completes the name of a member that holds no transaction id. */
+export const EXPECTED_ID = `is not a transaction id: ${listed(
+  "disjunction",
+  FORMATS.map(({ transactionId, label }) => `${transactionId.description} (${label})`),
+)}`;
+
+/** @param patterns anchored, without flags */
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp([...new Set(patterns.map(({ source }) => source))].join("|"));
+}
+
+function listed(type: "conjunction" | "disjunction", items: readonly string[]): string {
+  return new Intl.ListFormat("en", { type }).format(items);
+}

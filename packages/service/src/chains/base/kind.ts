@@ -1,0 +1,82 @@
+import { baseFormat } from "@attestd/proof/base";
+import { z } from "zod";
+import { BASE_CHAIN_ID, type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import type { SourceChainKind } from "../kind.ts";
+import { BASE_WORK } from "./block-work.ts";
+import { BaseSource } from "./source.ts";
+
+const Bytes = z.base64().min(4);
+const EXAMPLE = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060";
+
+/** Base. */
+export const baseChain: SourceChainKind<EthereumNodes> = {
+  format: baseFormat,
+  work: BASE_WORK,
+  examples: {
+    attest: { txid: EXAMPLE },
+    block: { height: "46000000" },
+    inclusion: { txId: EXAMPLE, height: 46000000 },
+  },
+
+  connect({ sources: { base } }, rules) {
+    return base && { rpcs: base.rpc.map((rpc) => new EthereumRpc(rpc, BASE_CHAIN_ID)), rules };
+  },
+
+  open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
+    return new BaseSource({
+      nodes,
+      chainId: BASE_CHAIN_ID,
+      accept,
+      ...(base && { levels: base }),
+      ...(run && { run }),
+    });
+  },
+
+  inclusion: z
+    .strictObject({
+      kind: z.literal("mpt"),
+      index: z.int().min(0).describe("Place in the block, from 0."),
+      nodes: z.array(Bytes).describe("Trie nodes from root to leaf."),
+      receipt: z
+        .strictObject({ bytesBase64: Bytes, nodes: z.array(Bytes) })
+        .optional()
+        .describe("The transaction's receipt and its own proof."),
+    })
+    .describe("The way from a Base transaction to its block's header."),
+
+  blocks: {
+    height: "block number",
+    header: "RLP of the header's fields",
+    blockHash: "0x and hex of Keccak-256(header)",
+    inclusion: {
+      kind: "mpt",
+      trees: [
+        {
+          root: "transactionsRoot",
+          of: "transactions",
+          form: "Keccak-256 Merkle-Patricia trie under rlp(index)",
+          when: "always",
+        },
+        {
+          root: "receiptsRoot",
+          of: "receipts",
+          form: "Keccak-256 Merkle-Patricia trie under rlp(index)",
+          when: "see optional.receipt",
+        },
+      ],
+      optional: {
+        receipt:
+          "The transaction's receipt and its own proof, where the nodes give receipts that reproduce the header's receiptsRoot and the bundle stays within its limit.",
+      },
+      transactionTypes: {
+        known: ["0x0", "0x1", "0x2", "0x4", "0x7e"],
+        others: "Any, such as 0x79, of which a node gives the raw bytes.",
+      },
+      notProvable: ["Calls inside a transaction, and the messages of a batch: they are no items of the trie."],
+    },
+    doesNotProve: [
+      "That the transaction succeeded: one that reverted is in its block like any other. The receipt, where there is one, says.",
+      "Anything on Ethereum: how deep the block's batch lies there is what the nodes say (safe, finalized).",
+    ],
+  },
+};

@@ -1,0 +1,52 @@
+import { CHAINS } from "@attestd/proof";
+import { z } from "zod";
+import { endpoints, type UpstreamNode } from "./formats.ts";
+
+/** How a source chain is read. */
+export type SourceSettings = {
+  rpc: UpstreamNode[];
+  /** The levels that transactions, and blocks and proofs in them, must have reached. */
+  confirmation: Level;
+  blockConfirmation: Level;
+};
+
+type Level = (typeof CHAINS)[number]["levels"][number];
+
+/** The chains with settings of their own: Algorand's nodes are the ledger's. */
+const SOURCES = CHAINS.filter(({ name }) => name !== "algorand").map((chain) => {
+  const prefix = chain.name.toUpperCase();
+  const rpc = `${prefix}_RPC_URL`;
+  const confirmation = `${prefix}_CONFIRMATION`;
+  const blockConfirmation = `${prefix}_BLOCK_CONFIRMATION`;
+  const level = z.enum(chain.levels, `must be one of ${chain.levels.join(", ")}`);
+  const shape = {
+    [rpc]: endpoints.optional(),
+    [confirmation]: level.default(chain.levels.includes("safe") ? "safe" : "finalized"),
+    [blockConfirmation]: level.default("finalized"),
+  };
+  const read = (values: Readonly<Record<string, unknown>>): SourceSettings | undefined => {
+    const urls = values[rpc] as string[] | undefined;
+    return (
+      urls && {
+        rpc: urls.map((url) => ({ url })),
+        confirmation: values[confirmation] as Level,
+        blockConfirmation: values[blockConfirmation] as Level,
+      }
+    );
+  };
+  return { name: chain.name, prefix, shape, read };
+});
+
+/** What a setting of a source chain begins with, but for its underscore. */
+export const SOURCE_PREFIXES: readonly string[] = SOURCES.map(({ prefix }) => prefix);
+
+/** The settings of every source chain. */
+export const SourceVariables = z.object(
+  Object.assign({}, ...SOURCES.map(({ shape }) => shape)) as Record<string, z.ZodType>,
+);
+
+/** The chains that are configured, by name. @param values as `SourceVariables` gives them */
+export function readSources(values: Readonly<Record<string, unknown>>): Record<string, SourceSettings> {
+  const read = SOURCES.map(({ name, read }) => [name, read(values)] as const);
+  return Object.fromEntries(read.flatMap(([name, settings]) => (settings ? [[name, settings]] : [])));
+}

@@ -1,0 +1,152 @@
+import { type Inclusion, ProofError } from "@attestd/proof";
+import { equalBytes, fromHex, toBase64 } from "@attestd/proof/encoding";
+import { z } from "zod";
+import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
+import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../../../src/chains/chain.ts";
+import type { SourceChainKind } from "../../../src/chains/kind.ts";
+import { HttpProvider } from "../../../src/providers/http.ts";
+import { unavailable } from "../../../src/providers/provider.ts";
+import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
+import { decodeHeader, depthOf, leafHash, nodeHash, type OrchardInclusion, orchardFormat } from "./format.ts";
+
+/* Orchard's folder in the service's `chains/`. */
+
+const hex = z.string().transform((text) => fromHex(text));
+const Head = z.object({ head: z.int(), final: z.int() });
+const Block = z.object({ header: hex, transactions: z.array(hex) });
+const Place = z.object({ height: z.int(), index: z.int() });
+
+type Nodes = { nodes: readonly HttpProvider[]; rules: QuorumRules };
+
+const WORK = {
+  /** @returns the siblings of a leaf, from the leaf to the root. @throws ProofError when they do not lead to the header */
+  findPath(header: Uint8Array, transactions: readonly Uint8Array[], index: number): Uint8Array[] {
+    const siblings: Uint8Array[] = [];
+    let row = transactions.map(leafHash);
+    for (let depth = 0, at = index; depth < depthOf(transactions.length); depth++, at >>= 1) {
+      const level = row;
+      const leaf = (place: number) => level[place] ?? new Uint8Array(32);
+      siblings.push(leaf(at ^ 1));
+      row = Array.from({ length: Math.ceil(level.length / 2) }, (_, pair) =>
+        nodeHash(leaf(2 * pair), leaf(2 * pair + 1)),
+      );
+    }
+    if (!equalBytes(row[0] ?? header, decodeHeader(header).root))
+      throw new ProofError("malformed", "transactions of another block");
+    return siblings;
+  },
+};
+
+class OrchardSource implements SourceChain {
+  readonly name = "orchard";
+  readonly required;
+  readonly #nodes: Nodes;
+  readonly #work: BlockWork<typeof WORK>;
+
+  constructor(nodes: Nodes, required: SourceChain["required"], work: BlockWork<typeof WORK>) {
+    this.#nodes = nodes;
+    this.required = required;
+    this.#work = work;
+  }
+
+  async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
+    const place = await this.#ask(`/transactions/${txnId}`, Place, signal);
+    if (!place) throw new SourceError("source_not_found", `no transaction of Orchard has the id ${txnId}`);
+    const { height, index } = place;
+    const [{ level, caip2 }, { transactions }] = await Promise.all([
+      this.block(height, signal),
+      this.#blockAt(height, signal),
+    ]);
+    const bytes = transactions[index];
+    if (!bytes || this.#idOf(bytes) !== txnId) throw unavailable(`block ${height} does not hold ${txnId} at ${index}`);
+    return { chain: "orchard", caip2, txnId, bytes, level, height };
+  }
+
+  async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
+    const { final } = (await this.#ask("/head", Head, signal)) ?? { final: -1 };
+    const { header, transactions } = await this.#blockAt(height, signal);
+    const { blockHash, caip2, height: own } = orchardFormat.header(header, "", undefined as never);
+    if (own !== height) throw unavailable(`a header of block ${own} instead of ${height}`);
+    return {
+      chain: "orchard",
+      caip2,
+      height,
+      blockHash,
+      header,
+      level: height <= final ? "finalized" : "included",
+      find: async (txnId) => {
+        const index = transactions.findIndex((bytes) => this.#idOf(bytes) === txnId);
+        const bytes = transactions[index];
+        return (
+          bytes && {
+            prove: async () => {
+              const siblings = await this.#work.findPath(header, transactions, index);
+              const inclusion: OrchardInclusion = { kind: "orchard-path", index, siblings: siblings.map(toBase64) };
+              // The union has it where the line stands in the source.
+              return { bytes, inclusion: inclusion as unknown as Inclusion };
+            },
+          }
+        );
+      },
+    };
+  }
+
+  #idOf(bytes: Uint8Array): string {
+    return orchardFormat.transaction(bytes, "", undefined as never).txnId;
+  }
+
+  async #blockAt(height: number, signal: AbortSignal) {
+    const block = await this.#ask(`/blocks/${height}`, Block, signal);
+    if (!block) throw new SourceError("block_not_found", `Orchard has no block ${height} yet`);
+    return block;
+  }
+
+  /** @returns undefined where the nodes agree that there is none */
+  async #ask<S extends z.ZodType>(path: string, schema: S, signal: AbortSignal): Promise<z.infer<S> | undefined> {
+    const ask = async (node: HttpProvider, ends: AbortSignal) => {
+      const answer = await node.request({ path }, ends);
+      return answer.status === 404 ? undefined : node.read(answer, schema);
+    };
+    const same = (answer: unknown) => JSON.stringify(answer) ?? "none";
+    const [answer] = await agree(this.#nodes.nodes, ask, { about: path, same, signal }, this.#nodes.rules);
+    return answer;
+  }
+}
+
+export const orchardChain: SourceChainKind<Nodes> = {
+  format: orchardFormat,
+  work: WORK,
+  examples: { attest: { txid: `apple${"0".repeat(40)}` }, block: { height: 7 } },
+
+  connect({ sources: { orchard } }, rules) {
+    return orchard && { nodes: orchard.rpc.map(({ url }) => new HttpProvider({ url })), rules };
+  },
+
+  open(nodes, { sources: { orchard } }, { run }) {
+    const required = {
+      transaction: { level: orchard?.confirmation ?? "finalized", retryAfter: 7 },
+      block: { level: orchard?.blockConfirmation ?? "finalized", retryAfter: 7 },
+    };
+    return new OrchardSource(nodes, required, blockWork(WORK, run));
+  },
+
+  inclusion: z.strictObject({
+    kind: z.literal("orchard-path"),
+    index: z.int().min(0),
+    siblings: z.array(z.base64().length(44)),
+  }),
+
+  blocks: {
+    height: "season",
+    header: "80 bytes that begin with ROOT",
+    blockHash: "tree and hex of SHA-256 of SHA-256, reversed",
+    inclusion: {
+      kind: "orchard-path",
+      trees: [{ root: "root", of: "transactions", form: "SHA3-256 Merkle tree", when: "always" }],
+      optional: {},
+      transactionTypes: { known: ["FRUIT"], others: "None." },
+      notProvable: [],
+    },
+    doesNotProve: ["That there is such a chain."],
+  },
+};
