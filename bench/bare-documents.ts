@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 
 /** The yardstick of a document: node:http that sends the same bytes under the same headers, and the same 304 for their ETag. */
 const url = process.argv[2] as string;
-const original = await fetch(url);
+const uncompressed = { "accept-encoding": "identity" };
+const original = await fetch(url, { headers: uncompressed });
 const body = Buffer.from(await original.arrayBuffer());
 const etag = original.headers.get("etag") ?? "";
-const unchanged = await fetch(url, { headers: { "if-none-match": etag } });
+const unchanged = await fetch(url, { headers: { ...uncompressed, "if-none-match": etag } });
 
 const headers = headersOf(original);
 const unchangedHeaders = headersOf(unchanged);
