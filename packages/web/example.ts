@@ -1,6 +1,6 @@
-import { USDC } from "@attestd/client/rails";
 import { encodeQuantity, encodeRlp } from "@attestd/proof/base";
 import { fromHex, utf8 } from "@attestd/proof/encoding";
+import { RAILS } from "@attestd/proof/rails";
 import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
 /** A ledger that does not exist: what is signed here is marked as not real wherever it is shown. */
@@ -30,7 +30,7 @@ export function usdcTransfer(): Uint8Array {
     2,
     ...encodeRlp([
       ...quantities,
-      fromHex(USDC.base.slice(2).toLowerCase()),
+      fromHex(RAILS.base.usdc.slice(2).toLowerCase()),
       new Uint8Array(),
       data,
       [],

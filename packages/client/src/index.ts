@@ -1,4 +1,5 @@
 export type { Trust } from "@attestd/proof";
+export { type Rail, railOf } from "@attestd/proof/rails";
 export {
   type Attestation,
   type AttestBlockOptions,
@@ -13,7 +14,6 @@ export type { Clock } from "./clock.ts";
 export { AttestError, type AttestErrorCode, type Problem } from "./errors.ts";
 export { chooseOffer } from "./offers.ts";
 export type { Progress } from "./pay.ts";
-export { type Rail, railOf } from "./rails.ts";
 export type { SignedReceipt } from "./receipt.ts";
 export { type Answer, type ChainName, type PaidRequest, postRequest } from "./request.ts";
 export { formatUsdc, parseUsdc } from "./usdc.ts";

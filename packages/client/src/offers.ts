@@ -1,6 +1,6 @@
+import { isUsdc, railOf } from "@attestd/proof/rails";
 import type { PaymentRequirements } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
-import { isUsdc, railOf } from "./rails.ts";
 import { formatUsdc } from "./usdc.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -45,7 +45,7 @@ function objection(offer: PaymentRequirements, wallet: Wallet): string | undefin
   const rail = railOf(offer.network);
   if (!rail) return "an unknown network";
   if (offer.scheme !== "exact") return `the scheme ${offer.scheme} is not supported`;
-  if (!isUsdc(rail.rail, offer.asset)) return `${offer.asset} is not USDC`;
+  if (!isUsdc(rail, offer.asset)) return `${offer.asset} is not USDC`;
   if (!/^[1-9]\d{0,18}$/.test(offer.amount)) return "the amount is not a positive whole number";
   if (!TRANSFER_METHODS.has(offer.extra.assetTransferMethod as string | undefined)) return "not a plain transfer";
   if (!(offer.maxTimeoutSeconds > 0 && offer.maxTimeoutSeconds <= MAX_LIFETIME_SECONDS)) {

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { type Rail, railOf } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { oneAMillisecond } from "./one-a-millisecond.ts";
-import { type Rail, railOf } from "./rails.ts";
 
 /** Signs payments. It never sends them. */
 export interface Wallet {
@@ -44,11 +44,11 @@ export type WalletNodes = {
 export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   return {
     payer(network) {
-      const rail = railOf(network)?.rail;
+      const rail = railOf(network)?.name;
       return rail && keys[rail]?.address;
     },
     async sign(required, offer) {
-      const rail = railOf(offer.network)?.rail;
+      const rail = railOf(offer.network)?.name;
       if (!rail) throw new Error(`The network ${offer.network} is not known.`);
       const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), SCHEMES[rail](keys, nodes)]);
       const client = new x402Client()
@@ -98,7 +98,7 @@ const SCHEMES = {
     matching(signer.address, key.address);
     return new ExactSvmScheme(signer, solanaRpcUrl ? { rpcUrl: solanaRpcUrl } : undefined);
   },
-} satisfies Record<Rail, unknown>;
+} satisfies Record<Rail["name"], unknown>;
 
 function present<K>(key: K | undefined, label: string): K {
   if (!key) throw new Error(`The wallet has no key for ${label}.`);

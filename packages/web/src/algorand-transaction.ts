@@ -1,4 +1,3 @@
-import { isUsdc } from "@attestd/client/rails";
 import { ALGORAND_MAINNET } from "@attestd/proof";
 import {
   algorandCaip2,
@@ -12,6 +11,7 @@ import {
   RawString,
 } from "@attestd/proof/algorand";
 import { fromUtf8, toBase64, toHex } from "@attestd/proof/encoding";
+import { isUsdc, RAILS } from "@attestd/proof/rails";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 
@@ -78,7 +78,7 @@ export function describeAlgorandTransaction(bytes: Uint8Array): Description {
 function assetTransfer(transaction: MsgpackMap): Omit<Description, "fields"> {
   const asset = getInteger(transaction, "xaid");
   const units = getInteger(transaction, "aamt");
-  if (isUsdc("algorand", String(asset)) && isMainNet(transaction))
+  if (isUsdc(RAILS.algorand, String(asset)) && isMainNet(transaction))
     return { action: "USDC transfer", amount: `${formatUsdcAmount(units)} USDC` };
   // The number of decimals of another asset is on the ledger, not in the transaction.
   return { action: "Asset transfer", amount: `${units} units of asset ${asset}` };

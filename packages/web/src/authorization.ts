@@ -1,3 +1,4 @@
+import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 
 /** A `TransferWithAuthorization` of EIP-3009, in the spelling of x402's scheme `exact`: integers as decimal strings. */
@@ -16,9 +17,6 @@ export type Authorization = {
 
 /** A payer's clock may be this fast before the authorization is not valid yet. */
 const CLOCK_SKEW_SECONDS = 600;
-
-/** Chain id of Base (EIP-155). */
-export const BASE_CHAIN_ID = 8453;
 
 /**
  * The authorization that pays an offer: exactly its amount, to its payee, valid for its `maxTimeoutSeconds`.

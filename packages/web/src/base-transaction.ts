@@ -1,6 +1,6 @@
-import { isUsdc } from "@attestd/client/rails";
 import { type BaseTransaction, decodeBaseTransaction, type RlpItem } from "@attestd/proof/base";
 import { toHex } from "@attestd/proof/encoding";
+import { isUsdc, RAILS } from "@attestd/proof/rails";
 import { formatUnits, formatUsdcAmount } from "./amount.ts";
 import type { Description, Field } from "./fields.ts";
 
@@ -63,7 +63,7 @@ function act({ type, fields }: BaseTransaction): Omit<Description, "fields"> & {
     const word = (index: number) => data.slice(8 + index * 64, 8 + (index + 1) * 64);
     const address = (index: number) => `0x${word(index).slice(24)}`;
     const units = BigInt(`0x${word(transfer.units)}`);
-    const movesUsdc = isUsdc("base", to);
+    const movesUsdc = isUsdc(RAILS.base, to);
     return {
       action: movesUsdc ? "USDC transfer" : "Token transfer",
       amount: movesUsdc ? `${formatUsdcAmount(units)} USDC` : `${units} units of ${to}`,

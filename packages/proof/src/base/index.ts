@@ -1,6 +1,6 @@
 export { type BaseInclusion, baseFormat } from "./format.ts";
 export { type BaseHeader, type BaseHeaderField, baseHeaderHash, decodeBaseHeader, encodeBaseHeader } from "./header.ts";
-export { BASE_MAINNET, evmCaip2 } from "./network.ts";
+export { BASE_CHAIN_ID, BASE_MAINNET, evmCaip2 } from "./network.ts";
 export { readReceiptStatus } from "./receipt.ts";
 export { decodeQuantity, decodeRlp, decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 export {

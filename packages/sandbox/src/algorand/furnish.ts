@@ -1,3 +1,4 @@
+import { RAILS } from "@attestd/proof/rails";
 import {
   makeAssetCreateTxnWithSuggestedParamsFromObject,
   makeAssetTransferTxnWithSuggestedParamsFromObject,
@@ -10,8 +11,8 @@ import { MAX_TXN_LIFE, MAX_UINT64, MIN_TXN_FEE } from "./consensus.ts";
 import type { Ledger } from "./ledger.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
 
-/** USDC's asset id on MainNet. Stock x402 clients know no other. */
-export const USDC_ID = 31566704;
+/** The asset id that stock x402 clients know. */
+export const USDC_ID = Number(RAILS.algorand.usdc);
 
 /** Base units, six decimals: 1,000 USDC. */
 const PAYER_USDC = 1_000_000_000n;
@@ -20,7 +21,7 @@ const SAMPLE_NOTE = "attestd sandbox: a first payment, to be attested";
 
 /**
  * Creates USDC and a sample payment on a new ledger, in two rounds of ordinary signed transactions. The counter of the
- * genesis must be such that the first transaction creates asset 31566704.
+ * genesis must be such that the first transaction creates `USDC_ID`.
  * @returns the payment's id and round
  */
 export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>): { txid: string; round: number } {

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
-import { BASE_CHAIN_ID } from "./chain.ts";
+import { BASE_CHAIN_ID } from "@attestd/proof/base";
 
 export interface AnvilOptions {
   /** Time between blocks, in milliseconds. */

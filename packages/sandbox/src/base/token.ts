@@ -1,10 +1,11 @@
+import { RAILS } from "@attestd/proof/rails";
 import { encodeDeployData, type Hex, parseAbi } from "viem";
 import multicall from "../../token/Multicall3.compiled.json" with { type: "json" };
 import usdc from "../../token/SandboxUSDC.compiled.json" with { type: "json" };
 import type { RpcCall } from "../jsonrpc.ts";
 
-/** USDC's address on Base. Stock x402 clients pay only in assets that they know. */
-export const USDC_ADDRESS = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+/** Stock x402 clients pay only in assets that they know. */
+export const USDC_ADDRESS = RAILS.base.usdc;
 
 /**
  * The token's EIP-712 `name` and `version`, for an offer's `extra`. The name differs from the real one ("USD Coin"), so

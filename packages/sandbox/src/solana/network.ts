@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { RAILS } from "@attestd/proof/rails";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { type Address, address, getAddressDecoder, getBase58Decoder } from "@solana/kit";
 import { listen, type RequestObserver } from "../http.ts";
@@ -18,7 +19,7 @@ import { decodeTransaction } from "./transaction.ts";
 import { encodeVersion1 } from "./version1.ts";
 
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
-const MAINNET_REFERENCE = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+const MAINNET_REFERENCE = RAILS.solana.network.slice("solana:".length);
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 const MICRO_USDC = 1_000_000n;

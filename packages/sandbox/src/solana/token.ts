@@ -1,3 +1,4 @@
+import { RAILS } from "@attestd/proof/rails";
 import { withoutTrailing } from "@attestd/proof/text";
 import {
   type Address,
@@ -18,7 +19,7 @@ export const TOKEN_PROGRAM = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5D
 const ASSOCIATED_TOKEN_PROGRAM = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 
 /** Circle's USDC mint on MainNet: stock x402 clients pay in it, and its accounts are derived from it. */
-export const USDC_MINT = address("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
+export const USDC_MINT = address(RAILS.solana.usdc);
 export const USDC_DECIMALS = 6;
 
 const absentAddress = fixCodecSize(getBytesCodec(), 36);

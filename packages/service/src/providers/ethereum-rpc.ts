@@ -1,4 +1,3 @@
-import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
@@ -6,9 +5,6 @@ import { hexBytes } from "./hex-bytes.ts";
 import { JsonRpc } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
-
-/** Chain id of Base (EIP-155). */
-export const BASE_CHAIN_ID = Number(BASE_MAINNET.split(":")[1]);
 
 /** The nodes of one Ethereum chain. */
 export type EthereumNodes = { rpcs: readonly EthereumRpc[]; rules: QuorumRules };

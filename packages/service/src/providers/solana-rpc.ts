@@ -1,11 +1,9 @@
 import { fromBase64 } from "@attestd/proof/encoding";
+import { RAILS } from "@attestd/proof/rails";
 import { z } from "zod";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
-
-/** How the genesis hash of Solana MainNet begins (CAIP-2); that of the sandbox begins likewise. */
-export const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 
 /** The nodes of Solana MainNet. */
 export type SolanaNodes = { rpcs: readonly SolanaRpc[]; rules: QuorumRules };
@@ -75,8 +73,9 @@ export type Commitment = "processed" | "confirmed" | "finalized";
 export class SolanaRpc extends JsonRpc {
   protected async checkNetwork(signal: AbortSignal): Promise<void> {
     const genesisHash = await this.send("getGenesisHash", [], z.string(), signal);
-    if (!genesisHash.startsWith(MAINNET_GENESIS))
-      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${MAINNET_GENESIS}…`);
+    // CAIP-2 has the first 32 characters of the hash; a sandbox's hash begins with the same ones.
+    if (!`solana:${genesisHash}`.startsWith(RAILS.solana.network))
+      throw unavailable(`${this.name} is of the cluster of genesis ${genesisHash}, not ${RAILS.solana.network}`);
   }
 
   /** @throws ProviderError also when the node is behind its cluster */

@@ -9,7 +9,7 @@ import {
   parseAbi,
   toHex,
 } from "viem";
-import { BASE_USDC } from "../../src/payment/rails/base/facts.ts";
+import { BASE } from "../../src/payment/rails/base/facts.ts";
 import { json, Upstream } from "./providers.ts";
 
 const ABI = parseAbi([
@@ -113,7 +113,7 @@ export class FakeBaseNode {
     status = 1,
   ): Hex {
     const transaction = keccak256(toHex(`${block} ${this.receipts.size}`));
-    const made = logs.map(({ topics, data = "0x", address = BASE_USDC, index }, i) => {
+    const made = logs.map(({ topics, data = "0x", address = BASE.asset, index }, i) => {
       return { address: address.toLowerCase(), topics, data, block, index: index ?? 7 + i, transaction } as FakeLog;
     });
     this.receipts.set(transaction, { status, logs: made });

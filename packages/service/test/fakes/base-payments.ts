@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Authorization, TokenDomain } from "../../src/payment/rails/base/authorization.ts";
-import { BASE_USDC } from "../../src/payment/rails/base/facts.ts";
+import { BASE } from "../../src/payment/rails/base/facts.ts";
 import { type BasePayment, baseRail } from "../../src/payment/rails/base/rail.ts";
 import type { Rail } from "../../src/payment/rails/rail.ts";
 import { type EthereumNodes, EthereumRpc } from "../../src/providers/ethereum-rpc.ts";
@@ -20,7 +20,7 @@ export const nonce: Hex = `0x${"5a".repeat(32)}`;
 export const requirement: PaymentRequirements = {
   scheme: "exact",
   network: "eip155:8453",
-  asset: BASE_USDC,
+  asset: BASE.asset,
   amount: "1000",
   payTo,
   maxTimeoutSeconds: 120,
@@ -97,7 +97,7 @@ export function sign(message: ReturnType<typeof authorization>, over: object = {
   };
   return key.signTypedData({
     types,
-    domain: { ...domain, chainId: 8453, verifyingContract: BASE_USDC, ...over },
+    domain: { ...domain, chainId: 8453, verifyingContract: BASE.asset, ...over },
     primaryType: "TransferWithAuthorization",
     message,
   } as TypedData);

@@ -5,7 +5,7 @@ import {
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
 } from "@solana/kit";
-import { SOLANA_USDC } from "../../src/payment/rails/solana/token-account.ts";
+import { SOLANA } from "../../src/payment/rails/solana/facts.ts";
 import { json, Upstream } from "./providers.ts";
 
 /** A transaction in a slot; a test may change what the node says of it. */
@@ -176,8 +176,8 @@ export class FakeSolanaNode {
 
   #account(address: string, { offset, length }: Slice = { offset: 0, length: 165 }) {
     const balance = this.balances.get(address);
-    if (address !== SOLANA_USDC && balance === undefined) return null;
-    const data = address === SOLANA_USDC ? mintData() : tokenAccountData(balance ?? 0n);
+    if (address !== SOLANA.asset && balance === undefined) return null;
+    const data = address === SOLANA.asset ? mintData() : tokenAccountData(balance ?? 0n);
     const part = data.subarray(offset, offset + length).toString("base64");
     return { data: [part, "base64"], owner: TOKEN_PROGRAM, lamports: 1, executable: false, rentEpoch: 0, space: 1 };
   }

@@ -15,8 +15,9 @@ import {
 } from "@solana/kit";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Rail } from "../../src/payment/rails/rail.ts";
+import { SOLANA } from "../../src/payment/rails/solana/facts.ts";
 import { type SolanaPayment, solanaRail } from "../../src/payment/rails/solana/rail.ts";
-import { SOLANA_USDC, usdcAccountOf } from "../../src/payment/rails/solana/token-account.ts";
+import { usdcAccountOf } from "../../src/payment/rails/solana/token-account.ts";
 import type { Conflict } from "../../src/providers/quorum.ts";
 import { SolanaRpc } from "../../src/providers/solana-rpc.ts";
 import { blockhash, FakeSolanaNode } from "./solana-node.ts";
@@ -29,7 +30,7 @@ export const payTo = (await generateKeyPairSigner()).address;
 export const requirement: PaymentRequirements = {
   scheme: "exact",
   network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
-  asset: SOLANA_USDC,
+  asset: SOLANA.asset,
   amount: "1000",
   payTo,
   maxTimeoutSeconds: 120,
@@ -144,7 +145,7 @@ export function transfer(over: Partial<TransferParts> = {}): Instruction {
   const parts = {
     program: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
     source: usdcAccountOf(authority.address),
-    mint: SOLANA_USDC,
+    mint: SOLANA.asset,
     destination: usdcAccountOf(to),
     amount: 1000n,
     decimals: 6,

@@ -1,4 +1,4 @@
-import { BASE_CHAIN_ID } from "../../src/authorization.ts";
+import { BASE_CHAIN_ID } from "@attestd/proof/base";
 
 /** A browser wallet (EIP-1193). */
 export type Provider = { request(call: { method: string; params?: unknown }): Promise<unknown> };

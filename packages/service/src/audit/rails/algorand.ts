@@ -1,6 +1,6 @@
 import { getBytes, getInteger, getString } from "@attestd/proof/algorand";
 import { fromBase64, toBase64Url } from "@attestd/proof/encoding";
-import { ALGORAND_USDC } from "../../payment/rails/algorand/facts.ts";
+import { ALGORAND } from "../../payment/rails/algorand/facts.ts";
 import type { ChainPayment } from "../facts.ts";
 import {
   addressIn,
@@ -34,7 +34,7 @@ export function algorandReader(reading: LedgerReading): PaymentReader {
 
     async *payments(addresses, span) {
       for (const address of addresses) {
-        for await (const found of searchLedger(reading, { address, receivesAsset: ALGORAND_USDC }, span)) {
+        for await (const found of searchLedger(reading, { address, receivesAsset: ALGORAND.asset }, span)) {
           const payment = toPayment(found, address, ledger);
           if (payment) yield payment;
         }
@@ -62,7 +62,7 @@ function toPayment(
   // By a clawback, by the remainder of a closed account, or by an application.
   if (!isTransfer || addressIn(transaction, "arcv") !== address) return { ...at, aliases: [], relayed: false };
   const amount = getInteger(transaction, "aamt");
-  if (amount === 0n || getInteger(transaction, "xaid") !== BigInt(ALGORAND_USDC)) return undefined;
+  if (amount === 0n || getInteger(transaction, "xaid") !== BigInt(ALGORAND.asset)) return undefined;
   const group = getBytes(transaction, "grp", 32);
   return {
     ...at,

@@ -3,7 +3,7 @@ import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, padHex, slice } from "viem/utils";
 import { z } from "zod";
-import { BASE_USDC } from "../../payment/rails/base/facts.ts";
+import { BASE } from "../../payment/rails/base/facts.ts";
 import { readBlock } from "../../payment/rails/base/usdc-contract.ts";
 import { Log, TRANSFER, USED } from "../../payment/rails/base/usdc-logs.ts";
 import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
@@ -13,7 +13,7 @@ import type { ChainPayment, Span } from "../facts.ts";
 import { type Ask, agreedOn, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
 import type { PaymentReader } from "./rail.ts";
 
-const TOKEN = BASE_USDC.toLowerCase();
+const TOKEN = BASE.asset.toLowerCase();
 
 /** Blocks in one question for logs. Hosts refuse more than some number of their own; all of them answer the least. */
 const BLOCKS = { most: 10_000, least: 500 };
@@ -72,7 +72,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
   function transfersTo(addresses: readonly string[], span: Span): AsyncIterable<string[]> {
     const topics = [TRANSFER, null, addresses.map((address) => topicOf(address))];
     return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
-      const filter = { address: BASE_USDC, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+      const filter = { address: BASE.asset, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
       const read = async (rpc: EthereumRpc, ends: AbortSignal) => {
         const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), ends);
         return logs.filter((log) => isTransfer(log) && log.blockNumber >= from && log.blockNumber <= to);

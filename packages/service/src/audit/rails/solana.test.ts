@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { all, testReading } from "../../../test/fakes/audit-reading.ts";
 import { FakeSolanaNode } from "../../../test/fakes/solana-node.ts";
 import { payer, paying, payTo, stock, stranger, transfer, VERSION_1 } from "../../../test/fakes/solana-payments.ts";
-import { bytesOf, SOLANA_USDC, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { SOLANA } from "../../payment/rails/solana/facts.ts";
+import { bytesOf, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import { SolanaRpc } from "../../providers/solana-rpc.ts";
 import { solanaReader } from "./solana.ts";
 
@@ -87,7 +88,7 @@ describe("payments on Solana", () => {
     const named = VERSION_1.indexOf("8139770e", "hex");
     const moved = Buffer.from(VERSION_1);
     moved.set(bytesOf(account), named);
-    const balance = (amount: string) => [{ accountIndex: 1, mint: SOLANA_USDC, uiTokenAmount: { amount } }];
+    const balance = (amount: string) => [{ accountIndex: 1, mint: SOLANA.asset, uiTokenAmount: { amount } }];
     const byHand = one.landAnother(account, moved, { version: 1, before: balance("7"), after: balance("12") });
     const newer = one.landAnother(account, moved, { version: 2 });
     one.slot += 40;

@@ -4,7 +4,7 @@ import type { Address } from "@solana/kit";
 import type { Clock } from "../../clock.ts";
 import { PaymentRefused } from "../../payment/rails/rail.ts";
 import { SOLANA } from "../../payment/rails/solana/facts.ts";
-import { SOLANA_USDC, usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import {
   accountsOf as accountsNamedIn,
   readTransaction,
@@ -181,7 +181,7 @@ function toPayment(
 /** By how much an account's balance of USDC grew. */
 function growth(outcome: Outcome, place: number): bigint {
   const [before, after] = [outcome.preTokenBalances, outcome.postTokenBalances].map((balances) =>
-    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === SOLANA_USDC),
+    balances.find(({ accountIndex, mint }) => accountIndex === place && mint === SOLANA.asset),
   );
   return (after?.uiTokenAmount.amount ?? 0n) - (before?.uiTokenAmount.amount ?? 0n);
 }

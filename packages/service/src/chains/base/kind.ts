@@ -1,6 +1,6 @@
-import { baseFormat } from "@attestd/proof/base";
+import { BASE_CHAIN_ID, baseFormat } from "@attestd/proof/base";
 import { z } from "zod";
-import { BASE_CHAIN_ID, type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import { type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import type { SourceChainKind } from "../kind.ts";
 import { BASE_WORK } from "./block-work.ts";
 import { BaseSource } from "./source.ts";

@@ -3,7 +3,7 @@ import { equalBytes } from "@attestd/proof/encoding";
 import type { PaymentRequirements } from "@x402/core/types";
 import type { Window } from "../../../ledger/ledger.ts";
 import { PaymentRefused } from "../rail.ts";
-import { ALGORAND_USDC } from "./facts.ts";
+import { ALGORAND } from "./facts.ts";
 import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
 import type { AlgorandPayment } from "./payment.ts";
 
@@ -34,7 +34,7 @@ const MAX_FEE_NOTE_BYTES = 128;
 export function checkLayout(payment: AlgorandPayment, genesis: Uint8Array): void {
   const { members, index, asset, payer, payTo } = payment;
   allowOnly((members[index] as GroupMember).transaction, PAYMENT_FIELDS, "payment transaction");
-  if (asset !== ALGORAND_USDC) throw new PaymentRefused(`the payment moves asset ${asset}, not ${ALGORAND_USDC}`);
+  if (asset !== ALGORAND.asset) throw new PaymentRefused(`the payment moves asset ${asset}, not ${ALGORAND.asset}`);
   if (payer === payTo) throw new PaymentRefused("the payer is the payee");
   for (const member of feePayersOf(payment)) checkFeePayment(member, genesis);
   if (members.length - 1 !== index)

@@ -3,7 +3,7 @@ import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { PaymentRefused } from "../rail.ts";
-import { ALGORAND_USDC } from "./facts.ts";
+import { ALGORAND } from "./facts.ts";
 import type { AlgorandPayment } from "./payment.ts";
 import { algorandRail } from "./rail.ts";
 
@@ -16,7 +16,7 @@ const payTo = algosdk.generateAccount().addr.toString();
 const requirement: PaymentRequirements = {
   scheme: "exact",
   network: "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
-  asset: ALGORAND_USDC,
+  asset: ALGORAND.asset,
   amount: "1000",
   payTo,
   maxTimeoutSeconds: 120,
@@ -47,7 +47,7 @@ const transfer = (over: Partial<Transfer> = {}) =>
     sender: payer.addr,
     receiver: payTo,
     amount: 1000,
-    assetIndex: BigInt(ALGORAND_USDC),
+    assetIndex: BigInt(ALGORAND.asset),
     suggestedParams: params(),
     ...over,
   });
@@ -94,7 +94,7 @@ describe("an Algorand payment", () => {
       payer: payer.addr.toString(),
       payTo,
       amount: 1000n,
-      asset: ALGORAND_USDC,
+      asset: ALGORAND.asset,
       window: { firstValid: 100, lastValid: 110 },
     });
     expect(await rail.signature(read)).toBe("on_chain");

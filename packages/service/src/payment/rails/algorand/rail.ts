@@ -6,7 +6,7 @@ import { type AlgorandNodes, locate } from "../../../providers/algorand-nodes.ts
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
-import { ALGORAND, ALGORAND_USDC } from "./facts.ts";
+import { ALGORAND } from "./facts.ts";
 import type { GroupMember } from "./group.ts";
 import { hasSigned } from "./landed.ts";
 import { type AlgorandPayment, readPayment } from "./payment.ts";
@@ -74,13 +74,16 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
     async balance({ payer }, signal) {
       const about = `the balance of ${payer}`;
-      return failover(nodes.algods, (algod, ends) => algod.assetBalance(payer, ALGORAND_USDC, ends), { about, signal });
+      return failover(nodes.algods, (algod, ends) => algod.assetBalance(payer, ALGORAND.asset, ends), {
+        about,
+        signal,
+      });
     },
 
     async payeeFault(payTo, signal) {
       const ask = async (algod: Algod, ends: AbortSignal) => {
-        const holding = await algod.assetHolding(payTo, ALGORAND_USDC, ends);
-        if (!holding) return `has not opted in to USDC (asset ${ALGORAND_USDC})`;
+        const holding = await algod.assetHolding(payTo, ALGORAND.asset, ends);
+        if (!holding) return `has not opted in to USDC (asset ${ALGORAND.asset})`;
         return holding.isFrozen ? "has a USDC holding that is frozen" : undefined;
       };
       const question = { about: `the payee ${payTo}`, same: String, signal };

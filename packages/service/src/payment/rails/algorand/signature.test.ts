@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { PaymentRefused } from "../rail.ts";
-import { ALGORAND_USDC } from "./facts.ts";
+import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
 /* Every signature here is made by algosdk, and what a node says of it is said by hand. */
@@ -53,7 +53,7 @@ function transfer(sender: algosdk.Address | string = payer.addr): algosdk.Transa
     sender,
     receiver: payTo,
     amount: 1000,
-    assetIndex: BigInt(ALGORAND_USDC),
+    assetIndex: BigInt(ALGORAND.asset),
     suggestedParams: {
       genesisHash: GENESIS,
       genesisID: "test",
@@ -67,7 +67,7 @@ function transfer(sender: algosdk.Address | string = payer.addr): algosdk.Transa
 }
 
 function read(signed: Uint8Array) {
-  const accepted = { scheme: "exact", network: "algorand:x", asset: ALGORAND_USDC, amount: "1000", payTo } as const;
+  const accepted = { scheme: "exact", network: "algorand:x", asset: ALGORAND.asset, amount: "1000", payTo } as const;
   return rail().read({
     x402Version: 2,
     accepted: { ...accepted, maxTimeoutSeconds: 60, extra: {} },

@@ -1,3 +1,4 @@
+import { BASE_CHAIN_ID } from "@attestd/proof/base";
 import type { Hex } from "viem";
 import {
   encodeAbiParameters,
@@ -9,7 +10,6 @@ import {
   recoverAddress,
   size,
 } from "viem/utils";
-import { BASE_CHAIN_ID } from "../../../providers/ethereum-rpc.ts";
 import { PaymentRefused } from "../rail.ts";
 
 /** A token's EIP-712 `name` and `version`, which bind a signature to the contract. */

@@ -2,7 +2,7 @@ import { type Config, ConfigError } from "../../../config/config.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import type { RailKind } from "../rail.ts";
 import type { TokenDomain } from "./authorization.ts";
-import { BASE, BASE_USDC } from "./facts.ts";
+import { BASE } from "./facts.ts";
 import { baseRail } from "./rail.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
@@ -28,9 +28,9 @@ const REAL_USDC = { name: "USD Coin", version: "2" };
 /** The EIP-712 domain that payers sign under. The sandbox's token must have, and has, another name than the real one. */
 async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSignal): Promise<TokenDomain> {
   if (!config.rails.base) return REAL_USDC;
-  const domain = await readTokenDomain(nodes, BASE_USDC, signal);
+  const domain = await readTokenDomain(nodes, BASE.asset, signal);
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
-  const named = `${BASE_USDC} calls itself "${domain.name}", version "${domain.version}"`;
+  const named = `${BASE.asset} calls itself "${domain.name}", version "${domain.version}"`;
   if (!config.sandbox && !isReal) throw new ConfigError(`BASE_RPC_URL is not of Base: its token at ${named}.`);
   if (config.sandbox && isReal) throw new ConfigError(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
   return domain;

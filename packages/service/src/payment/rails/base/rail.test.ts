@@ -17,7 +17,7 @@ import {
   stranger,
 } from "../../../../test/fakes/base-payments.ts";
 import { PaymentRefused } from "../rail.ts";
-import { BASE_USDC } from "./facts.ts";
+import { BASE } from "./facts.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
 let world: BaseWorld;
@@ -47,12 +47,12 @@ describe("a Base payment", () => {
     const { authorization: sent } = stock as { authorization: Record<string, string> };
     const payment = world.rail.read(made);
     expect(payment).toMatchObject({
-      key: `eip155:8453/${BASE_USDC.toLowerCase()}/${payer.address.toLowerCase()}/${sent.nonce}`,
+      key: `eip155:8453/${BASE.asset.toLowerCase()}/${payer.address.toLowerCase()}/${sent.nonce}`,
       aliases: [],
       payer: payer.address,
       payTo,
       amount: 1000n,
-      asset: BASE_USDC,
+      asset: BASE.asset,
     });
     expect(await world.rail.signature(payment)).toBe("valid");
     expect(await refusal(made)).toBeUndefined();
@@ -103,7 +103,7 @@ describe("a Base payment", () => {
     expect(await refusal(payload({ authorization: authorization(over), signature: "0x00" }))).toContain(reason);
   });
 
-  const permit2 = { from: other, permitted: { token: BASE_USDC, amount: "1000" }, spender: payTo, nonce: "1" };
+  const permit2 = { from: other, permitted: { token: BASE.asset, amount: "1000" }, spender: payTo, nonce: "1" };
   test.each<[string, PaymentPayload, string]>([
     [
       "version 1",
@@ -164,7 +164,7 @@ describe("a Base payment", () => {
 
   test("for another token is refused with the reason", async () => {
     expect(await refusal(await paying(), { ...requirement, asset: other })).toContain(
-      `moves ${BASE_USDC}, not ${other}`,
+      `moves ${BASE.asset}, not ${other}`,
     );
   });
 });
@@ -308,7 +308,7 @@ describe("the token's domain", () => {
   test("is read from the chain, for the offers", async () => {
     const node = await world.node();
     node.domain = { name: "USD Coin (attestd sandbox)", version: "2" };
-    const found = await readTokenDomain(world.rpcs, BASE_USDC, signal());
+    const found = await readTokenDomain(world.rpcs, BASE.asset, signal());
     expect(found).toEqual(node.domain);
     expect(world.railOf(found).extra).toEqual(node.domain);
   });
@@ -316,7 +316,7 @@ describe("the token's domain", () => {
   test("that two nodes tell differently is refused", async () => {
     const [one] = [await world.node(), await world.node()];
     one.domain = { name: "USD Coim", version: "2" };
-    const reading = readTokenDomain(world.rpcs, BASE_USDC, signal());
+    const reading = readTokenDomain(world.rpcs, BASE.asset, signal());
     await expect(reading).rejects.toMatchObject({ code: "providers_conflict" });
   });
 });

@@ -15,7 +15,7 @@ import {
   type TokenDomain,
 } from "./authorization.ts";
 import { findUse, type Use } from "./authorization-use.ts";
-import { BASE, BASE_USDC } from "./facts.ts";
+import { BASE } from "./facts.ts";
 import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
 
 /** Seconds that must be left when we settle: verify, settle and a congested block. */
@@ -64,13 +64,13 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       const { from, to, value, nonce } = authorization;
       return {
         rail: BASE.name,
-        key: `${BASE.network}/${BASE_USDC.toLowerCase()}/${from.toLowerCase()}/${nonce}`,
+        key: `${BASE.network}/${BASE.asset.toLowerCase()}/${from.toLowerCase()}/${nonce}`,
         aliases: [],
         payer: from,
         payTo: to,
         amount: value,
         // Not in the payload, and bound all the same: it is part of the domain that the payer signs under.
-        asset: BASE_USDC,
+        asset: BASE.asset,
         payload,
         wire: { signature, authorization: wireOf(authorization) },
         authorization,
@@ -105,11 +105,11 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
     async balance({ authorization: { from } }, signal) {
       const about = `the balance of ${from}`;
-      return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE_USDC, from, ends), { about, signal });
+      return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE.asset, from, ends), { about, signal });
     },
 
     // Every address can receive the token; only at the token's own contract it would be lost.
-    payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE_USDC) ? "is the token's own contract" : undefined),
+    payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE.asset) ? "is the token's own contract" : undefined),
 
     async standing(payment, signal): Promise<PaymentStanding> {
       // The payment is open until every node that answers has reached the block.
@@ -149,7 +149,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
   }
 
   function digestOf({ authorization }: BasePayment): Hex {
-    return authorizationDigest(authorization, BASE_USDC, domain);
+    return authorizationDigest(authorization, BASE.asset, domain);
   }
 
   function lookEverywhere(payment: BasePayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
@@ -159,7 +159,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
   async function look(rpc: EthereumRpc, payment: BasePayment, signal: AbortSignal): Promise<Sight> {
     const { from, nonce, validBefore } = payment.authorization;
-    const id = { token: BASE_USDC, from, nonce } as const;
+    const id = { token: BASE.asset, from, nonce } as const;
     const head = await readBlock(rpc, "latest", signal);
     if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
 
@@ -217,7 +217,7 @@ async function checkLayout({ authorization: { from, to }, signature }: BasePayme
 }
 
 function checkTransfer({ to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
-  if (!BASE.sameAddress(asset, BASE_USDC)) throw new PaymentRefused(`the payment moves ${BASE_USDC}, not ${asset}`);
+  if (!BASE.sameAddress(asset, BASE.asset)) throw new PaymentRefused(`the payment moves ${BASE.asset}, not ${asset}`);
   if (value !== BigInt(amount)) throw new PaymentRefused(`the payment moves ${value}, not ${amount}`);
   if (!BASE.sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
 }

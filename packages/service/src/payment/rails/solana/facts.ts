@@ -1,11 +1,11 @@
-import { MAINNET_GENESIS } from "../../../providers/solana-rpc.ts";
+import { RAILS } from "@attestd/proof/rails";
 import type { RailFacts } from "../rail.ts";
-import { SOLANA_USDC, usdcAccountOf } from "./token-account.ts";
+import { usdcAccountOf } from "./token-account.ts";
 
 export const SOLANA = {
   name: "solana",
-  network: `solana:${MAINNET_GENESIS}`,
-  asset: SOLANA_USDC,
+  network: RAILS.solana.network,
+  asset: RAILS.solana.usdc,
   isUnlisted: true,
   needsFeePayer: true,
   paysFor: (source) => source !== "algorand",

@@ -19,8 +19,9 @@ import {
   transfer,
 } from "../../../../test/fakes/solana-payments.ts";
 import { PaymentRefused } from "../rail.ts";
+import { SOLANA } from "./facts.ts";
 import type { SolanaPayment } from "./rail.ts";
-import { SOLANA_USDC, usdcAccountOf } from "./token-account.ts";
+import { usdcAccountOf } from "./token-account.ts";
 
 let world: SolanaWorld;
 beforeEach(() => {
@@ -55,7 +56,7 @@ describe("a Solana payment", () => {
       payer: payer.address,
       payTo: usdcAccountOf(payTo),
       amount: 1000n,
-      asset: SOLANA_USDC,
+      asset: SOLANA.asset,
     });
     expect(await world.rail.signature(read as SolanaPayment)).toBe("valid");
   });

@@ -14,7 +14,7 @@ import {
 import { SOLANA } from "./facts.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
 import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
-import { bytesOf, SOLANA_USDC, usdcAccountFault, usdcAccountOf } from "./token-account.ts";
+import { bytesOf, usdcAccountFault, usdcAccountOf } from "./token-account.ts";
 import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
 
 const POLL_MS = 400;
@@ -152,7 +152,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
 
 /** The source must be the payer's own token account, because its transactions will be searched. */
 function checkSource({ source, mint, decimals, authority }: Transfer): void {
-  if (mint !== SOLANA_USDC) throw new PaymentRefused(`the payment moves the token ${mint}, not ${SOLANA_USDC}`);
+  if (mint !== SOLANA.asset) throw new PaymentRefused(`the payment moves the token ${mint}, not ${SOLANA.asset}`);
   if (decimals !== USDC_DECIMALS) throw new PaymentRefused(`the payment counts in ${decimals} decimals`);
   if (source !== usdcAccountOf(authority))
     throw new PaymentRefused("the payment does not come from the associated token account of its payer");

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { equalBytes } from "@attestd/proof/encoding";
+import { RAILS } from "@attestd/proof/rails";
 import type { Address } from "@solana/kit";
 import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../../config/solana-address.ts";
-
-/** Mint of USDC on MainNet; the sandbox's has the same address. */
-export const SOLANA_USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
@@ -17,7 +15,7 @@ const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
  */
 export function usdcAccountOf(owner: string): Address | undefined {
   if (!solanaAddressBytes(owner)) return undefined;
-  const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map(bytesOf);
+  const seeds = [owner, TOKEN_PROGRAM, RAILS.solana.usdc].map(bytesOf);
   for (let bump = 255; bump >= 0; bump--) {
     const hash = createHash("sha256");
     for (const seed of seeds) hash.update(seed);
@@ -54,7 +52,7 @@ export function usdcAccountFault(
   const { length, owner: ownerAt, state, frozen } = TOKEN_ACCOUNT;
   const data = account?.data;
   if (account?.program !== TOKEN_PROGRAM || data?.length !== length || data[state] === 0) return "has no USDC account";
-  const isUsdc = equalBytes(data.subarray(0, 32), bytesOf(SOLANA_USDC));
+  const isUsdc = equalBytes(data.subarray(0, 32), bytesOf(RAILS.solana.usdc));
   if (!isUsdc || !equalBytes(data.subarray(ownerAt, ownerAt + 32), bytesOf(owner)))
     return "does not own its USDC account any more";
   return data[state] === frozen ? "has a USDC account that is frozen" : undefined;

@@ -1,0 +1,29 @@
+import { ALGORAND_MAINNET } from "./algorand/network.ts";
+import { BASE_MAINNET } from "./base/network.ts";
+
+/**
+ * The rails: networks on which attestations are paid, by CAIP-2, with Circle's USDC there (an asset id, a contract address
+ * as EIP-55 spells it, a mint) and a name for people. A sandbox's networks and USDC have the same ids.
+ */
+export const RAILS = {
+  algorand: { name: "algorand", label: "Algorand", network: ALGORAND_MAINNET, usdc: "31566704" },
+  base: { name: "base", label: "Base", network: BASE_MAINNET, usdc: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+  solana: {
+    name: "solana",
+    label: "Solana",
+    network: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    usdc: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+  },
+} as const;
+
+export type Rail = (typeof RAILS)[keyof typeof RAILS];
+
+/** The rail of an offer's `network`; undefined when it is unknown. */
+export function railOf(network: string): Rail | undefined {
+  return Object.values(RAILS).find((rail) => rail.network === network);
+}
+
+/** Whether `asset` is the USDC of a rail. The case of an EVM address is only its checksum (EIP-55). */
+export function isUsdc(rail: Rail, asset: string): boolean {
+  return rail.name === "base" ? asset.toLowerCase() === rail.usdc.toLowerCase() : asset === rail.usdc;
+}
