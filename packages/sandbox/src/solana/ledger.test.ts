@@ -1,7 +1,7 @@
 import { generateKeyPairSigner } from "@solana/kit";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createLedger } from "./ledger.ts";
-import { createMachine, transactionError } from "./machine.ts";
+import { Ledger } from "./ledger.ts";
+import { Machine, transactionError } from "./machine.ts";
 import { createTestLedger, SOL, type TestLedger } from "./testing.ts";
 import { decodeTransaction } from "./transaction.ts";
 
@@ -100,7 +100,7 @@ test("a transaction that fails lands all the same, and pays its fee", async () =
 });
 
 test("no two ledgers share a blockhash", () => {
-  const other = createLedger(createMachine(), 1000n);
+  const other = new Ledger(new Machine(), 1000n);
   expect(other.isValid(world.ledger.block("processed").blockhash, "processed")).toBe(false);
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Address, getBase58Decoder } from "@solana/kit";
+import { type Address, type Blockhash, getBase58Decoder } from "@solana/kit";
 import type { Execution, Machine } from "./machine.ts";
 import { decodeMint, decodeTokenAccount, type TokenHolding } from "./token.ts";
 import { type DecodedTransaction, hasValidSignatures } from "./transaction.ts";
@@ -19,7 +19,7 @@ const SKIPPED_SLOTS = 21_000_000n;
 export interface Block {
   slot: bigint;
   height: bigint;
-  blockhash: string;
+  blockhash: Blockhash;
   /** Seconds of Unix time. */
   time: bigint;
 }
@@ -44,123 +44,119 @@ interface Change<T> {
   after: T;
 }
 
-/** Slots, blockhashes and transactions over a {@link Machine}. */
-export interface Ledger {
+/** Slots, blockhashes and transactions over a {@link Machine}, with enough blocks for every commitment. */
+export class Ledger {
+  readonly #machine: Machine;
+  /** The blocks whose hashes are still needed, oldest first; the last is the current one. Never empty. */
+  readonly #recent: Block[] = [];
+  readonly #landed = new Map<string, LandedTransaction>();
+  readonly #byAccount = new Map<Address, LandedTransaction[]>();
+  /** Hashes of the messages that have landed. */
+  readonly #processed = new Set<string>();
+
+  /**
+   * Blockhashes are random, and every Solana transaction names one, so none that is signed here is valid on another
+   * cluster.
+   * @param time Unix time in seconds of the first blocks
+   */
+  constructor(machine: Machine, time: bigint) {
+    this.#machine = machine;
+    while (this.#recent.length <= Number(LAG.finalized)) this.nextSlot(time);
+  }
+
   /** The newest block at a commitment. */
-  block(commitment: Commitment): Block;
+  block(commitment: Commitment): Block {
+    return this.#recent.at(-1 - Number(LAG[commitment])) as Block;
+  }
+
   /** The blocks whose hashes are valid, oldest first. */
-  recentBlocks(): readonly Block[];
+  recentBlocks(): readonly Block[] {
+    return this.#recent.slice(-Number(MAX_AGE));
+  }
+
   /** Starts the next slot, with a new blockhash. @param time Unix time in seconds */
-  nextSlot(time: bigint): void;
+  nextSlot(time: bigint): void {
+    const slot = (this.#recent.at(-1)?.slot ?? FIRST_SLOT - 1n) + 1n;
+    const blockhash = getBase58Decoder().decode(randomBytes(32)) as Blockhash;
+    this.#recent.push({ slot, height: slot - SKIPPED_SLOTS, blockhash, time });
+    if (this.#recent.length > Number(MAX_AGE + LAG.finalized) + 1) this.#recent.shift();
+    this.#machine.setClock(slot, time);
+  }
+
   /** The last height at which this block's hash is valid. */
-  lastValidHeight(block: Block): bigint;
-  isValid(blockhash: string, commitment: Commitment): boolean;
+  lastValidHeight({ height }: Block): bigint {
+    return height + MAX_AGE;
+  }
+
+  isValid(blockhash: string, commitment: Commitment): boolean {
+    const { height } = this.block(commitment);
+    const named = this.#recent.find((block) => block.blockhash === blockhash);
+    return named !== undefined && named.height <= height && height <= this.lastValidHeight(named);
+  }
+
   /** Runs a transaction without keeping its effects. */
-  simulate(decoded: DecodedTransaction, options?: { anyBlockhash?: boolean }): Execution;
+  simulate(decoded: DecodedTransaction, { anyBlockhash = false } = {}): Execution {
+    const err = this.#refusal(decoded, anyBlockhash);
+    if (err === null) return this.#machine.simulate(decoded.transaction);
+    return { err, logs: [], unitsConsumed: 0n, fee: 0n, innerInstructions: [] };
+  }
+
   /**
    * Adds a transaction to the current block. A transaction that a leader drops (invalid signature, unknown or expired
    * blockhash, already processed, fee not paid) has no effect, as on a real cluster.
    */
-  send(decoded: DecodedTransaction): void;
-  transaction(signature: string): LandedTransaction | undefined;
+  send(decoded: DecodedTransaction): void {
+    if (this.#refusal(decoded, false) !== null || !hasValidSignatures(decoded)) return;
+    const { staticAccounts } = decoded.message;
+    const before = balancesOf(this.#machine, staticAccounts);
+    const { landed, ...execution } = this.#machine.execute(decoded.transaction);
+    if (!landed) return;
+    const after = balancesOf(this.#machine, staticAccounts);
+    const transaction: LandedTransaction = {
+      decoded,
+      block: this.block("processed"),
+      execution,
+      balances: { before: before.lamports, after: after.lamports },
+      tokenBalances: { before: before.tokens, after: after.tokens },
+    };
+    this.#processed.add(decoded.messageHash);
+    this.#landed.set(decoded.signature, transaction);
+    for (const account of staticAccounts) {
+      const known = this.#byAccount.get(account);
+      if (known) known.push(transaction);
+      else this.#byAccount.set(account, [transaction]);
+    }
+  }
+
+  transaction(signature: string): LandedTransaction | undefined {
+    return this.#landed.get(signature);
+  }
+
   /** Transactions that name the account, newest first. */
-  transactionsOf(account: Address): LandedTransaction[];
-  commitmentOf(block: Block): Commitment;
+  transactionsOf(account: Address): LandedTransaction[] {
+    return (this.#byAccount.get(account) ?? []).toReversed();
+  }
+
+  commitmentOf({ slot }: Block): Commitment {
+    if (slot <= this.block("finalized").slot) return "finalized";
+    return slot <= this.block("confirmed").slot ? "confirmed" : "processed";
+  }
+
   /** Unix time of a slot; undefined when it is not, or no longer, known. */
-  timeOf(slot: bigint): bigint | undefined;
-}
+  timeOf(slot: bigint): bigint | undefined {
+    const block = this.#recent.find((block) => block.slot === slot);
+    return (block ?? this.#landed.values().find(({ block }) => block.slot === slot)?.block)?.time;
+  }
 
-/**
- * Makes a ledger with enough blocks for every commitment. Its blockhashes are random, and every Solana transaction names
- * one, so none that is signed here is valid on another cluster.
- * @param time Unix time in seconds of its first blocks
- */
-export function createLedger(machine: Machine, time: bigint): Ledger {
-  /** The blocks whose hashes are still needed, oldest first; the last is the current one. Never empty. */
-  const recent: Block[] = [];
-  const landed = new Map<string, LandedTransaction>();
-  const byAccount = new Map<Address, LandedTransaction[]>();
-  /** Hashes of the messages that have landed. */
-  const processed = new Set<string>();
-
-  const block = (commitment: Commitment) => recent.at(-1 - Number(LAG[commitment])) as Block;
-  const nextSlot = (time: bigint) => {
-    const slot = recent.length === 0 ? FIRST_SLOT : block("processed").slot + 1n;
-    recent.push({
-      slot,
-      height: slot - SKIPPED_SLOTS,
-      blockhash: getBase58Decoder().decode(randomBytes(32)),
-      time,
-    });
-    if (recent.length > Number(MAX_AGE + LAG.finalized) + 1) recent.shift();
-    machine.setClock(slot, time);
-  };
-  while (recent.length <= Number(LAG.finalized)) nextSlot(time);
-
-  const lastValidHeight = ({ height }: Block) => height + MAX_AGE;
-  const isValid = (blockhash: string, commitment: Commitment) => {
-    const at = block(commitment);
-    const named = recent.find((block) => block.blockhash === blockhash);
-    return named !== undefined && named.height <= at.height && at.height <= lastValidHeight(named);
-  };
-  /** Why a leader drops the transaction, in a validator's order of checks; null when it does not. */
-  const refusal = ({ message, messageHash }: DecodedTransaction, anyBlockhash = false) => {
-    if (!anyBlockhash && !isValid(message.lifetimeToken, "processed")) return "BlockhashNotFound";
-    return processed.has(messageHash) ? "AlreadyProcessed" : null;
-  };
-
-  return {
-    block,
-    recentBlocks: () => recent.slice(-Number(MAX_AGE)),
-    nextSlot,
-    lastValidHeight,
-    isValid,
-    simulate(decoded, { anyBlockhash } = {}) {
-      const err = refusal(decoded, anyBlockhash);
-      if (err === null) return machine.simulate(decoded.transaction);
-      return { err, logs: [], unitsConsumed: 0n, fee: 0n, innerInstructions: [] };
-    },
-    send(decoded) {
-      if (refusal(decoded) !== null || !hasValidSignatures(decoded)) return;
-      const before = balancesOf(machine, decoded);
-      const { landed: hasLanded, ...execution } = machine.execute(decoded.transaction);
-      if (!hasLanded) return;
-      const after = balancesOf(machine, decoded);
-      const transaction: LandedTransaction = {
-        decoded,
-        block: block("processed"),
-        execution,
-        balances: { before: before.lamports, after: after.lamports },
-        tokenBalances: { before: before.tokens, after: after.tokens },
-      };
-      processed.add(decoded.messageHash);
-      landed.set(decoded.signature, transaction);
-      for (const account of decoded.accounts) {
-        const known = byAccount.get(account);
-        if (known) known.push(transaction);
-        else byAccount.set(account, [transaction]);
-      }
-    },
-    transaction: (signature) => landed.get(signature),
-    transactionsOf: (account) => (byAccount.get(account) ?? []).toReversed(),
-    commitmentOf({ slot }) {
-      if (slot <= block("finalized").slot) return "finalized";
-      return slot <= block("confirmed").slot ? "confirmed" : "processed";
-    },
-    timeOf: (slot) => recent.find((block) => block.slot === slot)?.time ?? timeOfLanded(landed.values(), slot),
-  };
-}
-
-function timeOfLanded(transactions: Iterable<LandedTransaction>, slot: bigint): bigint | undefined {
-  for (const { block } of transactions) if (block.slot === slot) return block.time;
-  return undefined;
+  /** The error for which a leader drops the transaction, in a validator's order of checks; null when it does not. */
+  #refusal({ message, messageHash }: DecodedTransaction, anyBlockhash: boolean) {
+    if (!anyBlockhash && !this.isValid(message.lifetimeToken, "processed")) return "BlockhashNotFound";
+    return this.#processed.has(messageHash) ? "AlreadyProcessed" : null;
+  }
 }
 
 /** Current lamports and token balances of a transaction's accounts. */
-function balancesOf(
-  machine: Machine,
-  { accounts }: DecodedTransaction,
-): { lamports: bigint[]; tokens: TokenBalance[] } {
+function balancesOf(machine: Machine, accounts: Address[]): { lamports: bigint[]; tokens: TokenBalance[] } {
   const states = accounts.map((address) => machine.account(address));
   const tokens = states.flatMap((state, accountIndex) => {
     const holding = state && decodeTokenAccount(state.owner, state.data);

@@ -1,4 +1,4 @@
-import type { Address, Transaction } from "@solana/kit";
+import { type Address, lamports, type Transaction } from "@solana/kit";
 import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
 
 /** An account's state. */
@@ -28,52 +28,49 @@ export interface InnerInstruction {
   stackHeight: number;
 }
 
-/** The virtual machine under the ledger: accounts and programs, without slots, blockhashes, signatures or history. */
-export interface Machine {
-  account(address: Address): AccountState | undefined;
-  setAccount(address: Address, account: AccountState): void;
-  /** Runs the transaction and keeps its effects; `landed` is false when it could not pay its fee. */
-  execute(transaction: Transaction): Execution & { landed: boolean };
-  /** Runs the transaction without keeping its effects. */
-  simulate(transaction: Transaction): Execution;
-  /** Sets the clock sysvar of programs. */
-  setClock(slot: bigint, unixTimestamp: bigint): void;
-  rentExemption(bytes: bigint): bigint;
-}
-
 /**
- * litesvm with the SPL programs. Its checks of signatures and blockhashes are off and made by the ledger, because it knows
- * only one valid blockhash, not 150.
+ * The virtual machine under the ledger: litesvm with the SPL programs. Its checks of signatures and blockhashes are off and
+ * made by the ledger, because it knows only one valid blockhash, not 150.
  */
-export function createMachine(): Machine {
-  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
-  return {
-    account(address) {
-      const account = svm.getAccount(address);
-      if (!account.exists) return undefined;
-      const { lamports, programAddress: owner, data, executable } = account;
-      return { lamports, owner: owner as Address, data: new Uint8Array(data), executable };
-    },
-    setAccount(address, { lamports, owner, data, executable }) {
-      const space = BigInt(data.length);
-      svm.setAccount({ address, lamports: lamports as never, programAddress: owner, data, executable, space });
-    },
-    execute(transaction) {
-      const feePayer = Object.keys(transaction.signatures)[0] as Address;
-      const before = svm.getBalance(feePayer);
-      const execution = readOutcome(svm.sendTransaction(transaction as never));
-      return { ...execution, landed: execution.err === null || svm.getBalance(feePayer) !== before };
-    },
-    simulate(transaction) {
-      const outcome = svm.simulateTransaction(transaction as never);
-      return readOutcome("postAccounts" in outcome ? outcome.meta() : outcome);
-    },
-    setClock(slot, unixTimestamp) {
-      const { epochStartTimestamp, epoch, leaderScheduleEpoch } = svm.getClock();
-      svm.setClock(new Clock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp));
-    },
-    rentExemption: (bytes) => svm.minimumBalanceForRentExemption(bytes),
-  };
+export class Machine {
+  readonly #svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false);
+
+  account(address: Address): AccountState | undefined {
+    const account = this.#svm.getAccount(address);
+    if (!account.exists) return undefined;
+    const { lamports, programAddress: owner, data, executable } = account;
+    return { lamports, owner, data: new Uint8Array(data), executable };
+  }
+
+  setAccount(address: Address, { lamports: amount, owner, data, executable }: AccountState): void {
+    const space = BigInt(data.length);
+    this.#svm.setAccount({ address, lamports: lamports(amount), programAddress: owner, data, executable, space });
+  }
+
+  /** Runs the transaction and keeps its effects; `landed` is false when it could not pay its fee. */
+  execute(transaction: Transaction): Execution & { landed: boolean } {
+    const feePayer = Object.keys(transaction.signatures)[0] as Address;
+    const before = this.#svm.getBalance(feePayer);
+    const execution = readOutcome(this.#svm.sendTransaction(transaction));
+    return { ...execution, landed: execution.err === null || this.#svm.getBalance(feePayer) !== before };
+  }
+
+  /** Runs the transaction without keeping its effects. */
+  simulate(transaction: Transaction): Execution {
+    const outcome = this.#svm.simulateTransaction(transaction);
+    return readOutcome("postAccounts" in outcome ? outcome.meta() : outcome);
+  }
+
+  /** Sets the clock sysvar of programs. */
+  setClock(slot: bigint, unixTimestamp: bigint): void {
+    const { epochStartTimestamp, epoch, leaderScheduleEpoch } = this.#svm.getClock();
+    this.#svm.setClock(new Clock(slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp));
+  }
+
+  /** The lamports with which an account of that many bytes of data is exempt from rent. */
+  rentExemption(bytes: bigint): bigint {
+    return this.#svm.minimumBalanceForRentExemption(bytes);
+  }
 }
 
 function readOutcome(outcome: TransactionMetadata | FailedTransactionMetadata): Execution {

@@ -196,7 +196,7 @@ test("a version 1 transaction is among an account's others, and given only to ca
       .send();
   await expect(shown(0)).rejects.toMatchObject({ context: { __code: -32015 } });
   const transaction = await shown(1 as 0);
-  expect(transaction).toMatchObject({ version: 1n, meta: { err: null } });
+  expect(transaction).toMatchObject({ version: 1, meta: { err: null } });
   expect(Buffer.from(transaction?.transaction[0] ?? "", "base64")[0]).toBe(0x81);
 });
 

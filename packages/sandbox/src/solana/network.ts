@@ -1,11 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { RAILS } from "@attestd/proof/rails";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { type Address, address, getAddressDecoder, getBase58Decoder } from "@solana/kit";
+import {
+  AccountRole,
+  type Address,
+  address,
+  generateKeyPairSigner,
+  getAddressDecoder,
+  getBase58Decoder,
+  getTransactionEncoder,
+  type KeyPairSigner,
+  signTransactionMessageWithSigners,
+} from "@solana/kit";
 import { listen, type RequestObserver } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
-import { createMachine, type Machine } from "./machine.ts";
+import { Ledger } from "./ledger.ts";
+import { Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
 import {
   associatedTokenAddress,
@@ -16,7 +26,6 @@ import {
   USDC_MINT,
 } from "./token.ts";
 import { decodeTransaction } from "./transaction.ts";
-import { encodeVersion1 } from "./version1.ts";
 
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
 const MAINNET_REFERENCE = RAILS.solana.network.slice("solana:".length);
@@ -70,8 +79,8 @@ export interface SolanaNetwork {
  * @throws when the port is in use
  */
 export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptions = {}): Promise<SolanaNetwork> {
-  const machine = createMachine();
-  const ledger = createLedger(machine, unixTime());
+  const machine = new Machine();
+  const ledger = new Ledger(machine, unixTime());
   const payer = randomKey();
   const feePayer = randomKey();
   const payTo = { address: randomKey().address };
@@ -79,7 +88,7 @@ export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptio
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   await fund(machine, feePayer.address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
-  const stranger = randomKey();
+  const stranger = await generateKeyPairSigner();
   await fund(machine, stranger.address, { sol: 1n, usdc: 0n });
   const sendVersion1 = sendingNothing(ledger, stranger);
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
@@ -111,28 +120,34 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
 }
 
 /** Each transfer has another priority fee, so that no two are the same. */
-function sendingNothing(ledger: Ledger, from: SolanaKey): SolanaNetwork["sendVersion1"] {
-  const secretKey = Buffer.from(from.secretKeyBase64, "base64").subarray(0, 32);
+function sendingNothing(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sendVersion1"] {
   let sent = 0n;
   return async (owner, count) => {
-    const accounts = await Promise.all([from.address, owner].map(associatedTokenAddress));
+    const [source, destination] = await Promise.all([from.address, owner].map(associatedTokenAddress));
+    if (source === undefined || destination === undefined) return;
+    const transferOfNothing = {
+      programAddress: TOKEN_PROGRAM,
+      accounts: [
+        { address: source, role: AccountRole.WRITABLE },
+        { address: USDC_MINT, role: AccountRole.READONLY },
+        { address: destination, role: AccountRole.WRITABLE },
+        { address: from.address, role: AccountRole.READONLY_SIGNER, signer: from },
+      ],
+      // `TransferChecked`: its tag, the amount as a u64, the decimals.
+      data: Uint8Array.of(12, 0, 0, 0, 0, 0, 0, 0, 0, USDC_DECIMALS),
+    } as const;
     for (let i = 0; i < count; i++) {
-      const [source, destination] = accounts as [Address, Address];
       const message = {
-        header: { numSignerAccounts: 1, numReadonlySignerAccounts: 0, numReadonlyNonSignerAccounts: 2 },
-        staticAccounts: [from.address, source, destination, USDC_MINT, TOKEN_PROGRAM],
-        lifetimeToken: ledger.block("processed").blockhash,
-        instructions: [{ programAddressIndex: 4, accountIndices: [1, 3, 2, 0], data: transferOfNothing() }],
-      };
-      const bytes = encodeVersion1(message, { priorityFee: sent++, computeUnits: 20_000, loadedBytes: 1 << 20 });
-      ledger.send(decodeTransaction(Buffer.concat([bytes, ed25519.sign(bytes, secretKey)])));
+        version: 1,
+        feePayer: from,
+        lifetimeConstraint: { blockhash: ledger.block("processed").blockhash, lastValidBlockHeight: 0n },
+        config: { priorityFeeLamports: sent++, computeUnitLimit: 20_000, loadedAccountsDataSizeLimit: 1 << 20 },
+        instructions: [transferOfNothing],
+      } as const;
+      const signed = await signTransactionMessageWithSigners(message);
+      ledger.send(decodeTransaction(new Uint8Array(getTransactionEncoder().encode(signed))));
     }
   };
-}
-
-/** `TransferChecked`: its tag, the amount as a u64, the decimals. */
-function transferOfNothing(): Uint8Array {
-  return Uint8Array.of(12, 0, 0, 0, 0, 0, 0, 0, 0, USDC_DECIMALS);
 }
 
 function rentExempt(machine: Machine, data: Uint8Array) {

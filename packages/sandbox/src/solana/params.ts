@@ -3,12 +3,11 @@ import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Commitment } from "./ledger.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction.ts";
 
-/** The configuration object that most methods take as last parameter. */
 export type Config = Record<string, unknown>;
 
-/** The configuration, empty when omitted. */
-export function configOf(value: unknown): Config {
-  return typeof value === "object" && value !== null ? (value as Config) : {};
+/** The last parameter when it is a configuration object, else an empty one. */
+export function configOf(last: unknown): Config {
+  return typeof last === "object" && last !== null && !Array.isArray(last) ? { ...last } : {};
 }
 
 /** The requested commitment; `finalized` by default, as on a validator. */

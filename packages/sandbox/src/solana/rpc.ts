@@ -2,7 +2,7 @@ import type { Address } from "@solana/kit";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { accountJson, encodeData, encodeTransaction, metaJson, simulationJson, statusJson } from "./json.ts";
 import type { Block, LandedTransaction, Ledger } from "./ledger.ts";
-import type { AccountState, Machine } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import { addressOf, type Config, commitmentOf, configOf, decodeWire, listOf } from "./params.ts";
 import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 import { type DecodedTransaction, hasValidSignatures, memosOf } from "./transaction.ts";
@@ -17,14 +17,15 @@ const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 /** Most accounts in one call of getRecentPrioritizationFees. */
 const MAX_FEE_ADDRESSES = 128;
 
-type Method = (...params: unknown[]) => unknown;
+/** @param config the configuration object that most methods take as last parameter, empty when omitted */
+type Method = (config: Config, ...params: unknown[]) => unknown;
 
 export interface SolanaRpcOptions {
   machine: Machine;
   ledger: Ledger;
-  /** What getGenesisHash answers. */
+  /** The answer of getGenesisHash. */
   genesisHash: string;
-  /** What getVersion answers as `solana-core`. */
+  /** The `solana-core` of getVersion. */
   version: string;
 }
 
@@ -33,106 +34,108 @@ export interface SolanaRpcOptions {
  * follow the requested commitment (`finalized` by default, as on a validator); accounts are always the newest, because the
  * machine keeps no older ones.
  */
-export function solanaRpc(options: SolanaRpcOptions): RpcHandler {
-  const { machine, ledger } = options;
-  const context = (block: Block) => ({ apiVersion: options.version, slot: block.slot });
+export function solanaRpc({ machine, ledger, genesisHash, version }: SolanaRpcOptions): RpcHandler {
+  const withContext = ({ slot }: Block, value: unknown) => ({ context: { apiVersion: version, slot }, value });
   const methods = new Map<string, Method>(
     Object.entries({
-      ...accountMethods(machine, (config) => context(blockAt(ledger, config))),
-      ...blockMethods(ledger, context),
-      ...transactionMethods(ledger, context),
-      ...historyMethods(ledger, context),
-      getGenesisHash: () => options.genesisHash,
+      ...plainMethods(ledger),
+      getGenesisHash: () => genesisHash,
       getHealth: () => "ok",
-      getVersion: () => ({ "solana-core": options.version, "feature-set": 0 }),
-      getMinimumBalanceForRentExemption: (bytes: unknown) => machine.rentExemption(BigInt(bytes as number)),
+      getVersion: () => ({ "solana-core": version, "feature-set": 0 }),
+      getMinimumBalanceForRentExemption: (_, bytes) => machine.rentExemption(BigInt(bytes as number)),
+      getSignatureStatuses: (config, signatures) =>
+        withContext(ledger.block("processed"), signatureStatuses(ledger, listOf(signatures), config)),
     } satisfies Record<string, Method>),
   );
+  for (const [name, answer] of Object.entries({ ...accountMethods(machine), ...blockhashMethods(ledger) }))
+    methods.set(name, (config, ...params) => withContext(blockAt(ledger, config), answer(config, ...params)));
   return (method, params) => {
     const answer = methods.get(method);
     if (!answer) throw new RpcError(METHOD_NOT_FOUND, "Method not found");
-    return answer(...(Array.isArray(params) ? params : []));
+    const list = Array.isArray(params) ? params : [];
+    return answer(configOf(list.at(-1)), ...list);
   };
 }
 
-function accountMethods(machine: Machine, contextOf: (config: Config) => object): Record<string, Method> {
+/** Methods that return their result as a `value` beside its context. */
+function accountMethods(machine: Machine): Record<string, Method> {
   const decimalsOf = (mint: Address) => {
     const account = machine.account(mint);
     return (account && decodeMint(account.owner, account.data)?.decimals) ?? 0;
   };
-  const show = (account: AccountState | undefined, config: Config) =>
-    account ? accountJson(account, encodeData(account, config, decimalsOf)) : null;
+  const show = (config: Config, address: unknown) => {
+    const account = machine.account(addressOf(address));
+    return account ? accountJson(account, encodeData(account, config, decimalsOf)) : null;
+  };
 
   return {
-    getAccountInfo: (address, config) => ({
-      context: contextOf(configOf(config)),
-      value: show(machine.account(addressOf(address)), configOf(config)),
-    }),
-    getMultipleAccounts: (addresses, config) => ({
-      context: contextOf(configOf(config)),
-      value: listOf(addresses).map((address) => show(machine.account(addressOf(address)), configOf(config))),
-    }),
-    getBalance: (address, config) => ({
-      context: contextOf(configOf(config)),
-      value: machine.account(addressOf(address))?.lamports ?? 0n,
-    }),
-    getTokenAccountBalance: (address, config) => {
+    getAccountInfo: show,
+    getMultipleAccounts: (config, addresses) => listOf(addresses).map((address) => show(config, address)),
+    getBalance: (_, address) => machine.account(addressOf(address))?.lamports ?? 0n,
+    getTokenAccountBalance: (_, address) => {
       const account = machine.account(addressOf(address));
       if (!account) throw new RpcError(INVALID_PARAMS, "Invalid param: could not find account");
       const holding = decodeTokenAccount(account.owner, account.data);
       if (!holding) throw new RpcError(INVALID_PARAMS, "Invalid param: not a Token account");
-      const value = uiTokenAmount(holding.amount, decimalsOf(holding.mint));
-      return { context: contextOf(configOf(config)), value };
+      return uiTokenAmount(holding.amount, decimalsOf(holding.mint));
     },
   };
 }
 
-function blockMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
+/** Methods that return their result as a `value` beside its context. */
+function blockhashMethods(ledger: Ledger): Record<string, Method> {
+  const latestBlockhash = (config: Config) => {
+    const block = blockAt(ledger, config);
+    return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
+  };
+
   return {
-    getSlot: (config) => blockAt(ledger, configOf(config)).slot,
-    getBlockHeight: (config) => blockAt(ledger, configOf(config)).height,
-    getBlockTime: (slot) => {
+    getLatestBlockhash: latestBlockhash,
+    isBlockhashValid: (config, blockhash) => ledger.isValid(String(blockhash), commitmentOf(config)),
+    simulateTransaction: (config, wire) => {
+      const decoded = decodeWire(wire, config);
+      const replace = config.replaceRecentBlockhash === true;
+      if (config.sigVerify === true && replace)
+        throw new RpcError(INVALID_PARAMS, "sigVerify may not be used with replaceRecentBlockhash");
+      if (config.sigVerify === true) verifySignatures(decoded);
+      const execution = ledger.simulate(decoded, { anyBlockhash: replace });
+      const value = simulationJson(execution, config.innerInstructions === true);
+      return replace ? { ...value, replacementBlockhash: latestBlockhash(config) } : value;
+    },
+  };
+}
+
+function signatureStatuses(ledger: Ledger, signatures: unknown[], { searchTransactionHistory }: Config): unknown[] {
+  const newest = ledger.block("processed");
+  return signatures.map((signature) => {
+    const landed = ledger.transaction(String(signature));
+    if (!landed) return null;
+    // Without searchTransactionHistory a validator uses only its status cache of 150 blocks.
+    const cached = newest.height <= ledger.lastValidHeight(landed.block);
+    if (!cached && searchTransactionHistory !== true) return null;
+    return statusJson(landed, newest, ledger.commitmentOf(landed.block));
+  });
+}
+
+/** Methods that return their result without a context. */
+function plainMethods(ledger: Ledger): Record<string, Method> {
+  const reached = ({ block }: LandedTransaction, config: Config) => block.slot <= blockAt(ledger, config).slot;
+
+  return {
+    getSlot: (config) => blockAt(ledger, config).slot,
+    getBlockHeight: (config) => blockAt(ledger, config).height,
+    getBlockTime: (_, slot) => {
       const time = ledger.timeOf(BigInt(slot as number));
       if (time === undefined) throw new RpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`);
       return time;
     },
-    getLatestBlockhash: (config) => {
-      const block = blockAt(ledger, configOf(config));
-      return { context: context(block), value: blockhashJson(ledger, block) };
-    },
-    // No fee is needed here.
-    getRecentPrioritizationFees: (addresses = []) => {
+    // No transaction here needs a priority fee.
+    getRecentPrioritizationFees: (_, addresses = []) => {
       if (listOf(addresses).map(addressOf).length > MAX_FEE_ADDRESSES)
         throw new RpcError(INVALID_PARAMS, `Too many inputs provided; max ${MAX_FEE_ADDRESSES}`);
       return ledger.recentBlocks().map(({ slot }) => ({ slot, prioritizationFee: 0 }));
     },
-    isBlockhashValid: (blockhash, config) => ({
-      context: context(blockAt(ledger, configOf(config))),
-      value: ledger.isValid(String(blockhash), commitmentOf(configOf(config))),
-    }),
-  };
-}
-
-function transactionMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
-  return {
-    simulateTransaction: (wire, options) => {
-      const config = configOf(options);
-      const decoded = decodeWire(wire, config);
-      if (config.sigVerify === true && config.replaceRecentBlockhash === true) {
-        throw new RpcError(INVALID_PARAMS, "sigVerify may not be used with replaceRecentBlockhash");
-      }
-      if (config.sigVerify === true) verifySignatures(decoded);
-      const block = blockAt(ledger, config);
-      const replace = config.replaceRecentBlockhash === true;
-      const execution = ledger.simulate(decoded, { anyBlockhash: replace });
-      const value = simulationJson(execution, config.innerInstructions === true);
-      return {
-        context: context(block),
-        value: replace ? { ...value, replacementBlockhash: blockhashJson(ledger, block) } : value,
-      };
-    },
-    sendTransaction: (wire, options) => {
-      const config = configOf(options);
+    sendTransaction: (config, wire) => {
       const decoded = decodeWire(wire, config);
       if (config.skipPreflight !== true) {
         verifySignatures(decoded);
@@ -145,37 +148,17 @@ function transactionMethods(ledger: Ledger, context: (block: Block) => object): 
       ledger.send(decoded);
       return decoded.signature;
     },
-  };
-}
-
-function historyMethods(ledger: Ledger, context: (block: Block) => object): Record<string, Method> {
-  const reached = ({ block }: LandedTransaction, config: Config) => block.slot <= blockAt(ledger, config).slot;
-  const newest = () => ledger.block("processed");
-
-  return {
-    getSignatureStatuses: (signatures, config) => ({
-      context: context(newest()),
-      value: listOf(signatures).map((signature) => {
-        const landed = ledger.transaction(String(signature));
-        if (!landed) return null;
-        // Without searchTransactionHistory a validator uses only its status cache of 150 blocks.
-        const cached = newest().height <= ledger.lastValidHeight(landed.block);
-        if (!cached && configOf(config).searchTransactionHistory !== true) return null;
-        return statusJson(landed, newest(), ledger.commitmentOf(landed.block));
-      }),
-    }),
-    getTransaction: (signature, options) => {
-      const config = typeof options === "string" ? { encoding: options } : configOf(options);
+    getTransaction: (options, signature, encoding) => {
+      const config = typeof encoding === "string" ? { encoding } : options;
       const landed = ledger.transaction(String(signature));
       if (!landed || !reached(landed, config)) return null;
       const { version } = landed.decoded.message;
       const supported = config.maxSupportedTransactionVersion;
-      if (version !== "legacy" && !(typeof supported === "number" && supported >= version)) {
+      if (version !== "legacy" && !(typeof supported === "number" && supported >= version))
         throw new RpcError(
           UNSUPPORTED_TRANSACTION_VERSION,
           `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
         );
-      }
       return {
         slot: landed.block.slot,
         blockTime: landed.block.time,
@@ -184,8 +167,7 @@ function historyMethods(ledger: Ledger, context: (block: Block) => object): Reco
         ...(supported === undefined ? {} : { version }),
       };
     },
-    getSignaturesForAddress: (address, options) => {
-      const config = configOf(options);
+    getSignaturesForAddress: (config, address) => {
       const landed = ledger.transactionsOf(addressOf(address)).filter((transaction) => reached(transaction, config));
       const place = (signature: unknown) => landed.findIndex(({ decoded }) => decoded.signature === signature);
       const start = config.before === undefined ? 0 : place(config.before) + 1;
@@ -201,10 +183,6 @@ function historyMethods(ledger: Ledger, context: (block: Block) => object): Reco
       }));
     },
   };
-}
-
-function blockhashJson(ledger: Ledger, block: Block) {
-  return { blockhash: block.blockhash, lastValidBlockHeight: ledger.lastValidHeight(block) };
 }
 
 /** The newest block at the requested commitment. @throws {RpcError} when it is below `minContextSlot` */

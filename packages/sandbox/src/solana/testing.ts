@@ -16,8 +16,8 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
-import { createLedger, type Ledger } from "./ledger.ts";
-import { createMachine, type Machine } from "./machine.ts";
+import { Ledger } from "./ledger.ts";
+import { Machine } from "./machine.ts";
 import { type DecodedTransaction, decodeTransaction } from "./transaction.ts";
 
 const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
@@ -40,8 +40,8 @@ export interface TestLedger {
 }
 
 export async function createTestLedger(): Promise<TestLedger> {
-  const machine = createMachine();
-  const ledger = createLedger(machine, TIME);
+  const machine = new Machine();
+  const ledger = new Ledger(machine, TIME);
   const sender = await generateKeyPairSigner();
   const { address: receiver } = await generateKeyPairSigner();
   machine.setAccount(sender.address, {
@@ -76,7 +76,7 @@ async function transfer(from: KeyPairSigner, to: Address, lamports: bigint, bloc
       { address: to, role: AccountRole.WRITABLE },
     ],
     data: encoder.encode({ instruction: 2, lamports }),
-  };
+  } as const;
   const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n };
   const message = pipe(
     createTransactionMessage({ version: 0 }),

@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
   getAddressEncoder,
   getBase58Decoder,
   getCompiledTransactionMessageDecoder,
   getCompiledTransactionMessageEncoder,
   getTransactionDecoder,
-  type SignatureBytes,
+  type LegacyCompiledTransactionMessage,
   type Transaction,
-  type TransactionMessageBytes,
 } from "@solana/kit";
-import { decodeVersion1, MAX_VERSION_1_BYTES, type Message, VERSION_1 } from "./version1.ts";
 
 /** The memo programs, old and new. */
 const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
@@ -19,8 +19,16 @@ const MEMO_PROGRAMS: ReadonlySet<Address> = new Set([
   "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as Address,
 ]);
 
-/** Transactions of older versions must fit a packet. */
 const MAX_WIRE_BYTES = 1232;
+/** SIMD-0385 allows version 1, whose first byte is 0x81, more than a packet. */
+const MAX_VERSION_1_WIRE_BYTES = 4096;
+
+type CompiledMessage = CompiledTransactionMessage & CompiledTransactionMessageWithLifetime;
+
+/** A message of any version, with its instructions in the form of the older ones. */
+export interface Message extends Pick<CompiledMessage, "version" | "header" | "staticAccounts" | "lifetimeToken"> {
+  instructions: LegacyCompiledTransactionMessage["instructions"];
+}
 
 /** A decoded transaction. */
 export interface DecodedTransaction {
@@ -31,7 +39,6 @@ export interface DecodedTransaction {
   messageHash: string;
   /** Base58 of the first signature, the transaction's id; of 64 zeros while the fee payer has not signed. */
   signature: string;
-  accounts: readonly Address[];
 }
 
 /**
@@ -40,44 +47,37 @@ export interface DecodedTransaction {
  * @throws {Error} when the bytes are not exactly one transaction, or use address lookup tables, which the sandbox lacks
  */
 export function decodeTransaction(wire: Uint8Array): DecodedTransaction {
-  const isVersion1 = wire[0] === VERSION_1;
-  const max = isVersion1 ? MAX_VERSION_1_BYTES : MAX_WIRE_BYTES;
+  const max = wire[0] === 0x81 ? MAX_VERSION_1_WIRE_BYTES : MAX_WIRE_BYTES;
   if (wire.length > max) throw new Error(`too large: ${wire.length} bytes (max: ${max})`);
-  const { transaction, message } = isVersion1 ? decodeNew(wire) : decodeOld(wire);
+  const transaction = getTransactionDecoder().decode(wire);
+  const messageBytes = new Uint8Array(transaction.messageBytes);
+  const compiled = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  // The decoders ignore trailing bytes, so the message is encoded again and compared.
+  const read = getCompiledTransactionMessageEncoder().encode(compiled);
+  if (!Buffer.from(read).equals(messageBytes)) throw new Error("trailing bytes");
+  if ("addressTableLookups" in compiled && (compiled.addressTableLookups?.length ?? 0) > 0)
+    throw new Error("address lookup tables are not served here");
+  const { version, header, staticAccounts, lifetimeToken } = compiled;
   const [first] = Object.values(transaction.signatures);
   return {
     wire,
     transaction,
-    message,
-    messageHash: messageHash(transaction.messageBytes),
+    message: { version, header, staticAccounts, lifetimeToken, instructions: instructionsOf(compiled) },
+    messageHash: createHash("sha256").update(messageBytes).digest("hex"),
     signature: getBase58Decoder().decode(first ?? new Uint8Array(64)),
-    accounts: message.staticAccounts,
   };
 }
 
-function decodeNew(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "message"> {
-  const { message, messageBytes, signatures } = decodeVersion1(wire);
-  const signed = signatures.map((signature, i) => {
-    const bytes = signature.some((byte) => byte !== 0) ? (new Uint8Array(signature) as SignatureBytes) : null;
-    return [message.staticAccounts[i], bytes] as const;
+function instructionsOf(message: CompiledMessage): Message["instructions"] {
+  if (message.version !== 1) return message.instructions;
+  return message.instructionHeaders.map(({ programAccountIndex }, index) => {
+    const { instructionAccountIndices = [], instructionData } = message.instructionPayloads[index] ?? {};
+    return {
+      programAddressIndex: programAccountIndex,
+      accountIndices: instructionAccountIndices,
+      ...(instructionData && { data: instructionData }),
+    };
   });
-  const transaction = {
-    messageBytes: new Uint8Array(messageBytes) as unknown as TransactionMessageBytes,
-    signatures: Object.fromEntries(signed),
-  };
-  return { message, transaction: transaction as Transaction };
-}
-
-function decodeOld(wire: Uint8Array): Pick<DecodedTransaction, "transaction" | "message"> {
-  const transaction = getTransactionDecoder().decode(wire);
-  const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
-  // The decoders ignore trailing bytes, so the message is encoded again and compared.
-  const read = getCompiledTransactionMessageEncoder().encode(message);
-  if (!Buffer.from(read).equals(new Uint8Array(transaction.messageBytes))) throw new Error("trailing bytes");
-  if ("addressTableLookups" in message && (message.addressTableLookups?.length ?? 0) > 0) {
-    throw new Error("address lookup tables are not served here");
-  }
-  return { transaction, message: message as Message };
 }
 
 /** Whether every account that has to sign has signed these message bytes (ed25519, RFC 8032). */
@@ -100,8 +100,4 @@ export function memosOf({ message }: DecodedTransaction): string | null {
     .filter(({ programAddressIndex }) => MEMO_PROGRAMS.has(message.staticAccounts[programAddressIndex] as Address))
     .map(({ data = new Uint8Array() }) => `[${data.length}] ${Buffer.from(data).toString()}`);
   return memos.length === 0 ? null : memos.join("; ");
-}
-
-function messageHash(bytes: Transaction["messageBytes"]): string {
-  return createHash("sha256").update(new Uint8Array(bytes)).digest("hex");
 }
