@@ -11,6 +11,7 @@ import { type PageFile, pageRoutes } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
 import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
+import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 
 export { ConfigError } from "./config/config.ts";
@@ -47,7 +48,7 @@ export async function startService(
   env: Readonly<Record<string, string | undefined>>,
   { sandbox, page, observe, ...seams }: StartOptions,
 ): Promise<RunningService> {
-  const config = readConfig(env, { sandbox });
+  const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
 
   // Listens first: with port 0 every link, the first key entry's among them, follows the real port.

@@ -240,7 +240,7 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
     options: offers.termsFor(undefined),
     listed: offers.listed,
     sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
-    paymentLifeSeconds: config.limits.lifeSeconds,
+    paymentLifeSeconds: config.maxLifeSeconds,
     today: new Date(),
   };
 }

@@ -1,7 +1,8 @@
 import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig } from "./config.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
+import { ConfigError, ownSettings, readConfig } from "./config.ts";
 
 const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const SEED = "0".repeat(64);
@@ -38,9 +39,11 @@ async function usdcAccountOf(owner: string): Promise<string> {
   return (await getProgramDerivedAddress({ programAddress, seeds }))[0];
 }
 
+const read = (env: Record<string, string>, sandbox = false) => readConfig(env, { sandbox, rails: RAIL_SETTINGS });
+
 const sentence = (env: Record<string, string>, sandbox = false) => {
   try {
-    readConfig(env, { sandbox });
+    read(env, sandbox);
     return "accepted";
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
@@ -50,25 +53,24 @@ const sentence = (env: Record<string, string>, sandbox = false) => {
 
 describe("the settings", () => {
   test("have the documented defaults", () => {
-    expect(readConfig(MAINNET, { sandbox: false })).toMatchObject({
+    expect(read(MAINNET)).toMatchObject({
       host: "127.0.0.1",
       port: 4020,
       trustProxy: false,
       database: { kind: "sqlite", path: "/var/lib/attestd/journal.sqlite" },
       price: 1000n,
       maxTimeoutSeconds: 120,
-      limits: {
-        lifeSeconds: 3600,
-        algorandFee: 3000,
-        baseSignatureGas: 400_000,
-        solanaComputeUnits: 50_000,
-        solanaComputeUnitPrice: 100_000,
-      },
+      maxLifeSeconds: 3600,
       logLevel: "info",
       rails: { algorand: { payTo: ADDRESS } },
     });
-    expect(readConfig(MAINNET, { sandbox: false }).sources.base).toBeUndefined();
-    expect(readConfig({ ...MAINNET, ...BASE }, { sandbox: false }).sources.base).toMatchObject({
+    expect(RAIL_SETTINGS.map((rail) => ownSettings(read(MAINNET), rail))).toEqual([
+      { ALGORAND_MAX_FEE: 3000 },
+      { BASE_MAX_SIGNATURE_GAS: 400_000 },
+      { SOLANA_MAX_COMPUTE_UNITS: 50_000, SOLANA_MAX_COMPUTE_UNIT_PRICE: 100_000 },
+    ]);
+    expect(read(MAINNET).sources.base).toBeUndefined();
+    expect(read({ ...MAINNET, ...BASE }).sources.base).toMatchObject({
       confirmation: "safe",
       blockConfirmation: "finalized",
     });
@@ -76,7 +78,7 @@ describe("the settings", () => {
 
   test("pair tokens with providers in their order", () => {
     const env = { ...MAINNET, ALGOD_URL: "https://a.example, https://b.example", ALGOD_TOKEN: "ta,tb" };
-    expect(readConfig(env, { sandbox: false }).algorand.algod).toEqual([
+    expect(read(env).algorand.algod).toEqual([
       { url: "https://a.example", token: "ta" },
       { url: "https://b.example", token: "tb" },
     ]);

@@ -25,7 +25,8 @@ function parts(text: string): Record<"isOrigin" | "hasCredentials" | "hasQuery",
 /** A URL of scheme, host and port alone; it is published. */
 export const origin = url
   .refine((text) => parts(text).isOrigin, "must be an origin, without a path")
-  .refine((text) => !parts(text).hasCredentials, "is published, and must hold no credentials");
+  .refine((text) => !parts(text).hasCredentials, "is published, and must hold no credentials")
+  .transform((text) => new URL(text).origin);
 
 /** A URL that public documents repeat as it is. @param auth the setting for what is secret */
 export function publishedUrl(auth: string) {

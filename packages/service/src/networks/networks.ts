@@ -33,7 +33,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const nodes = openNodes(config, log);
   const { ledger, rounds } = followLedger(config, nodes.algorand, log, clock);
   opened.defer(() => rounds.stop());
-  const rails = await openRails({ config, nodes, rounds, clock, signal });
+  const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
   const chains = openChains(config, nodes, blockWorkers, (txnId) => rounds.seen(txnId));

@@ -1,27 +1,26 @@
 import type { Logger } from "pino";
 import { algorandChain } from "../chains/algorand/kind.ts";
-import { baseChain } from "../chains/base/kind.ts";
 import type { SourceChainKind } from "../chains/kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { Config } from "../config/config.ts";
+import type { RailKind } from "../payment/rails/rail.ts";
+import { RAILS } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import type { EthereumNodes } from "../providers/ethereum-rpc.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
-import { type SolanaNodes, SolanaRpc } from "../providers/solana-rpc.ts";
 
-/** The clients of every configured node. */
+/** The clients of every configured node, as the `connect` of each source chain and rail made them. */
 export type Nodes = {
-  /** Those of each source chain that is configured, as its `connect` made them. */
+  /** Those of each source chain that is configured. */
   sources: ReadonlyMap<SourceChainKind, object>;
-  /** Those of the ledger and of the rails; a chain that is not configured has none. */
+  /** Those of the ledger. */
   algorand: AlgorandNodes;
-  base: EthereumNodes;
-  solana: SolanaNodes;
+  /** Those of a rail. A rail that is not configured has none. */
+  rail<N extends object>(kind: RailKind<N>): N;
 };
 
 /** Makes clients of the configured nodes, with breakers of their own. Sends nothing. */
-export function openNodes(config: Config, log: Logger): Nodes {
-  const { providerQuorum, solana } = config;
+export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
+  const { providerQuorum } = config;
   const rules: QuorumRules = {
     ...(providerQuorum !== undefined && { quorum: providerQuorum }),
     onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
@@ -31,10 +30,8 @@ export function openNodes(config: Config, log: Logger): Nodes {
     const nodes = kind.connect(config, rules);
     if (nodes) sources.set(kind, nodes);
   }
-  return {
-    sources,
-    algorand: sources.get(algorandChain) as AlgorandNodes,
-    base: (sources.get(baseChain) as EthereumNodes | undefined) ?? { rpcs: [], rules },
-    solana: { rpcs: (solana?.rpc ?? []).map((rpc) => new SolanaRpc(rpc)), rules },
-  };
+  const chain = <N extends object>(kind: SourceChainKind<N>) => sources.get(kind) as N | undefined;
+  const algorand = chain(algorandChain) as AlgorandNodes;
+  const rails = new Map(kinds.map((kind) => [kind, kind.connect({ config, rules, ledger: algorand, chain })]));
+  return { sources, algorand, rail: <N extends object>(kind: RailKind<N>) => rails.get(kind) as N };
 }

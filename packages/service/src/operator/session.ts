@@ -12,6 +12,7 @@ import { openJournal, openJournalReader } from "../journal/open.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Networks, openLedger, openNetworks } from "../networks/networks.ts";
+import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 
 /** The service's settings by name (docs/operations.md). */
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -61,7 +62,7 @@ export class Session implements AsyncDisposable {
    *   cannot be read
    */
   static async open(settings: Settings, options: OperatorOptions): Promise<Session> {
-    const config = readConfig(settings, options);
+    const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
     // To stderr: stdout is the command's own.
     const log = pino({ level: config.logLevel }, pino.destination(2));
     await using reader = await openJournalReader(config.database);

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { RailSettings } from "../config/config.ts";
+import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { FacilitatorWatch } from "./facilitator-watch.ts";
 import { PayeeWatch } from "./payee-watch.ts";

@@ -1,7 +1,7 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
-import type { FacilitatorSettings } from "../config/config.ts";
+import type { FacilitatorSettings } from "../config/rails.ts";
 import { type Ending, type HttpAnswer, HttpProvider, Unanswered } from "../providers/http.ts";
 import { ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";

@@ -1,5 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Nodes } from "../../networks/nodes.ts";
+import { BASE_RAIL } from "../../payment/rails/base/kind.ts";
+import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
 import type { LedgerReading } from "../ledger.ts";
 import type { Ask } from "../reading.ts";
 import { algorandReader } from "./algorand.ts";
@@ -13,6 +15,12 @@ export type Opened = { nodes: Nodes; ledger: LedgerReading; clock: Clock; ask: A
 /** Every rail's reader, enabled or not; undefined where no node of the rail is configured. */
 export const READERS: readonly ((opened: Opened) => PaymentReader | undefined)[] = [
   ({ ledger }) => algorandReader(ledger),
-  ({ nodes: { base }, ask }) => (base.rpcs.length > 0 ? baseReader(base, ask) : undefined),
-  ({ nodes: { solana }, clock, ask }) => (solana.rpcs.length > 0 ? solanaReader(solana, clock, ask) : undefined),
+  ({ nodes, ask }) => {
+    const base = nodes.rail(BASE_RAIL);
+    return base.rpcs.length > 0 ? baseReader(base, ask) : undefined;
+  },
+  ({ nodes, clock, ask }) => {
+    const solana = nodes.rail(SOLANA_RAIL);
+    return solana.rpcs.length > 0 ? solanaReader(solana, clock, ask) : undefined;
+  },
 ];

@@ -1,10 +1,11 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { SourceChainKind } from "../../chains/kind.ts";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
+import type { RailVariables } from "../../config/rails.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import type { EthereumNodes } from "../../providers/ethereum-rpc.ts";
-import type { SolanaNodes } from "../../providers/solana-rpc.ts";
+import type { QuorumRules } from "../../providers/quorum.ts";
 
 /** The name of a rail in the registry; also in the journal, in settings (`PAY_TO_<NAME>`) and in logs. */
 export type RailName = string;
@@ -73,11 +74,19 @@ export type RailFacts = {
   sameAddress(a: string, b: string): boolean;
 };
 
+/** What the clients of a rail's nodes are made from. */
+export type RailConnection = {
+  config: Config;
+  rules: QuorumRules;
+  /** The clients of the ledger's nodes. */
+  ledger: AlgorandNodes;
+  /** The clients of a source chain's nodes; undefined where the chain is not configured. */
+  chain<N extends object>(kind: SourceChainKind<N>): N | undefined;
+};
+
 /** What rails are opened from. */
 export type RailContext = {
   config: Config;
-  /** The nodes of every network; of one that is not configured, none. */
-  nodes: { algorand: AlgorandNodes; base: EthereumNodes; solana: SolanaNodes };
   /** The rounds of the ledger. */
   rounds: Rounds;
   clock: Clock;
@@ -85,8 +94,14 @@ export type RailContext = {
   signal: AbortSignal;
 };
 
-/** A kind of rail, as a rail's folder exports it and the registry lists it. */
-export type RailKind = RailFacts & {
+/**
+ * A kind of rail, as a rail's folder exports it and the registry lists it.
+ *
+ * @typeParam N the clients of its nodes
+ */
+export interface RailKind<N extends object = object> extends RailFacts {
+  readonly settings: RailVariables;
+
   /** Whether a text has the form of this rail's payment keys, which no other rail's have. */
   isPaymentKey(text: string): boolean;
 
@@ -96,13 +111,17 @@ export type RailKind = RailFacts & {
   /** The one spelling of an address or a transaction id. */
   canonical(text: string): string;
 
+  /** Makes clients of the configured nodes, and sends nothing. */
+  connect(connection: RailConnection): N;
+
   /**
    * Opens the rail. It must succeed for a rail that is switched off: its earlier payments are still looked up.
    *
+   * @param nodes as `connect` made them
    * @throws ConfigError when a network is not the one that the settings claim; ProviderError when it cannot be read
    */
-  open(context: RailContext): Rail | Promise<Rail>;
-};
+  open(nodes: N, context: RailContext): Rail | Promise<Rail>;
+}
 
 /**
  * A way to pay.

@@ -1,8 +1,14 @@
 import { createHmac } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import algosdk from "algosdk";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { json, Upstream } from "../../../test/fakes/providers.ts";
+import { type Config, ownSettings, readConfig, settingsOf } from "../../config/config.ts";
+import { endpoints, whole } from "../../config/formats.ts";
+import type { RailVariables } from "../../config/rails.ts";
+import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
 import { forwardedPayment } from "../forwarded-payment.ts";
 import { Offers } from "../offers.ts";
@@ -24,12 +30,17 @@ const sealOf = ({ serial, drawer, bearer, shells }: Omit<Iou, "seal">) =>
   createHmac("sha256", drawer).update(`${serial} ${bearer} ${shells}`).digest("hex");
 const spent = new Set<string>();
 
-const MOON_RAIL: RailKind = {
+const own = z.object({ MOON_RPC_URL: endpoints.optional(), MOON_MAX_SHELLS: whole(1, 5_000).default(2_000) });
+const settings: RailVariables<z.infer<typeof own>> = { name: "moon", payTo: z.string(), needs: "MOON_RPC_URL", own };
+
+const MOON_RAIL: RailKind<{ urls: string[] }> = {
   ...IOU,
+  settings,
+  connect: ({ config }) => ({ urls: ownSettings(config, settings).MOON_RPC_URL ?? [] }),
   isPaymentKey: (text) => text.startsWith("moon:serial/"),
   isTransactionId: (text) => /^crater-\d+$/.test(text),
   canonical: (text) => text.trim(),
-  open: (): Rail => ({
+  open: (nodes, { config }): Rail => ({
     ...IOU,
     extra: { tide: "low" },
     isNetwork: (network) => network === IOU.network || network === IOU.optionNetwork,
@@ -44,9 +55,10 @@ const MOON_RAIL: RailKind = {
     onChain: async () => false,
     checkLayout: async () => {},
     async check({ amount }, requirement) {
+      if (amount > ownSettings(config, settings).MOON_MAX_SHELLS) throw new PaymentRefused("the IOU is too large");
       if (amount !== BigInt(requirement.amount)) throw new PaymentRefused(`the IOU is over ${amount} shells`);
     },
-    payeeFault: async (payTo) => (payTo === "" ? "lives nowhere" : undefined),
+    payeeFault: async () => (nodes.urls.includes("http://moon.example") ? undefined : "lives nowhere"),
     balance: async () => 1_000_000n,
     standing: async ({ key }) =>
       spent.has(key) ? { state: "paid", transaction: "crater-7", height: 7, final: true } : { state: "open" },
@@ -57,6 +69,7 @@ const MOON_RAIL: RailKind = {
 
 /** The registry with one line more. */
 const KINDS = [...RAILS, MOON_RAIL];
+const log = pino({ level: "silent" });
 
 describe("a rail that is added by a line in the registry", () => {
   let facilitator: Upstream;
@@ -75,9 +88,10 @@ describe("a rail that is added by a line in the registry", () => {
       spent.add(`moon:serial/${serial}`);
       json(response, { success: true, transaction: "crater-7", network: IOU.network });
     });
-    rails = await openRails(context(), KINDS);
-    const settings = { moon: { payTo: "us", facilitator: { url: facilitator.url } } };
-    const { enabled, payees } = enableRails(rails, settings, pino({ level: "silent" }));
+    const config = read({ PAY_TO_MOON: "us", MOON_FACILITATOR_URL: facilitator.url });
+    const nodes = openNodes(config, log, KINDS);
+    rails = await openRails(nodes.rail, { config } as RailContext, KINDS);
+    const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
     await payees.refresh(soon());
     expect(payees.faults()).toEqual([]);
     offers = new Offers({ rails: enabled, price: 1_000n, maxTimeoutSeconds: 60, now: Date.now });
@@ -92,6 +106,18 @@ describe("a rail that is added by a line in the registry", () => {
     return { x402Version: 2, accepted: offer(), payload: { ...iou, seal: sealOf(iou), ...over } };
   };
   const railFor = ({ accepted }: PaymentPayload) => rails.find((rail) => rail.isNetwork(accepted.network)) as Rail;
+
+  test("has settings of its own, which are checked, and defaults", () => {
+    expect(ownSettings(read({}), settings)).toEqual({ MOON_RPC_URL: ["http://moon.example"], MOON_MAX_SHELLS: 2_000 });
+    expect(read({}).rails.moon).toBeUndefined();
+    const names = settingsOf(KINDS.map((kind) => kind.settings)).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["PAY_TO_MOON", "MOON_FACILITATOR_AUTH", "MOON_MAX_SHELLS"]));
+    expect(() => read({ MOON_MAX_SHELLS: "0" })).toThrow("MOON_MAX_SHELLS must be at least 1.");
+    expect(() => read({ MOON_MAX_SHELL: "1" })).toThrow("MOON_MAX_SHELL is not a setting of attestd.");
+    expect(() => read({ PAY_TO_MOON: "us" })).toThrow("PAY_TO_MOON is set but MOON_FACILITATOR_URL is not.");
+    const on = { PAY_TO_MOON: "us", MOON_FACILITATOR_URL: "https://moon.example", MOON_RPC_URL: "" };
+    expect(() => read(on)).toThrow("PAY_TO_MOON is set but MOON_RPC_URL is not.");
+  });
 
   test("is offered where it pays, and listed with what its facilitator adds", () => {
     const extra = { tide: "low" };
@@ -147,16 +173,18 @@ describe("a rail that is added by a line in the registry", () => {
   });
 });
 
-/** Enough for the other rails to open: they have no nodes, and are switched off. */
-function context(): RailContext {
-  const none = { rules: { onConflict: () => undefined } };
-  const genesisHash = Buffer.alloc(32, 7).toString("base64");
-  return {
-    config: { algorand: { genesisHash }, rails: {}, limits: {}, sandbox: true },
-    nodes: {
-      algorand: { ...none, algods: [], indexers: [] },
-      base: { ...none, rpcs: [] },
-      solana: { ...none, rpcs: [] },
-    },
-  } as unknown as RailContext;
+/** The settings of a service whose other rails are off, but for the one that is always on. */
+function read(over: Record<string, string>): Config {
+  const env = {
+    DATABASE_URL: "sqlite:/var/lib/attestd/journal.sqlite",
+    ALGOD_URL: "http://algod.example",
+    INDEXER_URL: "http://indexer.example",
+    ATTESTOR_MNEMONIC: algosdk.mnemonicFromSeed(new Uint8Array(32)),
+    ATTESTOR_PQ_SEED: "0".repeat(64),
+    PAY_TO_ALGORAND: algosdk.encodeAddress(new Uint8Array(32).fill(7)),
+    FACILITATOR_URL: "http://facilitator.example",
+    MOON_RPC_URL: "http://moon.example",
+    ...over,
+  };
+  return readConfig(env, { sandbox: false, rails: KINDS.map((kind) => kind.settings) });
 }

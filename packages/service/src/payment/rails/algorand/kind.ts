@@ -1,20 +1,35 @@
 import { isAlgorandTxId } from "@attestd/proof/algorand";
+import { z } from "zod";
+import { ownSettings } from "../../../config/config.ts";
+import { algorandAddress, whole } from "../../../config/formats.ts";
+import type { RailVariables } from "../../../config/rails.ts";
+import type { AlgorandNodes } from "../../../providers/algorand-nodes.ts";
 import type { RailKind } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
+const own = z.object({ ALGORAND_MAX_FEE: whole(2_000, 1_000_000).default(3_000) });
+const settings: RailVariables<z.infer<typeof own>> = {
+  name: ALGORAND.name,
+  payTo: algorandAddress,
+  isRequired: true,
+  own,
+};
+
 /** Algorand USDC. */
-export const ALGORAND_RAIL: RailKind = {
+export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {
   ...ALGORAND,
+  settings,
   isPaymentKey: (text) => /^algorand:[\w-]{43}\//.test(text),
   isTransactionId: isAlgorandTxId,
   canonical: (text) => text,
-  open: ({ config: { algorand, limits }, nodes, rounds }) =>
+  connect: ({ ledger }) => ledger,
+  open: (nodes, { config, rounds }) =>
     algorandRail({
-      genesisHash: algorand.genesisHash,
-      nodes: nodes.algorand,
+      genesisHash: config.algorand.genesisHash,
+      nodes,
       rounds,
-      maxLifeSeconds: limits.lifeSeconds,
-      maxFee: limits.algorandFee,
+      maxLifeSeconds: config.maxLifeSeconds,
+      maxFee: ownSettings(config, settings).ALGORAND_MAX_FEE,
     }),
 };

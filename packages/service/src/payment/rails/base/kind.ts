@@ -1,4 +1,8 @@
-import { type Config, ConfigError } from "../../../config/config.ts";
+import { z } from "zod";
+import { baseChain } from "../../../chains/base/kind.ts";
+import { type Config, ConfigError, ownSettings } from "../../../config/config.ts";
+import { endpoints, evmAddress, whole } from "../../../config/formats.ts";
+import type { RailVariables } from "../../../config/rails.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import type { RailKind } from "../rail.ts";
 import type { TokenDomain } from "./authorization.ts";
@@ -6,19 +10,33 @@ import { BASE } from "./facts.ts";
 import { baseRail } from "./rail.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
+const own = z.object({
+  /** The nodes of the source chain. */
+  BASE_RPC_URL: endpoints.optional(),
+  BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
+});
+const settings: RailVariables<z.infer<typeof own>> = {
+  name: BASE.name,
+  payTo: evmAddress,
+  needs: "BASE_RPC_URL",
+  own,
+};
+
 /** USDC on Base. */
-export const BASE_RAIL: RailKind = {
+export const BASE_RAIL: RailKind<EthereumNodes> = {
   ...BASE,
+  settings,
   isPaymentKey: (text) => text.startsWith("eip155:"),
   isTransactionId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text),
   // Hex may differ in case alone.
   canonical: (text) => text.toLowerCase(),
-  open: async ({ config, nodes, clock, signal }) =>
+  connect: ({ chain, rules }) => chain(baseChain) ?? { rpcs: [], rules },
+  open: async (nodes, { config, clock, signal }) =>
     baseRail({
-      nodes: nodes.base,
-      domain: await usdcDomain(config, nodes.base, signal),
-      maxLifeSeconds: config.limits.lifeSeconds,
-      maxSignatureGas: config.limits.baseSignatureGas,
+      nodes,
+      domain: await usdcDomain(config, nodes, signal),
+      maxLifeSeconds: config.maxLifeSeconds,
+      maxSignatureGas: ownSettings(config, settings).BASE_MAX_SIGNATURE_GAS,
       clock,
     }),
 };

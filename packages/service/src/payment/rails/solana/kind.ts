@@ -1,17 +1,40 @@
+import { z } from "zod";
+import { ownSettings } from "../../../config/config.ts";
+import { endpoints, solanaWallet, whole } from "../../../config/formats.ts";
+import type { RailVariables } from "../../../config/rails.ts";
+import { type SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import type { RailKind } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
 import { solanaRail } from "./rail.ts";
 
+const own = z.object({
+  SOLANA_RPC_URL: endpoints.optional(),
+  SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
+  SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
+});
+const settings: RailVariables<z.infer<typeof own>> = {
+  name: SOLANA.name,
+  payTo: solanaWallet,
+  needs: "SOLANA_RPC_URL",
+  own,
+};
+
 /** USDC on Solana. */
-export const SOLANA_RAIL: RailKind = {
+export const SOLANA_RAIL: RailKind<SolanaNodes> = {
   ...SOLANA,
+  settings,
   isPaymentKey: (text) => text.startsWith("solana:"),
   isTransactionId: (text) => /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(text),
   canonical: (text) => text,
-  open: ({ config: { limits }, nodes, clock }) =>
-    solanaRail({
-      nodes: nodes.solana,
-      limits: { computeUnits: limits.solanaComputeUnits, microLamports: limits.solanaComputeUnitPrice },
-      clock,
-    }),
+  connect({ config, rules }) {
+    const { SOLANA_RPC_URL: urls = [] } = ownSettings(config, settings);
+    return { rpcs: urls.map((url) => new SolanaRpc({ url })), rules };
+  },
+  open(nodes, { config, clock }) {
+    const { SOLANA_MAX_COMPUTE_UNITS: computeUnits, SOLANA_MAX_COMPUTE_UNIT_PRICE: microLamports } = ownSettings(
+      config,
+      settings,
+    );
+    return solanaRail({ nodes, limits: { computeUnits, microLamports }, clock });
+  },
 };
