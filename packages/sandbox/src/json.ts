@@ -1,5 +1,6 @@
 /** A JSON value with 64-bit integers as bigint. */
-export type Json = string | number | bigint | boolean | null | Json[] | { [name: string]: Json | undefined };
+export type Json = string | number | bigint | boolean | null | Json[] | JsonObject;
+export type JsonObject = { [name: string]: Json | undefined };
 
 // JSON.rawJSON (ES2026) is not yet in TypeScript's libraries.
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };

@@ -1,16 +1,26 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Reads the files of a folder whose names have an ending, sorted by path; none when there is no such folder. */
-export async function readRecordingFiles(folder: string, ending: string): Promise<[path: string, bytes: Buffer][]> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+/**
+ * Reads the files of a folder whose names have an ending, sorted by name.
+ * @param replayDir undefined for no recordings
+ * @param folder in `replayDir`; when it does not exist, there are none
+ */
+export async function readRecordingFiles(
+  replayDir: string | undefined,
+  folder: string,
+  ending: string,
+): Promise<[path: string, bytes: Buffer][]> {
+  if (replayDir === undefined) return [];
+  const names = await readdir(join(replayDir, folder)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
   const paths = names.filter((name) => name.endsWith(ending)).sort();
-  return Promise.all(
-    paths.map(async (name): Promise<[string, Buffer]> => [join(folder, name), await readFile(join(folder, name))]),
-  );
+  return Array.fromAsync(paths, async (name) => {
+    const path = join(replayDir, folder, name);
+    return [path, await readFile(path)];
+  });
 }
 
 /** Prefixes the message of an error that `read` throws with the name of what it reads. */

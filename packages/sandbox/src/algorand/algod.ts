@@ -3,24 +3,20 @@ import {
   isAlgorandAddress,
   isAlgorandTxId,
   type MsgpackMap,
-  type MsgpackValue,
   proveLeaf,
   splitBlock,
 } from "@attestd/proof/algorand";
 import { concatBytes, toBase64 } from "@attestd/proof/encoding";
-import { type Context, Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
-import type { Json } from "../json.ts";
-import { accountJson, assetJson } from "./accounts.ts";
+import type { Context, Hono } from "hono";
+import type { Json, JsonObject } from "../json.ts";
+import { accountJson, assetJson, holdingJson } from "./account-json.ts";
 import { paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
 import { CONSENSUS_VERSION, MIN_TXN_FEE } from "./consensus.ts";
-import { apiError, json, msgpack, pathInteger, requireToken } from "./http.ts";
+import { apiError, json, msgpack, pathInteger, restApi } from "./http.ts";
 import { algodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
-import { pendingInformation } from "./pending.ts";
-import { Rejection } from "./rejection.ts";
-import { answerSimulate } from "./simulate.ts";
 import { decodeSignedTransactions, type SignedTransaction } from "./transaction.ts";
+import { answerSimulate, pendingInformation } from "./transaction-information.ts";
 
 const WAIT_FOR_BLOCK_MS = 60_000;
 
@@ -36,14 +32,7 @@ const BAD_ID = "no valid transaction ID was specified";
  */
 export function algodApp(ledger: Ledger, token?: string): Hono {
   const { genesis } = ledger;
-  const app = new Hono();
-  app.use("/v2/*", requireToken("X-Algo-API-Token", token));
-  app.notFound(() => json({ message: "Not Found" }, 404));
-  app.onError((error) => {
-    if (error instanceof HTTPException) return error.getResponse();
-    if (error instanceof Rejection) return json({ message: error.message }, 400);
-    return json({ message: error.message }, 500);
-  });
+  const app = restApi("X-Algo-API-Token", token);
 
   app.get("/health", () => json(null));
   app.get("/ready", () => json(null));
@@ -91,10 +80,9 @@ export function algodApp(ledger: Ledger, token?: string): Hono {
 
   app.get("/v2/blocks/:round", (c) => {
     const { bytes } = block(ledger, c);
-    const { header } = splitBlock(bytes);
+    const { header, transactions } = splitBlock(bytes);
     if (c.req.query("header-only") === "true") return answer(c, new Map([["block", header]]));
     if (wantsMsgpack(c)) return msgpack(bytes, { "x-algorand-struct": "block-v1" });
-    const { transactions } = splitBlock(bytes);
     const whole = transactions.length === 0 ? header : new Map(header).set("txns", transactions);
     return answer(c, new Map([["block", whole]]));
   });
@@ -112,20 +100,18 @@ export function algodApp(ledger: Ledger, token?: string): Hono {
     const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
     const holding = ledger.state.account(address(c)).holdings.get(id);
     if (holding === undefined) throw apiError(404, "account asset info not found");
-    return json({
-      round: ledger.round,
-      "asset-holding": { amount: holding.amount, "asset-id": id, "is-frozen": holding.frozen },
-    });
+    return json({ round: ledger.round, "asset-holding": holdingJson(id, holding) });
   });
   app.get("/v2/assets/:asset", (c) => {
-    const asset = assetJson(ledger, BigInt(pathInteger("asset-id", c.req.param("asset"))));
+    const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
+    const asset = ledger.state.asset(id);
     if (asset === undefined) throw apiError(404, "asset does not exist");
-    return json(asset);
+    return json(assetJson(id, asset));
   });
   return app;
 }
 
-function status(ledger: Ledger): { [name: string]: Json } {
+function status(ledger: Ledger): JsonObject {
   return {
     catchpoint: "",
     "catchpoint-acquired-blocks": 0,
@@ -152,11 +138,9 @@ function status(ledger: Ledger): { [name: string]: Json } {
 function pool(ledger: Ledger, c: Context): MsgpackMap {
   const waiting = ledger.pool();
   const max = Number(c.req.query("max") ?? 0);
-  const top: MsgpackValue[] = (max === 0 ? waiting : waiting.slice(0, max)).map(({ map }) => map);
-  return new Map<string, MsgpackValue>([
-    ["top-transactions", top],
-    ["total-transactions", waiting.length],
-  ]);
+  const top = max === 0 ? waiting : waiting.slice(0, max);
+  const answer: MsgpackMap = new Map([["top-transactions", top.map(({ map }) => map)]]);
+  return answer.set("total-transactions", waiting.length);
 }
 
 function transactionProof(ledger: Ledger, c: Context): Json {

@@ -1,7 +1,7 @@
 import { getInteger, getMap, type MsgpackMap } from "@attestd/proof/algorand";
 import { MAX_UINT64 } from "./consensus.ts";
 import { Rejection } from "./rejection.ts";
-import type { Asset, LedgerState } from "./state.ts";
+import type { Asset, Holding, LedgerState } from "./state.ts";
 import { getAddress, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
 /** Effects of a transaction beyond its own members, which the block stores beside it (go-algorand's ApplyData). */
@@ -163,12 +163,7 @@ function putIn(state: LedgerState, address: string, id: bigint, amount: bigint, 
 }
 
 /** @param holding undefined removes the holding */
-function putHolding(
-  state: LedgerState,
-  address: string,
-  id: bigint,
-  holding: { amount: bigint; frozen: boolean } | undefined,
-): void {
+function putHolding(state: LedgerState, address: string, id: bigint, holding: Holding | undefined): void {
   const account = state.account(address);
   const holdings = new Map(account.holdings);
   if (holding === undefined) holdings.delete(id);

@@ -1,4 +1,4 @@
-import { getInteger, splitBlock } from "@attestd/proof/algorand";
+import { splitBlock } from "@attestd/proof/algorand";
 import { type BlockTransaction, blockTransactions, type StoredBlock } from "./block.ts";
 
 /** Location of a transaction: its round, and its index in the payset. */
@@ -33,11 +33,9 @@ export class BlockStore {
     return this.#paysetRounds;
   }
 
-  /** A round's time (seconds since 1970) and transactions; undefined when there is no such block. */
-  payset(round: number): { timestamp: number; transactions: BlockTransaction[] } | undefined {
+  /** The transactions of a round, in payset order; none when there is no such block. */
+  payset(round: number): BlockTransaction[] {
     const stored = this.#blocks.get(round);
-    if (stored === undefined) return undefined;
-    const block = splitBlock(stored.bytes);
-    return { timestamp: Number(getInteger(block.header, "ts")), transactions: blockTransactions(block) };
+    return stored === undefined ? [] : blockTransactions(splitBlock(stored.bytes));
   }
 }

@@ -4,6 +4,8 @@ import {
   blockHash,
   decodeAddress,
   encodeMsgpack,
+  getInteger,
+  getMap,
   headerDigest,
   headerRound,
   type MsgpackMap,
@@ -15,10 +17,9 @@ import {
   treeRoot,
   txid,
 } from "@attestd/proof/algorand";
-import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import type { ApplyData } from "./apply.ts";
 import { CONSENSUS_VERSION, PROPOSER_BONUS, REWARDS_RATE_REFRESH_INTERVAL, STATE_PROOF_INTERVAL } from "./consensus.ts";
-import type { SpecialAddresses } from "./verify.ts";
+import type { Genesis } from "./genesis.ts";
 
 /** A stored block: the bytes that a node serves, and an index of them. */
 export interface StoredBlock {
@@ -31,66 +32,70 @@ export interface StoredBlock {
   txids: string[];
 }
 
-/** A payset's transaction with its genesis restored, and the in-block map that it came from. */
+/** A transaction of a block. */
 export interface BlockTransaction {
   id: string;
-  /** Unsigned. */
+  /** Unsigned, with its genesis restored. */
   txn: MsgpackMap;
+  /** The entry of the payset that it is made of. */
   inBlock: MsgpackMap;
+  round: number;
+  /** Index in the payset. */
+  index: number;
+  /** Seconds since 1970. */
+  timestamp: number;
 }
 
-/** The members of a header that do not depend on its payset. */
-export interface HeaderFields {
+/** The members of a header that follow neither from its genesis nor from its payset. */
+interface HeaderFields {
   round: number;
   /** Seconds since 1970. */
   timestamp: number;
-  genesisId: string | undefined;
-  genesisHash: Uint8Array;
-  special: SpecialAddresses;
-  proposer: string;
   /** 32 bytes. */
   seed: Uint8Array;
   /** Transactions in the chain up to and with this block (`tc`). */
   counter: number;
-  /** microAlgos in this payset. */
-  feesCollected: bigint;
-  /** Canonical msgpack of the header before; undefined where the chain begins. */
-  previousHeader: Uint8Array | undefined;
+  /** Canonical msgpack of the header before; absent where the chain begins. */
+  previousHeader?: Uint8Array;
 }
+
+/** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
+type BlockGenesis = Pick<Genesis, "hash" | "special" | "proposer"> & { id: string | undefined };
 
 /**
  * Makes a block of consensus v41 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the
  * payset (`txn`, `txn256`, `txn512`). Its certificate names the block but has no votes.
  */
-export function makeBlock(fields: HeaderFields, payset: MsgpackMap[]): StoredBlock {
-  const { round, special, previousHeader } = fields;
-  const chain = structMap({ gen: fields.genesisId, gh: fields.genesisHash });
-  const roots = paysetRoots(chain, payset);
+export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: MsgpackMap[]): StoredBlock {
+  const { round, previousHeader } = fields;
+  const chain = structMap({ gen: genesis.id, gh: genesis.hash });
+  const root = (tree: TransactionTree) => treeRoot(tree, paysetLeaves(tree, chain, payset));
+  const proposer = decodeAddress(genesis.proposer);
   const header = structMap({
     bi: PROPOSER_BONUS,
-    fc: fields.feesCollected,
-    fees: decodeAddress(special.feeSink),
-    gen: fields.genesisId,
-    gh: fields.genesisHash,
+    fc: payset.reduce((sum, entry) => sum + getInteger(getMap(entry, "txn") ?? new Map(), "fee"), 0n),
+    fees: decodeAddress(genesis.special.feeSink),
+    gen: genesis.id,
+    gh: genesis.hash,
     prev: previousHeader && headerDigest(previousHeader),
     prev512: previousHeader && createHash("sha512").update("BH").update(previousHeader).digest(),
     proto: CONSENSUS_VERSION,
-    prp: decodeAddress(fields.proposer),
+    prp: proposer,
     rnd: round,
     rwcalr: nextMultiple(round, REWARDS_RATE_REFRESH_INTERVAL),
-    rwd: decodeAddress(special.rewardsPool),
+    rwd: decodeAddress(genesis.special.rewardsPool),
     seed: fields.seed,
     spt: new Map([[0, structMap({ n: nextMultiple(round + STATE_PROOF_INTERVAL, STATE_PROOF_INTERVAL) })]]),
     tc: fields.counter,
     ts: fields.timestamp,
     // An empty plain tree has the zero root, which a header omits.
-    txn: payset.length === 0 ? undefined : roots.txn,
-    txn256: roots.txn256,
-    txn512: roots.txn512,
+    txn: payset.length === 0 ? undefined : root("txn"),
+    txn256: root("txn256"),
+    txn512: root("txn512"),
   });
   const headerBytes = encodeMsgpack(header);
   const cert = structMap({
-    prop: structMap({ dig: headerDigest(headerBytes), oprop: decodeAddress(fields.proposer) }),
+    prop: structMap({ dig: headerDigest(headerBytes), oprop: proposer }),
     rnd: round,
     step: 2,
   });
@@ -100,7 +105,7 @@ export function makeBlock(fields: HeaderFields, payset: MsgpackMap[]): StoredBlo
 
 /**
  * Indexes a block, made here or recorded.
- * @throws DecodeError when the bytes are not a block
+ * @throws ProofError `malformed` when the bytes are not a block
  */
 export function storeBlock(bytes: Uint8Array): StoredBlock {
   const block = splitBlock(bytes);
@@ -112,11 +117,13 @@ export function storeBlock(bytes: Uint8Array): StoredBlock {
   };
 }
 
-/** A block's payset with genesis restored. @throws DecodeError when an entry is not a transaction */
+/** A block's transactions in payset order. @throws ProofError `malformed` when an entry is not a transaction */
 export function blockTransactions({ header, transactions }: AlgorandBlock): BlockTransaction[] {
-  return transactions.map((inBlock) => {
+  const round = headerRound(header);
+  const timestamp = Number(getInteger(header, "ts"));
+  return transactions.map((inBlock, index) => {
     const txn = restoreTransaction(inBlock, header);
-    return { id: txid(encodeMsgpack(txn)), txn, inBlock };
+    return { id: txid(encodeMsgpack(txn)), txn, inBlock, round, index, timestamp };
   });
 }
 
@@ -147,15 +154,8 @@ export function paysetLeaves(tree: TransactionTree, header: MsgpackMap, payset: 
 
 /** `H("STIB" ‖ in-block map)`, which a leaf holds beside the id; SHA-256 in `txn256`, SHA-512/256 in `txn`. */
 export function stibHash(tree: "txn" | "txn256", inBlock: MsgpackMap): Uint8Array {
-  const algorithm = tree === "txn256" ? "sha256" : "sha512-256";
-  return createHash(algorithm)
-    .update(concatBytes(utf8("STIB"), encodeMsgpack(inBlock)))
-    .digest();
-}
-
-function paysetRoots(chain: MsgpackMap, payset: MsgpackMap[]): Record<TransactionTree, Uint8Array> {
-  const root = (tree: TransactionTree) => treeRoot(tree, paysetLeaves(tree, chain, payset));
-  return { txn: root("txn"), txn256: root("txn256"), txn512: root("txn512") };
+  const hash = createHash(tree === "txn256" ? "sha256" : "sha512-256");
+  return hash.update("STIB").update(encodeMsgpack(inBlock)).digest();
 }
 
 function nextMultiple(round: number, interval: number): number {

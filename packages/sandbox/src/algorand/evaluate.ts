@@ -2,7 +2,8 @@ import { encodeMsgpack, getBytes, getString, transactionDigest } from "@attestd/
 import { concatBytes, equalBytes, toBase32, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import { type ApplyData, applyTransaction } from "./apply.ts";
-import { Rejection } from "./rejection.ts";
+import type { Genesis } from "./genesis.ts";
+import { prefixRejection, Rejection } from "./rejection.ts";
 import { isEmptyAccount, type LedgerState, minBalance } from "./state.ts";
 import type { SignedTransaction, Transaction } from "./transaction.ts";
 import type { SpecialAddresses } from "./verify.ts";
@@ -10,29 +11,22 @@ import type { SpecialAddresses } from "./verify.ts";
 const GROUP = utf8("TG");
 const NO_GROUP = new Uint8Array(32);
 
-/** The next round, and the chain. */
-export interface RoundContext {
-  round: number;
-  genesisId: string;
-  genesisHash: Uint8Array;
-  special: SpecialAddresses;
-}
-
 /**
  * Applies a verified group as a whole or not at all (go-algorand, `ledger/eval/eval.go`, TransactionGroup).
- * @returns what each member did, in order
+ * @param round the next round
+ * @returns the effects of each member, in order
  * @throws Rejection; the state is then as before.
  */
-export function applyGroup(state: LedgerState, group: SignedTransaction[], context: RoundContext): ApplyData[] {
+export function applyGroup(
+  state: LedgerState,
+  group: SignedTransaction[],
+  round: number,
+  genesis: Genesis,
+): ApplyData[] {
   const trial = state.child();
-  const applied = group.map((signed, index) => {
-    try {
-      return applyMember(trial, signed, index, group, context);
-    } catch (error) {
-      if (error instanceof Rejection && error.groupIndex === undefined) throw new Rejection(error.message, index);
-      throw error;
-    }
-  });
+  const applied = group.map((signed, index) =>
+    prefixRejection("", () => applyMember(trial, signed, index, group, round, genesis), index),
+  );
   checkGroupId(group);
   trial.commit();
   return applied;
@@ -43,23 +37,21 @@ function applyMember(
   { txn, authorizer }: SignedTransaction,
   index: number,
   group: SignedTransaction[],
-  context: RoundContext,
+  round: number,
+  genesis: Genesis,
 ): ApplyData {
-  checkAlive(txn, context);
-  state.checkDuplicate(txn, context.round);
+  checkAlive(txn, round, genesis);
+  state.checkDuplicate(txn, round);
   const rightful = state.account(txn.sender).authAddress ?? txn.sender;
   if (authorizer !== rightful)
     throw new Rejection(
       `transaction ${txn.id}: should have been authorized by ${rightful} but was actually authorized by ${authorizer}`,
     );
-  let applied: ApplyData;
-  try {
-    applied = applyTransaction(state, txn, context.special.feeSink);
-    checkMinBalances(state, context.special);
-  } catch (error) {
-    if (error instanceof Rejection) throw new Rejection(`transaction ${txn.id}: ${error.message}`, index);
-    throw error;
-  }
+  const applied = prefixRejection(`transaction ${txn.id}: `, () => {
+    const data = applyTransaction(state, txn, genesis.special.feeSink);
+    checkMinBalances(state, genesis.special);
+    return data;
+  });
   state.addTransaction(txn);
   const first = group[0]?.txn.group ?? NO_GROUP;
   const own = txn.group ?? NO_GROUP;
@@ -70,16 +62,16 @@ function applyMember(
   return applied;
 }
 
-function checkAlive(txn: Transaction, { round, genesisId, genesisHash }: RoundContext): void {
+function checkAlive(txn: Transaction, round: number, genesis: Genesis): void {
   if (round < txn.firstValid || round > txn.lastValid)
     throw new Rejection(`txn dead: round ${round} outside of ${txn.firstValid}--${txn.lastValid}`);
   const named = getString(txn.map, "gen");
-  if (named !== undefined && named !== genesisId)
-    throw new Rejection(`tx.GenesisID <${named}> does not match expected <${genesisId}>`);
+  if (named !== undefined && named !== genesis.id)
+    throw new Rejection(`tx.GenesisID <${named}> does not match expected <${genesis.id}>`);
   const hash = getBytes(txn.map, "gh", 32);
   if (hash === undefined) throw new Rejection("required tx.GenesisHash is missing");
-  if (!equalBytes(hash, genesisHash))
-    throw new Rejection(`tx.GenesisHash <${toBase32(hash)}> does not match expected <${toBase32(genesisHash)}>`);
+  if (!equalBytes(hash, genesis.hash))
+    throw new Rejection(`tx.GenesisHash <${toBase32(hash)}> does not match expected <${toBase32(genesis.hash)}>`);
 }
 
 /** Checks every account that the group has changed so far, not only this member's. */

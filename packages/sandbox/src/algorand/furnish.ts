@@ -46,9 +46,12 @@ export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>):
       freeze: dispenser.address,
     }),
   );
-  for (const account of [payer, accounts.attestor, accounts.payTo, accounts.feePayer])
-    send(account, transferUsdc(account.address, account.address, 0n, suggestedParams));
-  send(dispenser, transferUsdc(dispenser.address, payer.address, PAYER_USDC, suggestedParams));
+  const transfer = (from: SandboxAccount, { address: receiver }: SandboxAccount, amount: bigint) => {
+    const fields = { sender: from.address, receiver, amount, assetIndex: USDC_ID, suggestedParams };
+    send(from, makeAssetTransferTxnWithSuggestedParamsFromObject(fields));
+  };
+  for (const account of [payer, accounts.attestor, accounts.payTo, accounts.feePayer]) transfer(account, account, 0n);
+  transfer(dispenser, payer, PAYER_USDC);
   ledger.advance();
 
   const payment = makePaymentTxnWithSuggestedParamsFromObject({
@@ -61,16 +64,6 @@ export function furnish(ledger: Ledger, accounts: Record<Role, SandboxAccount>):
   send(dispenser, payment);
   const { round } = ledger.advance();
   return { txid: payment.txID(), round };
-}
-
-function transferUsdc(sender: string, receiver: string, amount: bigint, suggestedParams: SuggestedParams): Transaction {
-  return makeAssetTransferTxnWithSuggestedParamsFromObject({
-    sender,
-    receiver,
-    amount,
-    assetIndex: USDC_ID,
-    suggestedParams,
-  });
 }
 
 function paramsOf({ genesis, round }: Ledger): SuggestedParams {

@@ -1,4 +1,4 @@
-import { encodeAddress, encodeMsgpack, type MsgpackValue, structMap } from "@attestd/proof/algorand";
+import { encodeAddress, encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import { CONSENSUS_VERSION, MIN_BALANCE } from "./consensus.ts";
@@ -18,75 +18,56 @@ export interface Genesis {
   special: SpecialAddresses;
   /** Named as proposer by every block. */
   proposer: string;
-  /** microAlgos by address. */
-  balances: Map<string, bigint>;
-  /** Seconds since 1970. */
-  timestamp: number;
 }
 
-export interface GenesisDocument {
-  alloc: { addr: string; comment: string; state: { algo: number } }[];
+export type GenesisDocument = ReturnType<typeof genesisDocument>;
+
+/** The initial balance of an account: microAlgos below 2^53. */
+interface Allocation {
+  address: string;
+  microAlgos: number;
   comment: string;
-  fees: string;
-  id: string;
-  network: string;
-  proto: string;
-  rwd: string;
-  timestamp: number;
 }
 
 /**
  * Makes a unique genesis, so that nothing signed for this chain is valid on another one, nor the other way round. Its hash
- * is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it; `nonce` makes it unique.
- * @param accounts microAlgos (below 2^53) by address, each with a comment
- * @param nonce 32 random bytes
+ * is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it.
+ * @param timestamp seconds since 1970
+ * @param nonce 32 random bytes, which make it unique
  */
-export function makeGenesis(
-  accounts: { address: string; microAlgos: number; comment: string }[],
-  timestamp: number,
-  nonce: Uint8Array,
-): Genesis {
+export function makeGenesis(accounts: Allocation[], timestamp: number, nonce: Uint8Array): Genesis {
   const special = { feeSink: keylessAddress("fee sink", nonce), rewardsPool: keylessAddress("rewards pool", nonce) };
-  const proposer = keylessAddress("proposer", nonce);
+  const document = genesisDocument(accounts, special, timestamp);
+  const alloc = document.alloc.map(({ state, ...member }) => structMap({ ...member, state: structMap(state) }));
+  return {
+    id: `${NETWORK}-${SCHEMA}`,
+    hash: sha512_256(concatBytes(utf8("GE"), encodeMsgpack(structMap({ ...document, alloc })))),
+    document,
+    special,
+    proposer: keylessAddress("proposer", nonce),
+  };
+}
+
+function genesisDocument(accounts: Allocation[], { feeSink, rewardsPool }: SpecialAddresses, timestamp: number) {
   const allocations = [
     ...accounts,
-    { address: special.feeSink, microAlgos: Number(MIN_BALANCE), comment: "FeeSink" },
-    { address: special.rewardsPool, microAlgos: Number(MIN_BALANCE), comment: "RewardsPool" },
+    { address: feeSink, microAlgos: Number(MIN_BALANCE), comment: "FeeSink" },
+    { address: rewardsPool, microAlgos: Number(MIN_BALANCE), comment: "RewardsPool" },
   ];
-  const document: GenesisDocument = {
+  return {
     alloc: allocations.map(({ address, microAlgos, comment }) => ({
       addr: address,
       comment,
       state: { algo: microAlgos },
     })),
     comment: "A local network of attestd: no real money.",
-    fees: special.feeSink,
+    fees: feeSink,
     id: SCHEMA,
     network: NETWORK,
     proto: CONSENSUS_VERSION,
-    rwd: special.rewardsPool,
+    rwd: rewardsPool,
     timestamp,
   };
-  return {
-    id: `${NETWORK}-${SCHEMA}`,
-    hash: sha512_256(concatBytes(utf8("GE"), encodeMsgpack(structMap({ ...document, alloc: allocMaps(document) })))),
-    document,
-    special,
-    proposer,
-    balances: new Map(allocations.map(({ address, microAlgos }) => [address, BigInt(microAlgos)])),
-    timestamp,
-  };
-}
-
-function allocMaps({ alloc }: GenesisDocument): MsgpackValue {
-  return alloc.map(
-    ({ addr, comment, state }) =>
-      new Map<string, MsgpackValue>([
-        ["addr", addr],
-        ["comment", comment],
-        ["state", structMap(state)],
-      ]),
-  );
 }
 
 /** An address without a key, unique to this sandbox. */

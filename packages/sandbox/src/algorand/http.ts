@@ -1,6 +1,7 @@
-import type { MiddlewareHandler } from "hono";
+import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Json, jsonText } from "../json.ts";
+import { Rejection } from "./rejection.ts";
 
 /** An error of algod or the indexer: `{"message": …}`. */
 export function apiError(status: 400 | 401 | 404 | 500, message: string): HTTPException {
@@ -25,10 +26,21 @@ export function pathInteger(name: string, text: string): number {
   );
 }
 
-/** Requires the token in a header, if one is set. */
-export function requireToken(header: string, token: string | undefined): MiddlewareHandler {
-  return async (c, next) => {
+/**
+ * An empty REST API of a node: an unknown route is 404, a rejection 400 with its message, any other error 500.
+ * @param header of the token
+ * @param token required on `/v2`, if given
+ */
+export function restApi(header: string, token: string | undefined): Hono {
+  const app = new Hono();
+  app.use("/v2/*", async (c, next) => {
     if (token !== undefined && c.req.header(header) !== token) throw apiError(401, "Invalid API Token");
     await next();
-  };
+  });
+  app.notFound(() => json({ message: "Not Found" }, 404));
+  app.onError((error) => {
+    if (error instanceof HTTPException) return error.getResponse();
+    return json({ message: error.message }, error instanceof Rejection ? 400 : 500);
+  });
+  return app;
 }

@@ -1,32 +1,22 @@
 import { getBytes, getInteger, getMap, getString, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
-import type { Json } from "../json.ts";
-import { assetParamsJson } from "./assets.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { assetParamsJson } from "./account-json.ts";
 import type { BlockTransaction } from "./block.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
-
-type JsonObject = { [name: string]: Json | undefined };
-
-/** The position of a transaction in its chain. */
-export interface Standing {
-  round: number;
-  /** Index in the payset. */
-  index: number;
-  /** Seconds since 1970. */
-  timestamp: number;
-}
 
 /**
  * A transaction in the indexer's JSON. Types that only recorded blocks have are complete if that is simple (`keyreg`,
  * `hb`); `appl`, `stpf` and unknown types have only the members that every type has.
  */
-export function transactionJson({ id, txn, inBlock }: BlockTransaction, standing: Standing): JsonObject {
+export function transactionJson(transaction: BlockTransaction): JsonObject {
+  const { id, txn, inBlock, round, index, timestamp } = transaction;
   const type = getString(txn, "type") ?? "";
   return {
     "auth-addr": getAddress(inBlock, "sgnr"),
     "close-rewards": getInteger(inBlock, "rc"),
     "closing-amount": getInteger(inBlock, "ca"),
-    "confirmed-round": standing.round,
+    "confirmed-round": round,
     "created-asset-index": type === "acfg" && !txn.has("caid") ? getInteger(inBlock, "caid") : undefined,
     fee: getInteger(txn, "fee"),
     "first-valid": getInteger(txn, "fv"),
@@ -34,13 +24,13 @@ export function transactionJson({ id, txn, inBlock }: BlockTransaction, standing
     "genesis-id": getString(txn, "gen"),
     group: base64(txn, "grp"),
     id,
-    "intra-round-offset": standing.index,
+    "intra-round-offset": index,
     "last-valid": getInteger(txn, "lv"),
     lease: base64(txn, "lx"),
     note: base64(txn, "note"),
     "receiver-rewards": getInteger(inBlock, "rr"),
     "rekey-to": getAddress(txn, "rekey"),
-    "round-time": standing.timestamp,
+    "round-time": timestamp,
     sender: getAddress(txn, "snd") ?? ZERO_ADDRESS,
     "sender-rewards": getInteger(inBlock, "rs"),
     signature: {
@@ -154,8 +144,8 @@ function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
   );
 }
 
-/** A block's header in the indexer's JSON. @param transactions undefined for none */
-export function blockJson(header: MsgpackMap, transactions: Json[] | undefined): JsonObject {
+/** A block in the indexer's JSON. */
+export function blockJson(header: MsgpackMap, transactions: Json[]): JsonObject {
   const tracking = getMap(header, "spt") ?? new Map<number, MsgpackValue>();
   return {
     bonus: optionalInteger(header, "bi"),
@@ -182,7 +172,7 @@ export function blockJson(header: MsgpackMap, transactions: Json[] | undefined):
     seed: base64(header, "seed"),
     "state-proof-tracking": [...tracking].map(([type, data]) => trackingJson(Number(type), data)),
     timestamp: getInteger(header, "ts"),
-    transactions: transactions ?? [],
+    transactions,
     "transactions-root": base64(header, "txn") ?? toBase64(new Uint8Array(32)),
     "transactions-root-sha256": base64(header, "txn256") ?? toBase64(new Uint8Array(32)),
     "transactions-root-sha512": base64(header, "txn512"),

@@ -1,12 +1,11 @@
 import { isAlgorandAddress, splitBlock } from "@attestd/proof/algorand";
-import { type Context, Hono } from "hono";
-import { HTTPException } from "hono/http-exception";
+import type { Context, Hono } from "hono";
 import type { Json } from "../json.ts";
-import { accountJson, assetJson } from "./accounts.ts";
-import { apiError, json, pathInteger, requireToken } from "./http.ts";
+import { accountJson, assetJson } from "./account-json.ts";
+import { apiError, json, pathInteger, restApi } from "./http.ts";
 import { blockJson, transactionJson } from "./indexer-json.ts";
 import type { Ledger } from "./ledger.ts";
-import { nextToken, parseSearch, type Search, searchTransactions } from "./search.ts";
+import { nextToken, parseSearch, searchTransactions } from "./search.ts";
 import { isEmptyAccount } from "./state.ts";
 
 /**
@@ -15,12 +14,7 @@ import { isEmptyAccount } from "./state.ts";
  * @param token required in `X-Indexer-API-Token`, if given
  */
 export function indexerApp(ledger: Ledger, token?: string): Hono {
-  const app = new Hono();
-  app.use("/v2/*", requireToken("X-Indexer-API-Token", token));
-  app.notFound(() => json({ message: "Not Found" }, 404));
-  app.onError((error) =>
-    error instanceof HTTPException ? error.getResponse() : json({ message: error.message }, 500),
-  );
+  const app = restApi("X-Indexer-API-Token", token);
 
   app.get("/health", () =>
     json({
@@ -33,24 +27,20 @@ export function indexerApp(ledger: Ledger, token?: string): Hono {
     }),
   );
 
-  app.get("/v2/transactions", (c) => json(found(ledger, parseSearch(queryOf(c)))));
+  app.get("/v2/transactions", (c) => json(found(ledger, c)));
   app.get("/v2/transactions/:txid", (c) => {
-    const id = c.req.param("txid");
-    const search = parseSearch(new URLSearchParams({ txid: id }));
-    const [hit] = searchTransactions(ledger.blocks, search);
-    if (hit === undefined) throw apiError(404, `no transaction found for transaction id: ${id}`);
-    return json({ "current-round": ledger.round, transaction: transactionJson(hit.found, hit.standing) });
+    const txid = c.req.param("txid");
+    const [found] = searchTransactions(ledger.blocks, parseSearch(new URLSearchParams({ txid })));
+    if (found === undefined) throw apiError(404, `no transaction found for transaction id: ${txid}`);
+    return json({ "current-round": ledger.round, transaction: transactionJson(found) });
   });
 
   app.get("/v2/blocks/:round", (c) => {
     const round = pathInteger("round-number", c.req.param("round"));
     const block = ledger.blocks.block(round);
     if (block === undefined) throw apiError(404, `error while looking up block for round '${round}': block not found`);
-    const payset = c.req.query("header-only") === "true" ? undefined : ledger.blocks.payset(round);
-    const transactions = payset?.transactions.map((transaction, index) =>
-      transactionJson(transaction, { round, index, timestamp: payset.timestamp }),
-    );
-    return json(blockJson(splitBlock(block.bytes).header, transactions));
+    const payset = c.req.query("header-only") === "true" ? [] : ledger.blocks.payset(round);
+    return json(blockJson(splitBlock(block.bytes).header, payset.map(transactionJson)));
   });
 
   app.get("/v2/accounts/:address", (c) => {
@@ -59,28 +49,25 @@ export function indexerApp(ledger: Ledger, token?: string): Hono {
     const account = { ...accountJson(ledger, address), deleted: false, "total-box-bytes": 0, "total-boxes": 0 };
     return json({ account, "current-round": ledger.round });
   });
-  app.get("/v2/accounts/:address/transactions", (c) => json(found(ledger, parseSearch(queryOf(c), addressOf(c)))));
+  app.get("/v2/accounts/:address/transactions", (c) => json(found(ledger, c, addressOf(c))));
   app.get("/v2/assets/:asset", (c) => {
     const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
-    const asset = assetJson(ledger, id);
+    const asset = ledger.state.asset(id);
     if (asset === undefined) throw apiError(404, `no assets found for asset-id: ${id}`);
-    return json({ asset, "current-round": ledger.round });
+    return json({ asset: assetJson(id, asset), "current-round": ledger.round });
   });
   return app;
 }
 
-function found(ledger: Ledger, search: Search): Json {
-  const hits = [...searchTransactions(ledger.blocks, search)];
-  const last = hits.at(-1);
+function found(ledger: Ledger, c: Context, address?: string): Json {
+  const search = parseSearch(new URL(c.req.url).searchParams, address);
+  const transactions = searchTransactions(ledger.blocks, search);
+  const last = transactions.at(-1);
   return {
     "current-round": ledger.round,
-    "next-token": last && nextToken(last.standing),
-    transactions: hits.map((hit) => transactionJson(hit.found, hit.standing)),
+    "next-token": last && nextToken(last),
+    transactions: transactions.map(transactionJson),
   };
-}
-
-function queryOf(c: Context): URLSearchParams {
-  return new URL(c.req.url).searchParams;
 }
 
 function addressOf(c: Context): string {

@@ -7,8 +7,8 @@ import { MIN_BALANCE } from "./consensus.ts";
 import { makeGenesis } from "./genesis.ts";
 import { Ledger } from "./ledger.ts";
 import { Rejection } from "./rejection.ts";
-import { signedMessage } from "./signature.ts";
 import { decodeSignedTransactions } from "./transaction.ts";
+import { signedMessage } from "./verify.ts";
 
 const ASSET = 1001n;
 const START = 10_000_000;

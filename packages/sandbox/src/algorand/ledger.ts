@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import type { ApplyData } from "./apply.ts";
 import { inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
 import { BlockStore } from "./block-store.ts";
 import { MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
-import { applyGroup, type RoundContext } from "./evaluate.ts";
+import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
-import { Rejection } from "./rejection.ts";
+import { prefixRejection, Rejection } from "./rejection.ts";
 import { LedgerState } from "./state.ts";
 import type { SignedTransaction } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
@@ -33,11 +34,6 @@ export interface Simulation {
   failure?: Rejection;
 }
 
-interface Waiter {
-  round: number;
-  resolve: () => void;
-}
-
 /**
  * An Algorand ledger of one node: a pool, rounds, and blocks that are final at once. It has no timer: its owner calls
  * `advance`. Everything is synchronous, so a submission is visible when `submit` returns.
@@ -53,19 +49,21 @@ export class Ledger {
   #pool = new Map<string, Pooled>();
   #latest: StoredBlock;
   #latestAt: number;
-  #waiters: Waiter[] = [];
+  /** Emits `round` after every new round. One listener for each waiting client. */
+  readonly #rounds = new EventEmitter().setMaxListeners(0);
 
   constructor({ genesis, counter, recorded, now }: LedgerOptions) {
     this.genesis = genesis;
     this.#now = now;
     this.#state = new LedgerState(undefined, counter);
-    for (const [address, balance] of genesis.balances)
-      this.#state.putAccount(address, { balance, authAddress: undefined, holdings: new Map() });
+    for (const { addr, state } of genesis.document.alloc)
+      this.#state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
     this.#pending = this.#state.child();
     for (const block of recorded) this.blocks.add(block);
-    const firstRound = (recorded.at(-1)?.round ?? -1) + 1;
+    const round = (recorded.at(-1)?.round ?? -1) + 1;
     this.#latest = makeBlock(
-      { ...this.#header(), round: firstRound, timestamp: genesis.timestamp, seed: genesis.hash },
+      genesis,
+      { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter },
       [],
     );
     this.#latestAt = now();
@@ -93,14 +91,9 @@ export class Ledger {
    */
   submit(group: SignedTransaction[]): void {
     verifyGroup(group, this.genesis.special);
-    let applied: ApplyData[];
-    try {
-      applied = applyGroup(this.#pending, group, this.#context());
-    } catch (error) {
-      if (error instanceof Rejection)
-        throw new Rejection(`TransactionPool.Remember: ${error.message}`, error.groupIndex);
-      throw error;
-    }
+    const applied = prefixRejection("TransactionPool.Remember: ", () =>
+      applyGroup(this.#pending, group, this.round + 1, this.genesis),
+    );
     for (const [index, signed] of group.entries())
       this.#pool.set(signed.txn.id, { signed, applied: applied[index] ?? {} });
   }
@@ -117,7 +110,7 @@ export class Ledger {
       throw error;
     }
     try {
-      return { applied: applyGroup(this.#state.child(), group, this.#context()) };
+      return { applied: applyGroup(this.#state.child(), group, this.round + 1, this.genesis) };
     } catch (error) {
       if (error instanceof Rejection) return { applied: [], failure: error };
       throw error;
@@ -136,66 +129,31 @@ export class Ledger {
 
   /** Makes the next block of everything in the pool. */
   advance(): StoredBlock {
-    const pooled = [...this.#pool.values()];
     this.#pending.commit();
     const { header, headerBytes } = splitBlock(this.#latest.bytes);
-    const block = makeBlock(
-      {
-        ...this.#header(),
-        round: this.#latest.round + 1,
-        timestamp: this.#nextTimestamp(header),
-        seed: createHash("sha256")
-          .update(header.get("seed") as Uint8Array)
-          .digest(),
-        feesCollected: pooled.reduce((sum, { signed }) => sum + signed.txn.fee, 0n),
-        previousHeader: headerBytes,
-      },
-      pooled.map(({ signed, applied }) => inBlockMap(signed.map, signed.txn.map, applied)),
+    const seed = createHash("sha256").update(header.get("seed") as Uint8Array);
+    const fields = {
+      round: this.round + 1,
+      timestamp: this.#nextTimestamp(header),
+      seed: seed.digest(),
+      counter: this.#state.counter,
+      previousHeader: headerBytes,
+    };
+    const payset = [...this.#pool.values()].map(({ signed, applied }) =>
+      inBlockMap(signed.map, signed.txn.map, applied),
     );
-    this.blocks.add(block);
-    this.#latest = block;
+    this.#latest = makeBlock(this.genesis, fields, payset);
+    this.blocks.add(this.#latest);
     this.#latestAt = this.#now();
     this.#pool = new Map();
     this.#pending = this.#state.child();
-    this.#wake();
-    return block;
+    this.#rounds.emit("round");
+    return this.#latest;
   }
 
   /** Resolves when the round exists, or the signal aborts. */
   async reached(round: number, signal: AbortSignal): Promise<void> {
-    if (round <= this.round || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const waiter = { round, resolve };
-      this.#waiters.push(waiter);
-      signal.addEventListener("abort", () => {
-        this.#waiters = this.#waiters.filter((other) => other !== waiter);
-        resolve();
-      });
-    });
-  }
-
-  #wake(): void {
-    const waiters = this.#waiters;
-    this.#waiters = waiters.filter(({ round }) => round > this.round);
-    for (const { round, resolve } of waiters) if (round <= this.round) resolve();
-  }
-
-  #context(): RoundContext {
-    const { id, hash, special } = this.genesis;
-    return { round: this.round + 1, genesisId: id, genesisHash: hash, special };
-  }
-
-  #header() {
-    const { id, hash, special, proposer } = this.genesis;
-    return {
-      genesisId: id,
-      genesisHash: hash,
-      special,
-      proposer,
-      counter: this.#state.counter,
-      feesCollected: 0n,
-      previousHeader: undefined,
-    };
+    while (this.round < round && !signal.aborted) await once(this.#rounds, "round", { signal }).catch(() => {});
   }
 
   #nextTimestamp(previous: MsgpackMap): number {

@@ -1,15 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { algorandCaip2 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
-import { type Listening, listen, type RequestObserver } from "../http.ts";
+import { listen, type RequestObserver } from "../http.ts";
 import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
 import { makeGenesis } from "./genesis.ts";
 import { indexerApp } from "./indexer.ts";
 import { Ledger } from "./ledger.ts";
-import { loadRecordings, type Recordings } from "./recordings.ts";
+import { readRecordings } from "./recordings.ts";
 
 export interface AlgorandOptions {
   /** Milliseconds between rounds; 0 leaves them to `ledger.advance()`. */
@@ -66,27 +65,23 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
     Math.floor(now() / 1000),
     randomBytes(32),
   );
-  const none: Recordings = { blocks: [], genesisHashes: [] };
-  const recordings = replayDir === undefined ? none : await loadRecordings(join(replayDir, "algorand"), genesis);
+  const recordings = await readRecordings(replayDir, genesis);
   const ledger = new Ledger({ genesis, counter: USDC_ID - 1, recorded: recordings.blocks, now });
   const sample = furnish(ledger, accounts);
 
-  const servers: Listening[] = [];
-  const close = async () => {
-    clearInterval(rounds);
-    await Promise.all(servers.map((server) => server.close()));
-  };
-  const rounds = roundMs > 0 ? setInterval(() => ledger.advance(), roundMs) : undefined;
-  try {
-    const algod = algodApp(ledger, options.algodToken);
-    servers.push(await listen(algod.fetch, { server: "algod", port: options.algodPort, onRequest }));
-    const indexer = indexerApp(ledger, options.indexerToken);
-    servers.push(await listen(indexer.fetch, { server: "indexer", port: options.indexerPort, onRequest }));
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  const [algod, indexer] = servers as [Listening, Listening];
+  await using starting = new AsyncDisposableStack();
+  const algodFetch = algodApp(ledger, options.algodToken).fetch;
+  const algod = await listen(algodFetch, { server: "algod", port: options.algodPort, onRequest });
+  starting.defer(algod.close);
+  const indexerFetch = indexerApp(ledger, options.indexerToken).fetch;
+  const indexer = await listen(indexerFetch, { server: "indexer", port: options.indexerPort, onRequest });
+  starting.defer(indexer.close);
+  if (roundMs > 0)
+    starting.adopt(
+      setInterval(() => ledger.advance(), roundMs),
+      clearInterval,
+    );
+  const running = starting.move();
   return {
     algodUrl: algod.url,
     indexerUrl: indexer.url,
@@ -97,6 +92,6 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
     accounts,
     sample,
     recordedChains: recordings.genesisHashes.map((hash) => algorandCaip2(Buffer.from(hash, "base64"))),
-    close,
+    close: () => running.disposeAsync(),
   };
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import {
   type AlgorandBlock,
   decodeMsgpackMap,
@@ -31,11 +30,9 @@ export interface Recordings {
 interface RecordedTransaction {
   /** File and id, for errors. */
   name: string;
-  id: string;
   txn: MsgpackMap;
   signature: Uint8Array;
   round: number | undefined;
-  genesisHash: Uint8Array;
 }
 
 /** Genesis ids of the public networks: old transactions often lack theirs. */
@@ -45,13 +42,13 @@ const PUBLIC_GENESIS_IDS: Record<string, string> = {
 };
 
 /**
- * Reads `DIR/blocks/*.msgpack` (`{block, cert?}` as algod gives it, served as they are) and `DIR/transactions/*.json`
- * (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a block is made). Either
- * folder may be absent.
+ * Reads `algorand/blocks/*.msgpack` (`{block, cert?}` as algod gives it, served as they are) and
+ * `algorand/transactions/*.json` (lists of `{txid, type, round?, sender, txnMsgpackBase64, sigBase64}`, for each of which a
+ * block is made). Either folder may be absent.
  * @param genesis of the sandbox, whose special addresses and time stand in the blocks that are made
  * @throws Error with the file's name when a recording contradicts itself, or when two have the same round
  */
-export async function loadRecordings(directory: string, genesis: Genesis): Promise<Recordings> {
+export async function readRecordings(replayDir: string | undefined, genesis: Genesis): Promise<Recordings> {
   const names = new Map<number, string>();
   const blocks: StoredBlock[] = [];
   const add = (block: StoredBlock, name: string) => {
@@ -60,45 +57,50 @@ export async function loadRecordings(directory: string, genesis: Genesis): Promi
     names.set(block.round, name);
     blocks.push(block);
   };
-
-  const hashes = new Set<string>();
+  const genesisHashes = new Set<string>();
   const genesisIds = new Map(Object.entries(PUBLIC_GENESIS_IDS));
-  for (const [name, bytes] of await readRecordingFiles(join(directory, "blocks"), ".msgpack")) {
-    const { block, genesisHash, genesisId } = named(name, () => recordedBlock(bytes));
-    hashes.add(genesisHash);
-    if (genesisId !== undefined) genesisIds.set(genesisHash, genesisId);
-    add(block, name);
-  }
+  /** Takes note of the chain that a header or transaction names. */
+  const addChain = (map: MsgpackMap) => {
+    const hash = toBase64(genesisHash(map));
+    genesisHashes.add(hash);
+    const id = getString(map, "gen");
+    if (id !== undefined) genesisIds.set(hash, id);
+  };
 
-  const recorded: RecordedTransaction[] = [];
-  for (const [name, bytes] of await readRecordingFiles(join(directory, "transactions"), ".json"))
-    recorded.push(...named(name, () => recordedTransactions(name, bytes)));
-  for (const { txn, genesisHash } of recorded) {
-    hashes.add(toBase64(genesisHash));
-    const genesisId = getString(txn, "gen");
-    if (genesisId !== undefined) genesisIds.set(toBase64(genesisHash), genesisId);
+  for (const [name, bytes] of await readRecordingFiles(replayDir, "algorand/blocks", ".msgpack")) {
+    const block = named(name, () => checkedBlock(bytes));
+    addChain(block.header);
+    add(storeBlock(bytes), name);
   }
-  // Those that state their round come first; the others take what is free in their validity.
-  const [placed, unplaced] = [true, false].map((stated) =>
-    recorded.filter(({ round }) => (round !== undefined) === stated),
-  );
-  for (const transaction of [...(placed ?? []), ...(unplaced ?? [])]) {
-    const round = transaction.round ?? freeRound(transaction, names);
-    const genesisId = genesisIds.get(toBase64(transaction.genesisHash));
-    add(blockAround(transaction, round, genesisId, genesis), transaction.name);
+  const files = await readRecordingFiles(replayDir, "algorand/transactions", ".json");
+  const recorded = files.flatMap(([name, bytes]) => named(name, () => recordedTransactions(name, bytes)));
+  for (const { txn } of recorded) addChain(txn);
+  // Those that state their round come first; the others take a round of their validity that is free.
+  recorded.sort((a, b) => Number(a.round === undefined) - Number(b.round === undefined));
+  for (const { name, txn, signature, round = freeRound(name, txn, names) } of recorded) {
+    const hash = genesisHash(txn);
+    const chain = { ...genesis, hash, id: genesisIds.get(toBase64(hash)) };
+    const fields = { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter: 1 };
+    add(makeBlock(chain, fields, [inBlockMap(new Map([["sig", signature]]), txn, {})]), name);
   }
-  return { blocks: blocks.sort((a, b) => a.round - b.round), genesisHashes: [...hashes] };
+  return { blocks: blocks.sort((a, b) => a.round - b.round), genesisHashes: [...genesisHashes] };
 }
 
-function recordedBlock(bytes: Uint8Array): { block: StoredBlock; genesisHash: string; genesisId: string | undefined } {
+function checkedBlock(bytes: Uint8Array): AlgorandBlock {
   const block = splitBlock(bytes);
-  const genesisHash = getBytes(block.header, "gh", 32);
-  if (genesisHash === undefined) throw new Error("the block has no genesis hash");
+  genesisHash(block.header);
   const certified = block.cert && getBytes(getMap(block.cert, "prop") ?? new Map(), "dig", 32);
   if (certified !== undefined && !equalBytes(certified, headerDigest(block.headerBytes)))
     throw new Error("the block's hash is not the one that its certificate names");
   checkPayset(block);
-  return { block: storeBlock(bytes), genesisHash: toBase64(genesisHash), genesisId: getString(block.header, "gen") };
+  return block;
+}
+
+/** The genesis hash in a header or transaction, 32 bytes. */
+function genesisHash(map: MsgpackMap): Uint8Array {
+  const hash = getBytes(map, "gh", 32);
+  if (hash === undefined) throw new Error("it has no genesis hash, so its chain is unknown");
+  return hash;
 }
 
 function checkPayset({ header, transactions }: AlgorandBlock): void {
@@ -124,42 +126,19 @@ function recordedTransaction(file: string, item: Record<string, unknown>): Recor
   if (getString(txn, "type") !== item.type) throw new Error(`the bytes are of type ${getString(txn, "type")}`);
   const sender = encodeAddress(getBytes(txn, "snd", 32) ?? new Uint8Array(32));
   if (sender !== item.sender) throw new Error(`the bytes are sent by ${sender}`);
-  const genesisHash = getBytes(txn, "gh", 32);
-  if (genesisHash === undefined) throw new Error("the transaction has no genesis hash, so its chain is unknown");
+  genesisHash(txn);
   const signature = fromBase64(String(item.sigBase64));
   if (signature.length !== 64) throw new Error("sigBase64 is not 64 bytes");
   const round = item.round === undefined ? undefined : Number(item.round);
   const [first, last] = [getInteger(txn, "fv"), getInteger(txn, "lv")];
   if (round !== undefined && !(Number.isSafeInteger(round) && round >= first && round <= last))
     throw new Error(`round ${item.round} is outside of its validity, ${first} to ${last}`);
-  return { name: `${file}: ${id}`, id, txn, signature, round, genesisHash };
+  return { name: `${file}: ${id}`, txn, signature, round };
 }
 
 /** The first round of the transaction's validity that no recording has. */
-function freeRound({ name, txn }: RecordedTransaction, taken: Map<number, string>): number {
+function freeRound(name: string, txn: MsgpackMap, taken: Map<number, string>): number {
   const last = Number(getInteger(txn, "lv"));
   for (let round = Number(getInteger(txn, "fv")); round <= last; round++) if (!taken.has(round)) return round;
   throw new Error(`${name}: every round of its validity is taken by another recording`);
-}
-
-/** A block with only this transaction. Of the real block only the round is known. */
-function blockAround(
-  { txn, signature, genesisHash }: RecordedTransaction,
-  round: number,
-  genesisId: string | undefined,
-  genesis: Genesis,
-): StoredBlock {
-  const header = {
-    round,
-    timestamp: genesis.timestamp,
-    genesisId,
-    genesisHash,
-    special: genesis.special,
-    proposer: genesis.proposer,
-    seed: genesis.hash,
-    counter: 1,
-    feesCollected: getInteger(txn, "fee"),
-    previousHeader: undefined,
-  };
-  return makeBlock(header, [inBlockMap(new Map([["sig", signature]]), txn, {})]);
 }

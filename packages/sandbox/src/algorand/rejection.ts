@@ -1,3 +1,5 @@
+import { isProofError } from "@attestd/proof";
+
 /** The ledger rejects a transaction or group. The message is go-algorand's; algod answers with status 400. */
 export class Rejection extends Error {
   override readonly name = "Rejection";
@@ -7,5 +9,20 @@ export class Rejection extends Error {
   constructor(message: string, groupIndex?: number) {
     super(message);
     this.groupIndex = groupIndex;
+  }
+}
+
+/**
+ * Runs a check and puts a prefix before the message of its rejection.
+ * @param groupIndex of the transaction that is checked, for a rejection without one
+ * @throws Rejection when the check rejects or its input is malformed
+ */
+export function prefixRejection<T>(prefix: string, check: () => T, groupIndex?: number): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Rejection) throw new Rejection(prefix + error.message, error.groupIndex ?? groupIndex);
+    if (isProofError(error, "malformed")) throw new Rejection(prefix + error.message, groupIndex);
+    throw error;
   }
 }

@@ -4,7 +4,6 @@ import { equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/pro
 import type { BlockTransaction } from "./block.ts";
 import type { BlockStore, Location } from "./block-store.ts";
 import { apiError } from "./http.ts";
-import type { Standing } from "./indexer-json.ts";
 import { getAddress } from "./transaction.ts";
 
 const DEFAULT_LIMIT = 1000;
@@ -14,23 +13,12 @@ const SENDER_MEMBERS = ["snd", "asnd"];
 const RECEIVER_MEMBERS = ["rcv", "arcv"];
 const CLOSE_MEMBERS = ["close", "aclose"];
 
-const PARAMETERS = new Set([
-  "txid",
-  "tx-type",
-  "sig-type",
-  "note-prefix",
-  "min-round",
-  "max-round",
-  "round",
-  "asset-id",
-  "address",
-  "address-role",
-  "exclude-close-to",
-  "group-id",
-  "rekey-to",
-  "limit",
-  "next",
-]);
+const PARAMETERS = new Set(
+  (
+    "txid tx-type sig-type note-prefix min-round max-round round asset-id address address-role exclude-close-to " +
+    "group-id rekey-to limit next"
+  ).split(" "),
+);
 
 /** An indexer search. */
 export interface Search {
@@ -51,8 +39,8 @@ export interface Search {
  * @throws HTTPException 400
  */
 export function parseSearch(query: URLSearchParams, address = query.get("address") ?? undefined): Search {
-  for (const name of query.keys())
-    if (!PARAMETERS.has(name)) throw apiError(400, `Unknown parameter detected: ${name}`);
+  const unknown = query.keys().find((name) => !PARAMETERS.has(name));
+  if (unknown !== undefined) throw apiError(400, `Unknown parameter detected: ${unknown}`);
   const txid = query.get("txid") ?? undefined;
   if (txid !== undefined && !isAlgorandTxId(txid))
     throw apiError(400, "unable to parse base32 digest data 'txid': not a transaction id");
@@ -75,28 +63,16 @@ export function parseSearch(query: URLSearchParams, address = query.get("address
   };
 }
 
-/** A search result and its position. */
-export interface Hit {
-  standing: Standing;
-  found: BlockTransaction;
-}
-
 /** The results of a search, in its order. */
-export function* searchTransactions(blocks: BlockStore, search: Search): Generator<Hit> {
-  let left = search.limit;
-  for (const round of roundsOf(blocks, search)) {
-    const { timestamp, transactions } = blocks.payset(round) ?? { timestamp: 0, transactions: [] };
-    const payset = [...transactions.entries()];
-    for (const [index, found] of search.newestFirst ? payset.reverse() : payset) {
-      if (left === 0) return;
-      const standing = { round, index, timestamp };
-      if (search.after !== undefined && !comesAfter(standing, search.after, search.newestFirst)) continue;
-      if (search.txid !== undefined && found.id !== search.txid) continue;
-      if (!search.matches(found)) continue;
-      left -= 1;
-      yield { standing, found };
-    }
-  }
+export function searchTransactions(blocks: BlockStore, search: Search): BlockTransaction[] {
+  const { txid, after, newestFirst, limit } = search;
+  return roundsOf(blocks, search)
+    .values()
+    .flatMap((round) => (newestFirst ? blocks.payset(round).reverse() : blocks.payset(round)))
+    .filter((found) => after === undefined || comesAfter(found, after, newestFirst))
+    .filter((found) => (txid === undefined || found.id === txid) && search.matches(found))
+    .take(limit)
+    .toArray();
 }
 
 /** The indexer's next token: round (8 bytes) and offset (4 bytes), little-endian, base64url. */

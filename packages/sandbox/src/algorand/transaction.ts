@@ -1,4 +1,3 @@
-import { isProofError, ProofError } from "@attestd/proof";
 import {
   decodeMsgpackSequence,
   encodeAddress,
@@ -15,84 +14,46 @@ import {
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase32 } from "@attestd/proof/encoding";
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
-import { Rejection } from "./rejection.ts";
+import { prefixRejection, Rejection } from "./rejection.ts";
 
 /** The zero address, which msgpack omits. */
 export const ZERO_ADDRESS = encodeAddress(new Uint8Array(32));
 
-type FieldKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
+const DECODE_ERROR = "msgpack decode error: ";
 
-/** All members of transactions in consensus v41, by transaction type (go-algorand, `data/transactions`). */
-const FIELDS: Record<string, Record<string, FieldKind>> = {
-  header: {
-    type: "text",
-    snd: "address",
-    fee: "uint",
-    fv: "uint",
-    lv: "uint",
-    note: "bytes",
-    gen: "text",
-    gh: "bytes32",
-    grp: "bytes32",
-    lx: "bytes32",
-    rekey: "address",
-  },
-  pay: { amt: "uint", rcv: "address", close: "address" },
-  axfer: { xaid: "uint", aamt: "uint", asnd: "address", arcv: "address", aclose: "address" },
-  acfg: { caid: "uint", apar: "map" },
-  afrz: { fadd: "address", faid: "uint", afrz: "flag" },
-  keyreg: {
-    votekey: "bytes32",
-    selkey: "bytes32",
-    sprfkey: "bytes64",
-    votefst: "uint",
-    votelst: "uint",
-    votekd: "uint",
-    nonpart: "flag",
-  },
+type MemberKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
+type Members = { readonly [kind in MemberKind]?: string };
+
+/** All members of transactions in consensus v41, by transaction type and kind (go-algorand, `data/transactions`). */
+const MEMBERS: Record<string, Members> = {
+  header: { text: "type gen", address: "snd rekey", uint: "fee fv lv", bytes: "note", bytes32: "gh grp lx" },
+  pay: { uint: "amt", address: "rcv close" },
+  axfer: { uint: "xaid aamt", address: "asnd arcv aclose" },
+  acfg: { uint: "caid", map: "apar" },
+  afrz: { address: "fadd", uint: "faid", flag: "afrz" },
+  keyreg: { bytes32: "votekey selkey", bytes64: "sprfkey", uint: "votefst votelst votekd", flag: "nonpart" },
   appl: {
-    apid: "uint",
-    apan: "uint",
-    apat: "list",
-    apap: "bytes",
-    apsu: "bytes",
-    apaa: "list",
-    apfa: "list",
-    apas: "list",
-    apbx: "list",
-    al: "list",
-    apgs: "map",
-    apls: "map",
-    apep: "uint",
-    aprv: "uint",
+    uint: "apid apan apep aprv",
+    list: "apat apaa apfa apas apbx al",
+    bytes: "apap apsu",
+    map: "apgs apls",
   },
-  stpf: { sptype: "uint", sp: "map", spmsg: "map" },
-  hb: { hb: "map" },
+  stpf: { uint: "sptype", map: "sp spmsg" },
+  hb: { map: "hb" },
 };
 
-const TRANSACTION: Record<string, FieldKind> = Object.assign({}, ...Object.values(FIELDS));
+/** The kind of each member, by its name. */
+type Schema = ReadonlyMap<string, MemberKind>;
 
-const ASSET_PARAMETERS: Record<string, FieldKind> = {
-  t: "uint",
-  dc: "uint",
-  df: "flag",
-  un: "text",
-  an: "text",
-  au: "text",
-  am: "bytes32",
-  m: "address",
-  r: "address",
-  f: "address",
-  c: "address",
-};
+function schemaOf(...tables: Members[]): Schema {
+  const kinds = tables.flatMap((table) => Object.entries(table) as [MemberKind, string][]);
+  return new Map(kinds.flatMap(([kind, names]) => names.split(" ").map((name) => [name, kind] as const)));
+}
 
-const ENVELOPE: Record<string, FieldKind> = {
-  sig: "bytes64",
-  msig: "map",
-  lsig: "map",
-  sgnr: "address",
-  txn: "map",
-};
+const TRANSACTION = schemaOf(...Object.values(MEMBERS));
+const MEMBERS_OF_TYPE = Object.entries(MEMBERS).map(([type, members]) => [type, schemaOf(members)] as const);
+const ASSET_PARAMETERS = schemaOf({ uint: "t dc", flag: "df", text: "un an au", bytes32: "am", address: "m r f c" });
+const ENVELOPE = schemaOf({ bytes64: "sig", map: "msig lsig txn", address: "sgnr" });
 
 /** An unsigned transaction: its bytes, and the members that every type has. Addresses are in text form. */
 export interface Transaction {
@@ -124,30 +85,23 @@ export interface SignedTransaction {
  * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members
  */
 export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
-  let values: MsgpackValue[];
-  try {
-    values = decodeMsgpackSequence(body);
-  } catch (error) {
-    throw decodeRejection(error);
-  }
+  const values = prefixRejection(DECODE_ERROR, () => decodeMsgpackSequence(body));
   if (values.length === 0) throw new Rejection("empty txgroup");
   if (values.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
   const group = values.map(signedTransaction);
   if (!equalBytes(concatBytes(...values.map(encodeMsgpack)), body))
-    throw new Rejection("msgpack decode error: encoding is not canonical");
+    throw new Rejection(`${DECODE_ERROR}encoding is not canonical`);
   return group;
 }
 
 /** Reads a signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does */
-export function signedTransaction(value: MsgpackValue): SignedTransaction {
-  try {
-    if (!(value instanceof Map)) throw new ProofError("malformed", "a signed transaction is not a map");
-    checkMembers(value, ENVELOPE);
-    const txn = unsignedTransaction(getMap(value, "txn") ?? new Map());
-    return { txn, map: value, authorizer: getAddress(value, "sgnr") ?? txn.sender };
-  } catch (error) {
-    throw decodeRejection(error);
-  }
+export function signedTransaction(map: MsgpackValue): SignedTransaction {
+  return prefixRejection(DECODE_ERROR, () => {
+    if (!(map instanceof Map)) throw new Rejection("a signed transaction is not a map");
+    checkMembers(map, ENVELOPE);
+    const txn = unsignedTransaction(getMap(map, "txn") ?? new Map());
+    return { txn, map, authorizer: getAddress(map, "sgnr") ?? txn.sender };
+  });
 }
 
 function unsignedTransaction(map: MsgpackMap): Transaction {
@@ -156,7 +110,7 @@ function unsignedTransaction(map: MsgpackMap): Transaction {
   if (parameters !== undefined) checkMembers(parameters, ASSET_PARAMETERS);
   const type = getString(map, "type") ?? "";
   const bytes = encodeMsgpack(map);
-  if (type !== "" && !isCanonicalTransaction(bytes)) throw new ProofError("malformed", "a zero member is not left out");
+  if (type !== "" && !isCanonicalTransaction(bytes)) throw new Rejection("a zero member is not left out");
   return {
     id: toBase32(transactionDigest(bytes)),
     bytes,
@@ -173,11 +127,9 @@ function unsignedTransaction(map: MsgpackMap): Transaction {
 }
 
 /** Another transaction type that one of the members belongs to; undefined when there is none. */
-export function strayType(txn: Transaction): string | undefined {
-  return Object.keys(FIELDS).find(
-    (type) =>
-      type !== "header" && type !== txn.type && Object.keys(FIELDS[type] ?? {}).some((name) => txn.map.has(name)),
-  );
+export function strayType({ type, map }: Transaction): string | undefined {
+  const others = MEMBERS_OF_TYPE.filter(([other]) => other !== "header" && other !== type);
+  return others.find(([, schema]) => schema.keys().some((name) => map.has(name)))?.[0];
 }
 
 /** An address member in text form; undefined when absent. @throws ProofError `malformed` when it is not 32 bytes */
@@ -186,26 +138,25 @@ export function getAddress(map: MsgpackMap, key: string): string | undefined {
   return bytes === undefined ? undefined : encodeAddress(bytes);
 }
 
-function checkMembers(map: MsgpackMap, schema: Record<string, FieldKind>): void {
+function checkMembers(map: MsgpackMap, schema: Schema): void {
   for (const [name, value] of map) {
-    const kind = typeof name === "string" && Object.hasOwn(schema, name) ? schema[name] : undefined;
+    const kind = typeof name === "string" ? schema.get(name) : undefined;
     if (kind === undefined)
-      throw new ProofError(
-        "malformed",
-        `no matching struct field found when decoding stream map with key ${String(name)}`,
-      );
-    if (!isOfKind(value, kind)) throw new ProofError("malformed", `${String(name)} is not canonical ${kind}`);
+      throw new Rejection(`no matching struct field found when decoding stream map with key ${String(name)}`);
+    if (!isOfKind(value, kind)) throw new Rejection(`${String(name)} is not canonical ${kind}`);
   }
 }
 
 /** Whether the value has the kind and is not zero, which canonical msgpack omits. */
-function isOfKind(value: MsgpackValue, kind: FieldKind): boolean {
+function isOfKind(value: MsgpackValue, kind: MemberKind): boolean {
+  const isBytes = (length: number) =>
+    value instanceof Uint8Array && value.length === length && value.some((byte) => byte !== 0);
   switch (kind) {
     case "address":
     case "bytes32":
-      return value instanceof Uint8Array && value.length === 32 && value.some((byte) => byte !== 0);
+      return isBytes(32);
     case "bytes64":
-      return value instanceof Uint8Array && value.length === 64 && value.some((byte) => byte !== 0);
+      return isBytes(64);
     case "bytes":
       return value instanceof Uint8Array && value.length > 0;
     case "uint":
@@ -219,9 +170,4 @@ function isOfKind(value: MsgpackValue, kind: FieldKind): boolean {
     case "list":
       return Array.isArray(value) && value.length > 0;
   }
-}
-
-function decodeRejection(error: unknown): Rejection {
-  if (isProofError(error, "malformed")) return new Rejection(`msgpack decode error: ${error.message}`);
-  throw error;
 }

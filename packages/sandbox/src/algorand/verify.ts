@@ -1,6 +1,16 @@
-import { isProofError, ProofError } from "@attestd/proof";
-import { decodeAddress, getBytes, getMap, getString, type MsgpackMap, RawString } from "@attestd/proof/algorand";
-import { utf8 } from "@attestd/proof/encoding";
+import { createPublicKey, verify } from "node:crypto";
+import {
+  decodeAddress,
+  getBytes,
+  getInteger,
+  getMap,
+  getString,
+  type MsgpackMap,
+  type MsgpackValue,
+  RawString,
+} from "@attestd/proof/algorand";
+import { concatBytes, equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
+import { sha512_256 } from "@noble/hashes/sha2.js";
 import {
   MAX_ASSET_DECIMALS,
   MAX_ASSET_NAME_BYTES,
@@ -10,9 +20,18 @@ import {
   MAX_TXN_NOTE_BYTES,
   MIN_TXN_FEE,
 } from "./consensus.ts";
-import { Rejection } from "./rejection.ts";
-import { isValidSignature, multisigChecks, type SignatureCheck, signedMessage } from "./signature.ts";
+import { prefixRejection, Rejection } from "./rejection.ts";
 import { getAddress, type SignedTransaction, strayType, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
+
+const TX = utf8("TX");
+const MULTISIG_ADDRESS = utf8("MultisigAddr");
+
+/** An ed25519 signature to verify (RFC 8032). */
+interface SignatureCheck {
+  publicKey: Uint8Array;
+  signature: Uint8Array;
+  message: Uint8Array;
+}
 
 /** Accounts without keys, which may not send. */
 export interface SpecialAddresses {
@@ -26,15 +45,16 @@ export interface SpecialAddresses {
  * @throws Rejection with the index of the invalid transaction, if it is one
  */
 export function verifyGroup(group: SignedTransaction[], special: SpecialAddresses, allowEmptySignatures = false): void {
-  const checks = group.flatMap((signed, index) => {
-    try {
-      checkForm(signed.txn, special);
-      return signatureChecks(signed, allowEmptySignatures);
-    } catch (error) {
-      if (!isProofError(error, "malformed")) throw error;
-      throw new Rejection(`transaction ${signed.txn.id} invalid : ${error.message}`, index);
-    }
-  });
+  const checks = group.flatMap((signed, index) =>
+    prefixRejection(
+      `transaction ${signed.txn.id} invalid : `,
+      () => {
+        checkForm(signed.txn, special);
+        return signatureChecks(signed, allowEmptySignatures);
+      },
+      index,
+    ),
+  );
   const paid = group.reduce((sum, { txn }) => sum + txn.fee, 0n);
   if (paid < MIN_TXN_FEE * BigInt(group.length))
     throw new Rejection(`txgroup had ${paid} in fees, which is less than the minimum ${group.length} * ${MIN_TXN_FEE}`);
@@ -43,53 +63,48 @@ export function verifyGroup(group: SignedTransaction[], special: SpecialAddresse
 
 /**
  * Checks the transaction by itself (go-algorand's `WellFormed`).
- * @throws ProofError `malformed` with go-algorand's message. Types that this ledger does not support are rejected as by a consensus
- * version without them.
+ * @throws Rejection. Types that this ledger does not support are rejected as by a consensus version without them.
  */
 function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses): void {
   switch (txn.type) {
     case "pay":
       if (getAddress(txn.map, "close") === txn.sender)
-        throw new ProofError("malformed", `transaction cannot close account to its sender ${txn.sender}`);
+        throw new Rejection(`transaction cannot close account to its sender ${txn.sender}`);
       if (txn.sender === feeSink)
-        throw new ProofError(
-          "malformed",
+        throw new Rejection(
           `cannot spend from fee sink's address ${feeSink} to non incentive pool address ${getAddress(txn.map, "rcv") ?? ZERO_ADDRESS}`,
         );
       break;
     case "axfer":
-      if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new ProofError("malformed", "asset ID cannot be zero");
-      if (txn.map.has("asnd") && txn.map.has("aclose"))
-        throw new ProofError("malformed", "cannot close asset by clawback");
+      if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new Rejection("asset ID cannot be zero");
+      if (txn.map.has("asnd") && txn.map.has("aclose")) throw new Rejection("cannot close asset by clawback");
       break;
     case "acfg":
       checkAssetParameters(getMap(txn.map, "apar") ?? new Map());
       break;
     case "afrz":
-      if (!txn.map.has("faid")) throw new ProofError("malformed", "asset ID cannot be zero");
-      if (!txn.map.has("fadd")) throw new ProofError("malformed", "freeze account cannot be empty");
+      if (!txn.map.has("faid")) throw new Rejection("asset ID cannot be zero");
+      if (!txn.map.has("fadd")) throw new Rejection("freeze account cannot be empty");
       break;
     case "appl":
-      throw new ProofError("malformed", "application transaction not supported");
+      throw new Rejection("application transaction not supported");
     case "stpf":
-      throw new ProofError("malformed", "state proofs not supported");
+      throw new Rejection("state proofs not supported");
     case "hb":
-      throw new ProofError("malformed", "heartbeat transaction not supported");
+      throw new Rejection("heartbeat transaction not supported");
     default:
-      throw new ProofError("malformed", `unknown tx type ${txn.type}`);
+      throw new Rejection(`unknown tx type ${txn.type}`);
   }
   const stray = strayType(txn);
-  if (stray !== undefined)
-    throw new ProofError("malformed", `transaction of type ${txn.type} has non-zero fields for type ${stray}`);
+  if (stray !== undefined) throw new Rejection(`transaction of type ${txn.type} has non-zero fields for type ${stray}`);
   const window = `(${txn.firstValid}--${txn.lastValid})`;
-  if (txn.lastValid < txn.firstValid) throw new ProofError("malformed", `transaction invalid range ${window}`);
-  if (txn.lastValid - txn.firstValid > MAX_TXN_LIFE)
-    throw new ProofError("malformed", `transaction window size excessive ${window}`);
+  if (txn.lastValid < txn.firstValid) throw new Rejection(`transaction invalid range ${window}`);
+  if (txn.lastValid - txn.firstValid > MAX_TXN_LIFE) throw new Rejection(`transaction window size excessive ${window}`);
   const noteLength = getBytes(txn.map, "note")?.length ?? 0;
   if (noteLength > MAX_TXN_NOTE_BYTES)
-    throw new ProofError("malformed", `transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
-  if (txn.sender === rewardsPool) throw new ProofError("malformed", "transaction from incentive pool is invalid");
-  if (txn.sender === ZERO_ADDRESS) throw new ProofError("malformed", "transaction cannot have zero sender");
+    throw new Rejection(`transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
+  if (txn.sender === rewardsPool) throw new Rejection("transaction from incentive pool is invalid");
+  if (txn.sender === ZERO_ADDRESS) throw new Rejection("transaction cannot have zero sender");
 }
 
 function checkAssetParameters(parameters: MsgpackMap): void {
@@ -100,10 +115,10 @@ function checkAssetParameters(parameters: MsgpackMap): void {
   ] as const;
   for (const [key, words, limit] of limits) {
     const length = textLength(parameters, key);
-    if (length > limit) throw new ProofError("malformed", `transaction ${words} too big: ${length} > ${limit}`);
+    if (length > limit) throw new Rejection(`transaction ${words} too big: ${length} > ${limit}`);
   }
   if (Number(parameters.get("dc") ?? 0) > MAX_ASSET_DECIMALS)
-    throw new ProofError("malformed", `transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
+    throw new Rejection(`transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
 }
 
 function textLength(map: MsgpackMap, key: string): number {
@@ -115,22 +130,64 @@ function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty
   const kinds = ["sig", "msig", "lsig"].filter((kind) => map.has(kind));
   if (kinds.length === 0) {
     if (allowEmpty) return [];
-    throw new ProofError("malformed", "signedtxn has no sig");
+    throw new Rejection("signedtxn has no sig");
   }
-  if (kinds.length > 1) throw new ProofError("malformed", "signedtxn should only have one of Sig or Msig or LogicSig");
+  if (kinds.length > 1) throw new Rejection("signedtxn should only have one of Sig or Msig or LogicSig");
   // Programs are not run here.
-  if (map.has("lsig")) throw new ProofError("malformed", "LogicSig not enabled");
+  if (map.has("lsig")) throw new Rejection("LogicSig not enabled");
   const message = signedMessage(txn.bytes);
   const multisig = getMap(map, "msig");
   if (multisig === undefined)
     return [
       { publicKey: decodeAddress(authorizer), signature: getBytes(map, "sig", 64) ?? new Uint8Array(64), message },
     ];
+  return prefixRejection("multisig validation failed: ", () => multisigChecks(multisig, authorizer, message));
+}
+
+/** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
+function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
-    return multisigChecks(multisig, authorizer, message);
-  } catch (error) {
-    if (isProofError(error, "malformed"))
-      throw new ProofError("malformed", `multisig validation failed: ${error.message}`);
-    throw error;
+    const key = createPublicKey({
+      key: { kty: "OKP", crv: "Ed25519", x: toBase64Url(publicKey) },
+      format: "jwk",
+    });
+    return verify(null, message, key, signature);
+  } catch {
+    return false;
   }
+}
+
+/** The signed bytes of a transaction: `"TX"` and its canonical msgpack. */
+export function signedMessage(transactionBytes: Uint8Array): Uint8Array {
+  return concatBytes(TX, transactionBytes);
+}
+
+/**
+ * The signatures of a multisignature, which must all be valid.
+ * @param multisig the envelope's `msig`: `{subsig: [{pk, s?}], thr, v}`
+ * @param authorizer the address of its keys and threshold
+ * @throws Rejection with go-algorand's message when it is malformed (`crypto/multisig.go`)
+ */
+function multisigChecks(multisig: MsgpackMap, authorizer: string, message: Uint8Array): SignatureCheck[] {
+  const version = Number(getInteger(multisig, "v"));
+  const threshold = Number(getInteger(multisig, "thr"));
+  const parts = (multisig.get("subsig") ?? []) as MsgpackValue;
+  if (!Array.isArray(parts)) throw new Rejection("Invalid number of signatures");
+  const keys = parts.map((part) => ({ publicKey: memberOf(part, "pk", 32), signature: memberOf(part, "s", 64) }));
+  if (version !== 1) throw new Rejection("Invalid version");
+  if (threshold === 0 || keys.length === 0 || threshold > keys.length || keys.length > 255)
+    throw new Rejection("Invalid threshold");
+  const publicKeys = keys.map(({ publicKey }) => publicKey ?? new Uint8Array(32));
+  const address = sha512_256(concatBytes(MULTISIG_ADDRESS, Uint8Array.of(version, threshold), ...publicKeys));
+  if (!equalBytes(address, decodeAddress(authorizer))) throw new Rejection("Invalid address");
+  const checks = keys.flatMap(({ signature }, index) =>
+    signature === undefined ? [] : [{ publicKey: publicKeys[index] as Uint8Array, signature, message }],
+  );
+  if (checks.length < threshold) throw new Rejection("Invalid number of signatures");
+  return checks;
+}
+
+function memberOf(part: MsgpackValue, name: string, length: number): Uint8Array | undefined {
+  if (!(part instanceof Map)) throw new Rejection("Invalid number of signatures");
+  return getBytes(part, name, length);
 }

@@ -58,30 +58,27 @@ export async function startBase({
   onRequest,
 }: BaseOptions = {}): Promise<BaseNetwork> {
   const recordings = await readRecordings(replayDir);
+  await using starting = new AsyncDisposableStack();
   const anvil = await startAnvil({ blockMs, firstBlock: (recordings.blocks.at(-1)?.number ?? 0) + 1 });
-  try {
-    const call = jsonRpcClient(anvil.url);
-    const payer = randomKey();
-    const facilitator = randomKey();
-    const sample = await fund(call, anvil.url, { payer: payer.address, facilitator: facilitator.address });
-    const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", port, onRequest });
-    return {
-      rpcUrl: server.url,
-      usdc: { address: USDC_ADDRESS, ...USDC_DOMAIN },
-      payer,
-      payTo: { address: randomKey().address },
-      facilitator,
-      sample,
-      recordings: recordings.blocks,
-      exited: anvil.exited,
-      close: async () => {
-        await Promise.all([server.close(), anvil.close()]);
-      },
-    };
-  } catch (error) {
-    await anvil.close();
-    throw error;
-  }
+  starting.defer(anvil.close);
+  const call = jsonRpcClient(anvil.url);
+  const payer = randomKey();
+  const facilitator = randomKey();
+  const sample = await fund(call, anvil.url, { payer: payer.address, facilitator: facilitator.address });
+  const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", port, onRequest });
+  starting.defer(server.close);
+  const running = starting.move();
+  return {
+    rpcUrl: server.url,
+    usdc: { address: USDC_ADDRESS, ...USDC_DOMAIN },
+    payer,
+    payTo: { address: randomKey().address },
+    facilitator,
+    sample,
+    recordings: recordings.blocks,
+    exited: anvil.exited,
+    close: () => running.disposeAsync(),
+  };
 }
 
 /** Installs the token, funds the accounts and makes the sample; all is `finalized` when it resolves. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type Hex, keccak256 } from "viem";
 import { named, readRecordingFiles } from "../recording-files.ts";
 import { headerFromRlp } from "./encoding.ts";
@@ -39,8 +38,7 @@ export interface Recordings {
 export async function readRecordings(replayDir: string | undefined): Promise<Recordings> {
   const files = new Map<number, string>();
   const byNumber = new Map<number, RecordedBlock>();
-  const recorded = replayDir === undefined ? [] : await readRecordingFiles(join(replayDir, "base", "blocks"), ".json");
-  for (const [file, bytes] of recorded) {
+  for (const [file, bytes] of await readRecordingFiles(replayDir, "base/blocks", ".json")) {
     const block = named(file, () => parseBlock(JSON.parse(bytes.toString("utf8"))));
     const other = files.get(block.number);
     if (other !== undefined) throw new Error(`${other} and ${file} both claim block ${block.number}`);

@@ -1,14 +1,31 @@
-import { decodeMsgpackMap, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand";
+import { decodeMsgpackMap, getInteger, type MsgpackMap, type MsgpackValue, structMap } from "@attestd/proof/algorand";
 import { parseJson } from "../json.ts";
 import { inBlockMap } from "./block.ts";
-import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
+import { MAX_TX_GROUP_SIZE, MAX_TXN_LIFE } from "./consensus.ts";
 import { fromAlgodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
-import { information } from "./pending.ts";
 import { Rejection } from "./rejection.ts";
 import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 
 const RESULT_VERSION = 2;
+
+/** Members of an in-block map that belong to the signed transaction; the others are its effects. */
+const ENVELOPE = ["sig", "msig", "lsig", "pqsig", "sgnr"];
+
+/**
+ * algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or of the last 1000 rounds, as a map
+ * for msgpack and JSON.
+ */
+export function pendingInformation(ledger: Ledger, id: string): MsgpackMap | undefined {
+  const waiting = ledger.pooled(id);
+  if (waiting !== undefined) return information(waiting.map);
+  const location = ledger.blocks.locate(id);
+  if (location === undefined || location.round < ledger.round - MAX_TXN_LIFE) return undefined;
+  const found = ledger.blocks.payset(location.round)[location.index];
+  if (found === undefined) return undefined;
+  const signed: MsgpackMap = new Map([...found.inBlock].filter(([name]) => ENVELOPE.includes(String(name))));
+  return information(signed.set("txn", found.txn), location.round, found.inBlock);
+}
 
 /**
  * Answers `POST /v2/transactions/simulate`. Like on a real node, the body is msgpack or JSON, whatever its media type.
@@ -76,4 +93,20 @@ function withRightfulSigner(ledger: Ledger, signed: SignedTransaction): SignedTr
   const unsigned = !["sig", "msig", "lsig"].some((kind) => signed.map.has(kind));
   const rightful = ledger.state.account(signed.txn.sender).authAddress ?? signed.txn.sender;
   return unsigned ? { ...signed, authorizer: rightful } : signed;
+}
+
+/**
+ * The common form of pending and simulate answers (go-algorand's PreEncodedTxInfo).
+ * @param applied the in-block map, or one with its `caid`, `ca`, `aca` alone
+ */
+function information(signed: MsgpackMap, round?: number, applied: MsgpackMap = new Map()): MsgpackMap {
+  const map: MsgpackMap = new Map([["pool-error", ""]]);
+  map.set("txn", signed);
+  if (round !== undefined) map.set("confirmed-round", round);
+  const effects = { "asset-index": "caid", "asset-closing-amount": "aca", "closing-amount": "ca" };
+  for (const [name, member] of Object.entries(effects)) {
+    const amount = getInteger(applied, member);
+    if (amount !== 0n) map.set(name, amount);
+  }
+  return map;
 }
