@@ -26,7 +26,7 @@ const FLOORS = [
   ["ledger"],
   ["chains"],
   ["providers"],
-  ["clock", "config", "crypto", "problems", "workers"],
+  ["clock", "config", "crypto", "errors", "problems", "workers"],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

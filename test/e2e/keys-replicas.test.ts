@@ -40,7 +40,8 @@ test("a rotation waits until no replica runs; one that slept through it sells no
   const first = await buy(url);
   expect(first.status).toBe(200);
   await expect(rotate()).rejects.toMatchObject({
-    name: "KeyChangeRefused",
+    name: "ServiceError",
+    code: "journal_in_use",
     message: "1 other replica has this journal open.",
   });
   const late = await sign(`${url}/attest`, body, algorandClient(sandbox));

@@ -1,4 +1,5 @@
-import { EXIT, Failure } from "./failure.ts";
+import { hasCode, ServiceError } from "@attestd/service/errors";
+import { EXIT, type ExitCode, Failure } from "./failure.ts";
 
 /** How the journal's error ends when a service has it (service, journal/sqlite/worker.ts). */
 const JOURNAL_IN_USE = "another process has this journal open";
@@ -8,56 +9,45 @@ const SETTINGS = "Settings come from the environment, and from a file: --env FIL
 /**
  * Turns an error of an operator's command into a message: what happened, why, and what to do next.
  *
- * Compares errors by name, so that no chain library is loaded.
- *
  * @param what was not done
  */
 export function operatorFailure(error: unknown, what: string, stop: AbortSignal): Failure {
   if (error instanceof Failure) return error;
-  const { name, message, code, member } = error as Error & { code?: string; member?: string };
-  const fail = (exitCode: number, ...more: string[]) => new Failure(exitCode, what, [message, ...more], error);
+  const { name, message } = error as Error;
+  const fail = (exitCode: ExitCode, ...more: string[]) => new Failure(exitCode, what, [message, ...more], error);
   if (stop.aborted) return new Failure(EXIT.interrupted, "interrupted", ["Nothing was written."], error);
-  switch (name) {
-    case "ConfigError":
+  if (hasCode(error, "request_unfit")) {
+    const { member } = error.details;
+    return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
+  }
+  // A problem is known by its name, so that this file loads no chain library.
+  switch (error instanceof ServiceError ? error.code : name) {
+    case "config_invalid":
       return new Failure(EXIT.usage, message, [SETTINGS], error);
-    case "UnfitRequest":
-      return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
-    case "Refused":
-      return fail(code === "not_on_chain" ? EXIT.notPaid : EXIT.usage);
-    case "KeyChangeRefused":
-      return keyChangeRefused(error as Error & { code: string }, what);
-    case "ProviderError":
+    case "argument_invalid":
+    case "not_allowed":
+      return fail(EXIT.usage);
+    case "not_on_chain":
+      return fail(EXIT.notPaid);
+    case "calls_unfinished":
+      return fail(EXIT.paidUnfinished, "Start the service until they are, then try again.");
+    case "journal_in_use":
+      return fail(EXIT.usage, "Stop every service first.");
+    case "attestor_unfunded":
+      return fail(EXIT.notPaid, "Fund the attestor's account, then run the same command again.");
+    case "providers_unavailable":
+    case "providers_conflict":
       return fail(EXIT.unreachable, "Run it again when its nodes answer.");
+    case "source_not_found":
+    case "block_not_found":
+    case "source_inner_transaction":
+    case "source_wrong_chain":
+    case "source_unreadable":
     case "Problem":
-    case "SourceError":
       return fail(EXIT.unreachable);
-    case "StaleCall":
+    case "call_stale":
       return fail(EXIT.unreadable, "A service has moved it meanwhile: run the command again.");
     default:
       return fail(EXIT.unreadable, ...(message.endsWith(JOURNAL_IN_USE) ? ["Stop that service first."] : []));
-  }
-}
-
-function keyChangeRefused(error: Error & { code: string }, what: string): Failure {
-  const { code, message } = error;
-  switch (code) {
-    case "calls_unfinished":
-      return new Failure(
-        EXIT.paidUnfinished,
-        what,
-        [message, "Start the service until they are, then try again."],
-        error,
-      );
-    case "journal_in_use":
-      return new Failure(EXIT.usage, what, [message, "Stop every service first."], error);
-    case "unfunded":
-      return new Failure(
-        EXIT.notPaid,
-        what,
-        [message, "Fund the attestor's account, then run the same command again."],
-        error,
-      );
-    default:
-      return new Failure(EXIT.usage, what, [message], error);
   }
 }

@@ -1,5 +1,5 @@
 import type { Call } from "../src/calls/call.ts";
-import { type Identity, type Journal, type Listener, NameTaken, StaleCall } from "../src/calls/journal.ts";
+import { callStale, type Identity, type Journal, type Listener, nameTaken } from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
 
@@ -137,11 +137,11 @@ export class Database {
 
   #update(after: Call): void {
     const row = this.#rows.get(after.key);
-    if (row?.call.version !== after.version - 1) throw new StaleCall(after.key);
+    if (row?.call.version !== after.version - 1) throw callStale(after.key);
     const replaced = row.call.attempts.find(({ txid }, place) => after.attempts[place]?.txid !== txid);
     if (replaced) throw new Error(`the attempt ${replaced.txid} has been recorded`);
     const { refund } = after;
-    if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw new NameTaken(after.key);
+    if (refund !== undefined && (this.#holders.get(refund) ?? after.key) !== after.key) throw nameTaken(after.key);
     if (refund !== undefined) this.#holders.set(refund, after.key);
     row.call = after;
     if (after.bundle) this.#bundles.set(after.bundle.id, after.bundle.body);

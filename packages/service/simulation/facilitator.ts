@@ -1,7 +1,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import {
   type Facilitator,
-  FacilitatorError,
+  facilitatorFailed,
   type SettleAnswer,
   type VerifyAnswer,
 } from "../src/payment/facilitator.ts";
@@ -24,7 +24,7 @@ export type FacilitatorOptions = {
   asked(authorization: Authorization): void;
 };
 
-const gaveNone = () => new FacilitatorError("the facilitator gave no answer");
+const gaveNone = () => facilitatorFailed("the facilitator gave no answer");
 const FAILURES = { broken: gaveNone, ended: (signal: AbortSignal) => (isLate(signal) ? gaveNone() : signal.reason) };
 
 function isLate({ reason }: AbortSignal): boolean {

@@ -1,6 +1,6 @@
 import type { Attempt, Ledger, Rounds, Standing, Submission, Window } from "../src/ledger/ledger.ts";
 import { RoundMemory } from "../src/ledger/round-memory.ts";
-import { ProviderError, unavailable } from "../src/providers/provider.ts";
+import { isProviderError, unavailable } from "../src/providers/provider.ts";
 import { ended } from "../src/providers/quorum.ts";
 import type { Faults } from "./faults.ts";
 import type { SimulatedLedger } from "./ledger.ts";
@@ -75,7 +75,7 @@ class RoundsView implements Rounds {
     for (;;) {
       const seen = this.#memory.latest;
       const standing = await this.standing(id, window, signal).catch((error: unknown) => {
-        if (error instanceof ProviderError) return { state: "open" } as const;
+        if (isProviderError(error)) return { state: "open" } as const;
         throw error;
       });
       if (standing.state !== "open") return standing;
@@ -170,7 +170,7 @@ export class LedgerView implements Ledger {
       return await this.#ask("submit", ledger.read(raw)?.id ?? "", signal, () => ledger.submitRaw(raw));
     } catch (error) {
       // Whether a node took it is unknown (ledger/account.ts).
-      if (error instanceof ProviderError) return { status: "retry", reason: error.message };
+      if (isProviderError(error)) return { status: "retry", reason: error.message };
       throw error;
     }
   }

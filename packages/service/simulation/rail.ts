@@ -1,7 +1,7 @@
 import type { PaymentPayload } from "@x402/core/types";
 import type { Clock } from "../src/clock.ts";
 import type { Rounds } from "../src/ledger/ledger.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail } from "../src/payment/rails/rail.ts";
+import { type Payment, type PaymentStanding, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
 import { isPayers, type Sent, type Signer, type SimulatedScheme } from "./payload.ts";
@@ -55,7 +55,7 @@ function railOn(chain: PaymentChain, options: RailOptions) {
     read(payload: PaymentPayload): SimulatedPayment {
       const scheme = payload.payload as SimulatedScheme;
       const authorization = authorizations.get(scheme.authorization);
-      if (authorization?.rail !== chain.rail) throw new PaymentRefused("no authorization of this rail");
+      if (authorization?.rail !== chain.rail) throw paymentRefused("no authorization of this rail");
       return {
         rail: chain.rail,
         key: authorization.key,
@@ -111,8 +111,8 @@ function railOn(chain: PaymentChain, options: RailOptions) {
 }
 
 function checkTransfer({ amount, payTo }: Authorization, requirement: { amount: string; payTo: string }): void {
-  if (amount !== BigInt(requirement.amount)) throw new PaymentRefused(`the payment moves ${amount}`);
-  if (payTo !== requirement.payTo) throw new PaymentRefused(`the payment goes to ${payTo}`);
+  if (amount !== BigInt(requirement.amount)) throw paymentRefused(`the payment moves ${amount}`);
+  if (payTo !== requirement.payTo) throw paymentRefused(`the payment goes to ${payTo}`);
 }
 
 /** The rail of a token's chain, which nodes are asked about, some of them a while behind. */
@@ -123,7 +123,7 @@ export function tokenRail(chain: PaymentChain, options: RailOptions): Rail<Simul
     ...rail,
     async check({ authorization }, requirement) {
       checkTransfer(authorization, requirement);
-      if (authorization.validUntil < clock.now() + MARGIN_MS) throw new PaymentRefused("the payment expires too soon");
+      if (authorization.validUntil < clock.now() + MARGIN_MS) throw paymentRefused("the payment expires too soon");
     },
     standing: (payment, signal) =>
       question("standing", payment, signal, () =>
@@ -156,7 +156,7 @@ export function ledgerRail(chain: PaymentChain, rounds: Rounds, options: RailOpt
     ...rail,
     async check({ authorization }, requirement) {
       checkTransfer(authorization, requirement);
-      if (authorization.validUntil < rounds.latest() + 3) throw new PaymentRefused("the payment expires too soon");
+      if (authorization.validUntil < rounds.latest() + 3) throw paymentRefused("the payment expires too soon");
     },
     async standing({ authorization }, signal): Promise<PaymentStanding> {
       const { key: id, validFrom, validUntil } = authorization;

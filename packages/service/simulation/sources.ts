@@ -1,11 +1,6 @@
 import { utf8 } from "@attestd/proof/encoding";
-import {
-  type ConfirmationLevel,
-  type SourceBlock,
-  type SourceChain,
-  SourceError,
-  type SourceTransaction,
-} from "../src/chains/chain.ts";
+import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../src/chains/chain.ts";
+import { ServiceError } from "../src/errors.ts";
 import type { Subject } from "../src/subjects/subject.ts";
 import { NODES } from "./ledger-view.ts";
 import type { Ask } from "./network.ts";
@@ -67,12 +62,12 @@ export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain 
         for (const [height, { level, transactions }] of Object.entries(BLOCKS[name]))
           if (transactions.includes(txnId))
             return { chain: name, caip2, txnId, bytes: utf8(txnId), level, height: Number(height) };
-        throw new SourceError("source_not_found", `no transaction ${txnId}`);
+        throw new ServiceError("source_not_found", `no transaction ${txnId}`);
       }),
     block: (height, signal) =>
       read<SourceBlock>("block", String(height), signal, () => {
         const content = BLOCKS[name][height];
-        if (!content) throw new SourceError("block_not_found", `no block ${height}`);
+        if (!content) throw new ServiceError("block_not_found", `no block ${height}`);
         const blockHash = `${name}${height}`;
         return {
           chain: name,

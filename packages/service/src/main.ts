@@ -14,7 +14,6 @@ import { mcpRoute } from "./mcp/route.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 
-export { ConfigError } from "./config/config.ts";
 export type { Observe } from "./http/listener.ts";
 export type { PageFile } from "./http/page.ts";
 export type { Seams } from "./service.ts";
@@ -42,7 +41,7 @@ const DRAIN_MS = 10_000;
  * Starts the service: reads the settings, opens what it needs, listens.
  *
  * @param env the settings by name (docs/operations.md)
- * @throws ConfigError when a setting is wrong; Error when something that it names cannot be used
+ * @throws config_invalid when a setting is wrong; Error when something that it names cannot be used
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,

@@ -15,16 +15,17 @@ import { Runner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { deadline, systemClock } from "./clock.ts";
-import { type Config, ConfigError } from "./config/config.ts";
+import { type Config, configInvalid } from "./config/config.ts";
 import { requireOwner } from "./config/journal-owner.ts";
 import { createDocuments, type Site } from "./documents/documents.ts";
 import type { ReadMessage } from "./endpoints/messages.ts";
 import { createOperations, type Operations } from "./endpoints/operations.ts";
+import { hasCode } from "./errors.ts";
 import { openJournal } from "./journal/open.ts";
 import { openNetworks, openVerificationNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
-import { NotSettled, Offers } from "./payment/offers.ts";
+import { Offers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -76,7 +77,8 @@ const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, i
  * Opens everything that the settings name, in the order in which it is needed, and takes up the calls of an earlier run.
  *
  * @param origin of the service's links, and of the first key history entry
- * @throws ConfigError when a setting contradicts the journal, a facilitator or the network; Error when one cannot be used
+ * @throws config_invalid when a setting contradicts the journal, a facilitator or the network; Error when one cannot be
+ *   used
  */
 export async function openService(config: Config, origin: string, log: Logger, seams: Seams = {}): Promise<Service> {
   await using opened = new AsyncDisposableStack();
@@ -118,7 +120,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   // Nodes that hang must not take up the time of everything else.
   await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
   const [unpayable] = payable.faults();
-  if (unpayable !== undefined) throw new ConfigError(unpayable);
+  if (unpayable !== undefined) throw configInvalid(unpayable);
   const offers = new Offers({
     rails: enabled,
     price: config.price,
@@ -247,7 +249,7 @@ function siteOf(config: Config, origin: string, offers: Offers, chains: ChainNam
 
 /** @throws every other failure */
 function unlessNotSettled(error: unknown): void {
-  if (!(error instanceof NotSettled)) throw error;
+  if (!hasCode(error, "settlement_unsupported")) throw error;
 }
 
 /** Refreshes the parts for ever; a failure is logged and leaves the last result. */

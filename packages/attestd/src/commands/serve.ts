@@ -1,3 +1,4 @@
+import { hasCode } from "@attestd/service/errors";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { readSettings, type Settings } from "../settings-file.ts";
@@ -37,9 +38,9 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
 }
 
 function startFailure(error: unknown, settings: Settings): Failure {
-  const { name, code, message } = error as NodeJS.ErrnoException;
+  const { code, message } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE") return portTaken(settings.PORT ?? "", "PORT");
-  if (name === "ConfigError") return new Failure(EXIT.usage, message, [], error);
+  if (hasCode(error, "config_invalid")) return new Failure(EXIT.usage, message, [], error);
   return new Failure(EXIT.unreachable, "the service did not start", [message], error);
 }
 

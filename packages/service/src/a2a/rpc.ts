@@ -17,7 +17,7 @@ export const RPC = {
   taskNotCancelable: -32002,
 } as const;
 
-/** An error of JSON-RPC or A2A, which has no problem document. */
+/** An error object as it is sent: its code is a number of JSON-RPC or A2A, and it has no problem document. */
 export class RpcError extends Error {
   readonly code: number;
 

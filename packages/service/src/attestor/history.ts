@@ -1,5 +1,5 @@
 import { isProofError, type KeyEntry, type KeyHistory, parseKeyHistory } from "@attestd/proof";
-import { ConfigError } from "../config/config.ts";
+import { configInvalid } from "../config/config.ts";
 import { nativeCrypto } from "../crypto/crypto.ts";
 import type { KeyJournal, KeyRecord, KeyRevocation } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
@@ -80,8 +80,8 @@ export type HistoryOptions = {
  * Opens the attestor's key history, and begins it where there is none: the first entry starts at the ledger's present
  * round and needs no endorsement (format.md, "Keys").
  *
- * @throws ConfigError when the configured key may not sign, or the current entry is of another account; Error when no
- *   verifier would accept the journal's history
+ * @throws config_invalid when the configured key may not sign, or the current entry is of another account; Error when
+ *   no verifier would accept the journal's history
  */
 export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const { journal, signer, ledger, algorandAddress, origin, round } = options;
@@ -101,10 +101,10 @@ export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   // Read again: of replicas that start at once, one has begun it.
   const view = await readView(journal, ledger);
   const obstacle = obstacleTo(kid, view);
-  if (obstacle) throw new ConfigError(obstacle);
+  if (obstacle) throw configInvalid(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
-    throw new ConfigError(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
+    throw configInvalid(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
   return view;
 }
 

@@ -120,7 +120,7 @@ describe("a rotation", () => {
 
   test("stays announced when the account cannot pay, and is finished once it can", async () => {
     ledger.refusal = { status: "unfunded", reason: "overspend" };
-    await expect(rotateKey(toSecond, options)).rejects.toMatchObject({ code: "unfunded" });
+    await expect(rotateKey(toSecond, options)).rejects.toMatchObject({ code: "attestor_unfunded" });
     ledger.refusal = undefined;
     await rotateKey(toSecond, options);
     expect(await verified()).toHaveLength(2);

@@ -2,21 +2,11 @@ import { createHash } from "node:crypto";
 import type { KeyEntry } from "@attestd/proof";
 import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
+import { ServiceError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
-
-/** Refuses a change of the keys; `message` is a sentence with the reason. */
-export class KeyChangeRefused extends Error {
-  readonly code: "not_allowed" | "journal_in_use" | "calls_unfinished" | "unfunded";
-
-  constructor(code: KeyChangeRefused["code"], message: string) {
-    super(message);
-    this.name = "KeyChangeRefused";
-    this.code = code;
-  }
-}
 
 export type KeyChangeOptions = {
   journal: KeyJournal;
@@ -49,7 +39,8 @@ const NOTICE_ROUNDS = 10;
  * @param keys.current the key that the history ends with; any, to finish an interrupted rotation
  * @param keys.next MUST have been saved
  * @param keys.origin of the service from now on; as before unless given
- * @throws KeyChangeRefused; ProviderError when the ledger cannot be asked
+ * @throws not_allowed; journal_in_use; calls_unfinished; attestor_unfunded; ProviderError when the ledger cannot be
+ *   asked
  */
 export async function rotateKey(
   { current, next, origin }: { current: Signer; next: Signer; origin: string | undefined },
@@ -58,24 +49,18 @@ export async function rotateKey(
   const { journal, ledger } = options;
   const entries = await journal.keys();
   const last = entries.at(-1);
-  if (!last) throw new KeyChangeRefused("not_allowed", "There is no key yet: no service has begun the journal.");
+  if (!last) throw new ServiceError("not_allowed", "There is no key yet: no service has begun the journal.");
   if (last.kid === next.kid && entries.length > 1) return { record: { kind: "key", entry: last } };
   if (entries.some(({ kid }) => kid === next.kid))
-    throw new KeyChangeRefused(
-      "not_allowed",
-      `The seed is of ${next.kid}, which is in the history: a key never returns.`,
-    );
+    throw new ServiceError("not_allowed", `The seed is of ${next.kid}, which is in the history: a key never returns.`);
   if (last.algorandAddress !== ledger.address)
-    throw new KeyChangeRefused(
-      "not_allowed",
-      `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${last.algorandAddress}.`,
-    );
+    throw new ServiceError("not_allowed", `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${last.algorandAddress}.`);
 
   const isOurs = (record: KeyRecord): record is NewKey => record.kind === "key" && record.entry.kid === next.kid;
   const requireCurrent = () => {
     if (last.kid === current.kid) return;
     const message = `ATTESTOR_PQ_SEED is of the key ${current.kid}, but ${last.kid} is the current one, which must endorse the next.`;
-    throw new KeyChangeRefused("not_allowed", message);
+    throw new ServiceError("not_allowed", message);
   };
   // An announced key is endorsed already: the settings may lack the old seed by now.
   const announced = await journal.announced();
@@ -115,21 +100,18 @@ export async function revokeKey(
   const { journal, ledger, signal } = options;
   const history = await readHistory(journal, ledger.caip2);
   const entry = history.keys.find((key) => key.kid === kid);
-  if (!entry) throw new KeyChangeRefused("not_allowed", `The history has no key ${kid}.`);
+  if (!entry) throw new ServiceError("not_allowed", `The history has no key ${kid}.`);
   if (entry.algorandAddress !== ledger.address)
-    throw new KeyChangeRefused(
-      "not_allowed",
-      `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${entry.algorandAddress}.`,
-    );
+    throw new ServiceError("not_allowed", `ATTESTOR_MNEMONIC is of ${ledger.address}, not ${entry.algorandAddress}.`);
   const isSame = (round: number) => revokedRound === undefined || revokedRound === round;
   if (entry.revokedRound !== undefined) {
     if (!isSame(entry.revokedRound))
-      throw new KeyChangeRefused("not_allowed", `The key is revoked from round ${entry.revokedRound} on, for good.`);
+      throw new ServiceError("not_allowed", `The key is revoked from round ${entry.revokedRound} on, for good.`);
     return { record: { kind: "revocation", kid, revokedRound: entry.revokedRound } };
   }
   const latest = ledger.rounds.latest() || (await ledger.rounds.next(signal));
   if (revokedRound !== undefined && (revokedRound < entry.fromRound || revokedRound > latest + 1))
-    throw new KeyChangeRefused(
+    throw new ServiceError(
       "not_allowed",
       `A key is revoked from a round since it began, ${entry.fromRound}, to the next, ${latest + 1}.`,
     );
@@ -170,8 +152,7 @@ async function carry<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOptio
       if (outcome === "noted") return { record, txid: attempt.txid };
     } else {
       const { state } = await ledger.rounds.standing(attempt.txid, attempt, signal);
-      if (state !== "dead")
-        throw new KeyChangeRefused("not_allowed", `${describe(record)} is under way: finish it first.`);
+      if (state !== "dead") throw new ServiceError("not_allowed", `${describe(record)} is under way: finish it first.`);
       await journal.conclude(attempt.txid, "dead");
     }
   }
@@ -204,13 +185,13 @@ async function announce<R extends KeyRecord>(plan: Plan<R>, options: KeyChangeOp
 async function requireAlone({ journal, unfinished }: KeyChangeOptions): Promise<void> {
   const others = await journal.others();
   if (others > 0)
-    throw new KeyChangeRefused(
+    throw new ServiceError(
       "journal_in_use",
       `${count(others, "other replica has", "other replicas have")} this journal open.`,
     );
   const calls = await unfinished();
   if (calls > 0)
-    throw new KeyChangeRefused(
+    throw new ServiceError(
       "calls_unfinished",
       `${count(calls, "paid call is", "paid calls are")} attested under the current key, and not delivered yet.`,
     );
@@ -229,7 +210,7 @@ async function note({ record, attempt }: KeyAnnouncement, options: KeyChangeOpti
     if (state === "dead") return "dead";
     if (state === "confirmed") break;
     const submission = await ledger.submit(attempt.raw, signal);
-    if (submission.status === "unfunded") throw new KeyChangeRefused("unfunded", submission.reason);
+    if (submission.status === "unfunded") throw new ServiceError("attestor_unfunded", submission.reason);
     if (submission.status === "rejected") throw new Error(`the ledger does not take the note: ${submission.reason}`);
     await rounds.next(signal);
   }

@@ -1,9 +1,9 @@
 import type { Journal } from "../calls/journal.ts";
+import { ServiceError } from "../errors.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";
 import type { ChainPayment } from "./facts.ts";
 import type { PaymentReader } from "./rails/rail.ts";
-import { Refused } from "./refused.ts";
 
 /** A payment that a call can be made of. */
 export type KeyedPayment = ChainPayment & { readonly key: string; readonly amount: bigint };
@@ -13,7 +13,7 @@ export type KeyedPayment = ChainPayment & { readonly key: string; readonly amoun
  *
  * @param target a payment key, or the id of a transaction on the payment's chain
  * @param since Unix s from which on a key is looked for
- * @throws Refused; ProviderError
+ * @throws argument_invalid, not_on_chain; ProviderError
  */
 export async function findPayment(
   target: string,
@@ -28,10 +28,10 @@ export async function findPayment(
   },
 ): Promise<KeyedPayment> {
   const kind = RAILS.find(({ isPaymentKey, isTransactionId }) => isPaymentKey(target) || isTransactionId(target));
-  if (!kind) throw new Refused("unclear", `${target} is neither a payment key nor a transaction id.`);
+  if (!kind) throw new ServiceError("argument_invalid", `${target} is neither a payment key nor a transaction id.`);
   const { name: rail } = kind;
   const reader = readers.get(rail);
-  if (!reader) throw new Refused("unclear", `${target} is of ${rail}, of which no node is configured.`);
+  if (!reader) throw new ServiceError("argument_invalid", `${target} is of ${rail}, of which no node is configured.`);
   const payees = (await journal.payees()).filter((payee) => payee.rail === rail).map(({ address }) => address);
   const heads = await reader.heads();
   const span = async () => ({ from: await reader.heightAt(since, heads.latest), to: heads.latest });
@@ -42,13 +42,16 @@ export async function findPayment(
   const [payment, another] = found.filter(
     (one): one is KeyedPayment => one.key !== undefined && one.amount !== undefined,
   );
-  if (!payment) throw new Refused("not_on_chain", explain(target, rail, found));
+  if (!payment) throw new ServiceError("not_on_chain", explain(target, rail, found));
   if (another) {
     const keys = [payment, another].map(({ key }) => key).join(", ");
-    throw new Refused("unclear", `${target} holds more than one payment to us: name one by its key, as ${keys}.`);
+    throw new ServiceError(
+      "argument_invalid",
+      `${target} holds more than one payment to us: name one by its key, as ${keys}.`,
+    );
   }
   if (payment.height > heads.final)
-    throw new Refused(
+    throw new ServiceError(
       "not_on_chain",
       `The payment at ${payment.height} is not final yet: ${rail} is so up to ${heads.final}.`,
     );

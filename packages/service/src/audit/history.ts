@@ -2,14 +2,14 @@ import type { KeyHistory } from "@attestd/proof";
 import { readHistory } from "../attestor/history.ts";
 import type { Config } from "../config/config.ts";
 import { requireOwner } from "../config/journal-owner.ts";
+import { ServiceError } from "../errors.ts";
 import type { JournalReader } from "../journal/reader.ts";
-import { Refused } from "./refused.ts";
 
 /**
  * The key history by which a journal is judged.
  *
- * @throws Refused when no service has begun the journal yet; ConfigError when it is of another ledger; Error when its
- *   history is none that a verifier would take
+ * @throws not_allowed when no service has begun the journal yet; config_invalid when it is of another ledger; Error
+ *   when its history is none that a verifier would take
  */
 export async function journalHistory(
   journal: Pick<JournalReader, "identity" | "keys" | "revocations">,
@@ -17,7 +17,7 @@ export async function journalHistory(
 ): Promise<KeyHistory> {
   const identity = await journal.identity();
   if (!identity || (await journal.keys()).length === 0)
-    throw new Refused("unclear", "The journal is empty: no service has begun it yet.");
+    throw new ServiceError("not_allowed", "The journal is empty: no service has begun it yet.");
   requireOwner(identity, { genesisHash });
   return readHistory(journal, caip2);
 }

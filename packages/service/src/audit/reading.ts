@@ -1,5 +1,5 @@
 import { type Clock, deadline } from "../clock.ts";
-import { ProviderError } from "../providers/provider.ts";
+import { hasCode } from "../errors.ts";
 import { agree, type QuorumRules } from "../providers/quorum.ts";
 import type { Span } from "./facts.ts";
 
@@ -50,7 +50,7 @@ export async function agreedOn<P extends { readonly name: string }, T>(
 }
 
 function isUnavailable(error: unknown): boolean {
-  return error instanceof ProviderError && error.code === "providers_unavailable";
+  return hasCode(error, "providers_unavailable");
 }
 
 /** Runs work on every item, a few at once, and keeps their order. */

@@ -4,10 +4,10 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
 import { aCall, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
-import { SourceError } from "../chains/chain.ts";
-import { type Facilitator, FacilitatorError, type VerifyAnswer } from "../payment/facilitator.ts";
+import { ServiceError } from "../errors.ts";
+import { type Facilitator, facilitatorFailed, type VerifyAnswer } from "../payment/facilitator.ts";
 import { Offers } from "../payment/offers.ts";
-import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
+import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
@@ -75,7 +75,7 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
   onChain = async () => false;
   checkLayout = async () => undefined;
   async check() {
-    if (this.refusal !== undefined) throw new PaymentRefused(this.refusal);
+    if (this.refusal !== undefined) throw paymentRefused(this.refusal);
   }
   payeeFault = async () => undefined;
   async balance({ payer }: Payment) {
@@ -177,7 +177,7 @@ describe("admission", () => {
     expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
     rail.refusal = "expired";
     verdict = () => {
-      throw new FacilitatorError("silent");
+      throw facilitatorFailed("silent");
     };
     expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
     expect(fetches).toBe(1);
@@ -347,7 +347,7 @@ describe("admission", () => {
     test("says what the payer lacks, before the facilitator is asked", async () => {
       rail.held.set("A", 999n);
       verdict = () => {
-        throw new FacilitatorError("must not be asked");
+        throw facilitatorFailed("must not be asked");
       };
       const outcome = await admit(BLOCK, paying({ id: "1", by: "A" }));
       const error = "the payer holds 999, less than the 1000 of the payment";
@@ -380,7 +380,7 @@ describe("admission", () => {
 
     test("charges for nothing that cannot be fetched", async () => {
       fetch = async () => {
-        throw new SourceError("block_not_found", "no block 1");
+        throw new ServiceError("block_not_found", "no block 1");
       };
       expect((await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).code).toBe("block_not_found");
       expect(await journal.find("key/1")).toBeUndefined();

@@ -2,11 +2,12 @@ import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import { hasCode } from "../errors.ts";
 import { forwardedPayment } from "../payment/forwarded-payment.ts";
 import { identifierAlias } from "../payment/identifier.ts";
 import type { Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
-import { type Payment, PaymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
+import { type Payment, type PaymentRefused, paymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
@@ -73,13 +74,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
     const read = await readPayment(payload).catch(refusal);
-    if (read instanceof PaymentRefused) return paymentRequired(offers, subject.chain, read.message);
+    if (hasCode(read, "payment_refused")) return paymentRequired(offers, subject.chain, read.message);
     const request = (): Request => ({ ...read, subject, name, signal: clock.timeout(options.deadlineMs) });
 
     let call = await callFor(request());
-    if (wait && !(call instanceof PaymentRefused) && !isFinal(call.state))
+    if (wait && !hasCode(call, "payment_refused") && !isFinal(call.state))
       call = await runner.wait(call, clock.timeout(options.waitMs));
-    if (call instanceof PaymentRefused) return paymentRequired(offers, subject.chain, call.message);
+    if (hasCode(call, "payment_refused")) return paymentRequired(offers, subject.chain, call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
     // The earlier payment of this name is void; this one may be spent all the same.
     const own = await refuseLater(request());
@@ -89,7 +90,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** @returns the payment, with the rail that it names, enabled or not. @throws PaymentRefused */
   async function readPayment(payload: PaymentPayload): Promise<{ rail: Rail; payment: Payment }> {
     const rail = rails.find((candidate) => candidate.isNetwork(payload.accepted.network));
-    if (!rail) throw new PaymentRefused(`accepted.network ${JSON.stringify(payload.accepted.network)} is not offered`);
+    if (!rail) throw paymentRefused(`accepted.network ${JSON.stringify(payload.accepted.network)} is not offered`);
     return { rail, payment: rail.read(payload) };
   }
 
@@ -100,20 +101,20 @@ export function createAdmission(options: AdmissionOptions): Admit {
     // Byte for byte the payment whose signature was verified when it first came.
     if (known && isSame(known, payment)) return bound(known, request);
     const signature = await rail.signature(payment);
-    if (signature === "invalid") return new PaymentRefused(MISFIT);
+    if (signature === "invalid") return paymentRefused(MISFIT);
     let isSigned = signature === "valid";
     if (known && isSigned) return bound(known, request);
     // A known payment is answered even when nothing can be sold on its rail now.
     const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
-    if (offered instanceof PaymentRefused && !(await couldBeTaken(request))) return offered;
+    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) return offered;
     try {
       const leave = capacity.enter();
       try {
         isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
-        if (!isSigned) return new PaymentRefused(MISFIT);
+        if (!isSigned) return paymentRefused(MISFIT);
         if (known || !offered) return bound(known as Call, request);
-        const admitted = offered instanceof PaymentRefused ? offered : await admitNew(request, offered);
-        return admitted instanceof PaymentRefused ? await refuse(request, admitted) : admitted;
+        const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
+        return hasCode(admitted, "payment_refused") ? await refuse(request, admitted) : admitted;
       } finally {
         leave();
       }
@@ -181,11 +182,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (earlier) return bound(earlier, request, names);
     // Before the facilitator is asked: many payments on one small balance must not use up its time.
     const release = await mapUpstreamErrors(() => backing.promise(rail, payment, signal)).catch(refusal);
-    if (release instanceof PaymentRefused) return release;
+    if (hasCode(release, "payment_refused")) return release;
     try {
       const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
       const verdict = await mapUpstreamErrors(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
-      if (!verdict.valid) return new PaymentRefused(verdict.reason);
+      if (!verdict.valid) return paymentRefused(verdict.reason);
       return bound(await begin(request, requirement, names), request, names);
     } finally {
       release();
@@ -226,8 +227,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
   async function refuseLater(request: Request): Promise<Call | undefined> {
     const leave = capacity.enter();
     try {
-      const own = await refuse(request, new PaymentRefused("the earlier payment of that name is void"));
-      return own instanceof PaymentRefused ? undefined : own;
+      const own = await refuse(request, paymentRefused("the earlier payment of that name is void"));
+      return hasCode(own, "payment_refused") ? undefined : own;
     } finally {
       leave();
     }
@@ -263,6 +264,6 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
 /** @throws the error unless it is a refusal of the payment */
 function refusal(error: unknown): PaymentRefused {
-  if (error instanceof PaymentRefused) return error;
+  if (hasCode(error, "payment_refused")) return error;
   throw error;
 }

@@ -1,4 +1,4 @@
-import { type Payment, PaymentRefused, type Rail } from "../payment/rails/rail.ts";
+import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 import { SAME_HEADER } from "./problems.ts";
@@ -60,7 +60,7 @@ export function createBacking(journal: Pick<Journal, "exposure">): Backing {
         const open = await journal.exposure(rail.name, payer);
         // After the journal: a payment that is made in between is then out of the balance.
         const held = await rail.balance(payment, signal);
-        if (held < amount) throw new PaymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);
+        if (held < amount) throw paymentRefused(`the payer holds ${held}, less than the ${amount} of the payment`);
         if (open + others + amount > held) {
           const detail = `The payer holds ${held}, and has promised ${open + others} in payments that are still open.`;
           throw new Problem("over_capacity", detail, { retryAfter: 5, members: SAME_HEADER });

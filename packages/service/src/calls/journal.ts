@@ -1,20 +1,15 @@
+import { ServiceError } from "../errors.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Call } from "./call.ts";
 
-/** Another writer moved the call since it was read: read it again. */
-export class StaleCall extends Error {
-  constructor(key: string) {
-    super(`the call of ${key} has moved on`);
-    this.name = "StaleCall";
-  }
+/** @param key of the call */
+export function callStale(key: string): ServiceError {
+  return new ServiceError("call_stale", `the call of ${key} has moved on`);
 }
 
-/** A transition that gives a call a name which another call has. */
-export class NameTaken extends Error {
-  constructor(key: string) {
-    super(`a name of the call of ${key} is another call's`);
-    this.name = "NameTaken";
-  }
+/** @param key of the call that was to get the name */
+export function nameTaken(key: string): ServiceError {
+  return new ServiceError("name_taken", `a name of the call of ${key} is another call's`);
 }
 
 /** The attestor and the ledger of a journal: it has the calls of one attestor on one ledger. */
@@ -63,7 +58,7 @@ export interface Journal {
    * at rest.
    *
    * @param after the call, its version one above the stored one; what the state machine adds to `Call` is JSON
-   * @throws StaleCall when the stored version is another; NameTaken when another call has its `refund` among its names
+   * @throws call_stale when the stored version is another; name_taken when its `refund` is a name of another call
    */
   update(after: Call): Promise<void>;
 

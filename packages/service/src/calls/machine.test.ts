@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { serviceError } from "../../test/errors.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import type { Call } from "./call.ts";
-import { type CallEvent, IllegalTransition, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
+import { type CallEvent, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
 
 describe("a call", () => {
   test("goes from prepared to done, and tells the next effect in every state", () => {
@@ -26,9 +27,9 @@ describe("a call", () => {
   test("signs a second attestation only after the first is proved dead", () => {
     const signed = after(aCall(), ...GOOD_COURSE.slice(0, 3));
     const another: CallEvent = { type: "attestation_signed", attempt: anAttempt("SECOND") };
-    expect(() => reduce(signed, another)).toThrow(IllegalTransition);
+    expect(() => reduce(signed, another)).toThrow(serviceError("transition_illegal"));
     const owed = reduce(signed, { type: "attestation_blocked", reason: "overspend" });
-    expect(() => reduce(owed, another)).toThrow(IllegalTransition);
+    expect(() => reduce(owed, another)).toThrow(serviceError("transition_illegal"));
     expect(nextEffect(owed)).toMatchObject({ do: "submit", attempt: { txid: "ATTEST" } });
 
     const dead = reduce(owed, { type: "attestation_dead", txid: "ATTEST" });
@@ -57,7 +58,7 @@ describe("a call", () => {
     const lost = reduce(done, { type: "payment_lost", reason: "expired unspent" });
     expect(lost).toMatchObject({ state: "loss", reason: "expired unspent", bundle: done.bundle });
     expect(isAtRest(lost)).toBe(true);
-    expect(() => reduce(seen, { type: "payment_lost", reason: "final" })).toThrow(IllegalTransition);
+    expect(() => reduce(seen, { type: "payment_lost", reason: "final" })).toThrow(serviceError("transition_illegal"));
   });
 
   test("keeps every promise in any order of events", () => {
@@ -101,7 +102,7 @@ function attempt(call: Call, event: CallEvent): Call | undefined {
   try {
     return reduce(call, event);
   } catch (error) {
-    expect(error).toBeInstanceOf(IllegalTransition);
+    expect(error).toEqual(serviceError("transition_illegal"));
     return undefined;
   }
 }

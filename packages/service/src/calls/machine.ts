@@ -1,4 +1,5 @@
 import type { SealedBundle } from "../attestor/attestor.ts";
+import { ServiceError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentProof } from "./call.ts";
 
@@ -43,14 +44,6 @@ export type Effect =
   /** Look whether the payment of a delivered call has become final; settle it again if it has vanished. */
   | { do: "watch" }
   | { do: "nothing" };
-
-/** An event that the state does not allow: a defect, or a row that another process has moved. */
-export class IllegalTransition extends Error {
-  constructor(state: CallState, event: CallEvent["type"]) {
-    super(`a call in state ${state} cannot take ${event}`);
-    this.name = "IllegalTransition";
-  }
-}
 
 /** A call as it is first committed. */
 export function prepare(request: CallRequest): Call {
@@ -100,11 +93,11 @@ export function nextEffect(call: Call): Effect {
  * Applies an event.
  *
  * @returns the call after the event, its version raised by one
- * @throws IllegalTransition when the state does not allow the event
+ * @throws transition_illegal when the state does not allow the event
  */
 export function reduce(call: Call, event: CallEvent): Call {
   const next = transition(call, event);
-  if (!next) throw new IllegalTransition(call.state, event.type);
+  if (!next) throw new ServiceError("transition_illegal", `a call in state ${call.state} cannot take ${event.type}`);
   return { ...call, ...next, version: call.version + 1 };
 }
 

@@ -1,7 +1,7 @@
-import { SourceError } from "../chains/chain.ts";
-import { FacilitatorError } from "../payment/facilitator.ts";
+import { isSourceError } from "../chains/chain.ts";
+import { hasCode } from "../errors.ts";
 import { Problem } from "../problems.ts";
-import { ProviderError } from "../providers/provider.ts";
+import { isProviderError } from "../providers/provider.ts";
 
 /** Member of a problem while money may have moved: the client may send the same header again, and MUST NOT sign anew. */
 export const SAME_HEADER = { retry: { sameHeader: true } };
@@ -16,14 +16,14 @@ export async function mapUpstreamErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof SourceError)
+    if (isSourceError(error))
       throw new Problem(error.code === "source_unreadable" ? "providers_conflict" : error.code, error.message, {
         ...(error.code === "source_unreadable" && { retryAfter: 30 }),
-        ...(error.rootId && { members: { rootId: error.rootId } }),
+        ...(hasCode(error, "source_inner_transaction") && { members: error.details }),
       });
-    if (error instanceof ProviderError)
+    if (isProviderError(error))
       throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
-    if (error instanceof FacilitatorError)
+    if (hasCode(error, "facilitator_failed"))
       throw new Problem("facilitator_unavailable", "The facilitator cannot be reached now.", {
         retryAfter: 10,
         cause: error,

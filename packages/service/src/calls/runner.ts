@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
+import { hasCode } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Perform } from "./effects.ts";
-import { type Journal, StaleCall } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { Leases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
 import { type Memory, pauseAfter } from "./pacing.ts";
@@ -155,7 +156,7 @@ export class Runner {
 
   /** A failed effect changed nothing but what was committed: logs, pauses, reads the row again. */
   async #recover(running: Running, memory: Memory, error: unknown): Promise<void> {
-    if (error instanceof StaleCall && (await this.#reread(running))) return;
+    if (hasCode(error, "call_stale") && (await this.#reread(running))) return;
     const { clock, log } = this.#options;
     const { key, state } = running.call;
     memory.failures += 1;

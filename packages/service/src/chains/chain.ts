@@ -1,4 +1,5 @@
 import type { Inclusion, Level } from "@attestd/proof";
+import { hasCode, type ServiceError } from "../errors.ts";
 
 /** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. */
 export type ConfirmationLevel = Level;
@@ -58,28 +59,19 @@ export interface TransactionInBlock {
 /** A transaction, bound to its id, and the proof that leads from its bytes to the root in its block's header. */
 export type ProvedTransaction = { bytes: Uint8Array; inclusion: Inclusion };
 
-export type SourceErrorCode =
-  /** As many caught-up providers as are needed have no such transaction. */
-  | "source_not_found"
-  /** As many caught-up providers as are needed have no block of this height yet. */
-  | "block_not_found"
-  /** An inner transaction: it has no bytes of its own; `rootId` is what can be attested. */
-  | "source_inner_transaction"
-  /** It names another chain than the configured ones. */
-  | "source_wrong_chain"
-  /** Found, but no provider gave bytes that hash to the id. */
-  | "source_unreadable";
+const SOURCE_CODES = [
+  "source_not_found",
+  "block_not_found",
+  "source_inner_transaction",
+  "source_wrong_chain",
+  "source_unreadable",
+] as const;
 
-export class SourceError extends Error {
-  readonly code: SourceErrorCode;
-  readonly rootId?: string;
+/** What a chain shows about a source that cannot be attested. */
+export type SourceError = ServiceError<(typeof SOURCE_CODES)[number]>;
 
-  constructor(code: SourceErrorCode, message: string, options: { rootId?: string; cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
-    this.name = "SourceError";
-    this.code = code;
-    if (options.rootId !== undefined) this.rootId = options.rootId;
-  }
+export function isSourceError(error: unknown): error is SourceError {
+  return hasCode(error, ...SOURCE_CODES);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { address, getAddressEncoder, getProgramDerivedAddress } from "@solana/kit";
 import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
+import { serviceError } from "../../test/errors.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
-import { ConfigError, ownSettings, readConfig } from "./config.ts";
+import { ownSettings, readConfig } from "./config.ts";
 
 const GENESIS = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 const SEED = "0".repeat(64);
@@ -46,7 +47,7 @@ const sentence = (env: Record<string, string>, sandbox = false) => {
     read(env, sandbox);
     return "accepted";
   } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toEqual(serviceError("config_invalid"));
     return (error as Error).message;
   }
 };

@@ -4,17 +4,15 @@ import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
+import { ServiceError } from "../errors.ts";
 import { endpoints, headerValue, list, origin, type UpstreamNode, whole } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
 import { namesOf, type RailVariables, railSchema, readRail } from "./rails.ts";
 import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
-/** A setting is missing, wrong or contradicts another; `message` is one sentence with its name and the remedy. */
-export class ConfigError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "ConfigError";
-  }
+/** @param message one sentence with the name of the setting and the remedy */
+export function configInvalid(message: string): ServiceError {
+  return new ServiceError("config_invalid", message);
 }
 
 export type { UpstreamNode } from "./formats.ts";
@@ -104,7 +102,7 @@ const PREFIXES = "ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRI
  * @param env variables by name; empty ones count as absent
  * @param options.sandbox whether the process was started with `--sandbox`
  * @param options.rails whose settings are read: those of the registry
- * @throws ConfigError naming the first setting that is missing, wrong or contradictory
+ * @throws config_invalid naming the first setting that is missing, wrong or contradictory
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -121,21 +119,18 @@ export function readConfig(
 
   const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
   if (!mainNet && !sandbox)
-    throw new ConfigError(
-      "ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.",
-    );
+    throw configInvalid("ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.");
   if (sandbox && mainNet)
-    throw new ConfigError("--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's.");
-  if (sandbox && !isLoopback(s.HOST))
-    throw new ConfigError("--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
-  if (!sandbox && s.SANDBOX_SOURCE_CHAINS) throw new ConfigError("SANDBOX_SOURCE_CHAINS needs --sandbox.");
-  if (!s.DATABASE_URL) throw new ConfigError("DATABASE_URL is not set: sqlite:<path> or postgres://…");
+    throw configInvalid("--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's.");
+  if (sandbox && !isLoopback(s.HOST)) throw configInvalid("--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
+  if (!sandbox && s.SANDBOX_SOURCE_CHAINS) throw configInvalid("SANDBOX_SOURCE_CHAINS needs --sandbox.");
+  if (!s.DATABASE_URL) throw configInvalid("DATABASE_URL is not set: sqlite:<path> or postgres://…");
   if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > Math.min(s.ALGOD_URL.length, s.INDEXER_URL.length))
-    throw new ConfigError("PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.");
+    throw configInvalid("PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.");
 
   const leastLife = s.MAX_TIMEOUT_SECONDS + LIFE_BEYOND_TIMEOUT;
   if (s.MAX_PAYMENT_LIFE_SECONDS < leastLife)
-    throw new ConfigError(
+    throw configInvalid(
       `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`,
     );
 
@@ -187,7 +182,7 @@ export function ownSettings<V extends object>(config: Pick<Config, "ownSettings"
   return config.ownSettings.get(rail) as V;
 }
 
-/** @throws ConfigError when a variable looks like a setting and is none, or a file cannot be read */
+/** @throws config_invalid when a variable looks like a setting and is none, or a file cannot be read */
 function resolveFiles(env: Record<string, string>, rails: readonly RailVariables[]): Record<string, string> {
   const settings = settingsOf(rails);
   const secrets = settings.filter(({ fromFile }) => fromFile).map(({ name }) => name);
@@ -195,13 +190,13 @@ function resolveFiles(env: Record<string, string>, rails: readonly RailVariables
   const prefixes = [...PREFIXES.split(" "), ...SOURCE_PREFIXES, ...rails.map((rail) => namesOf(rail).prefix)];
   for (const name of Object.keys(env)) {
     if (!known.has(name) && prefixes.some((prefix) => name.startsWith(`${prefix}_`)))
-      throw new ConfigError(`${name} is not a setting of attestd.`);
+      throw configInvalid(`${name} is not a setting of attestd.`);
   }
   const resolved = { ...env };
   for (const name of secrets) {
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
-    if (env[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: keep one.`);
+    if (env[name] !== undefined) throw configInvalid(`${name} and ${name}_FILE are both set: keep one.`);
     resolved[name] = readSecret(`${name}_FILE`, path);
   }
   return resolved;
@@ -211,13 +206,13 @@ function readSecret(setting: string, path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch (error) {
-    throw new ConfigError(`${setting} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}.`);
+    throw configInvalid(`${setting} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}.`);
   }
 }
 
 function withTokens(prefix: string, urls: string[], tokens: string[] | undefined): UpstreamNode[] {
   if (tokens && tokens.length !== urls.length)
-    throw new ConfigError(`${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
+    throw configInvalid(`${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
   return urls.map((url, i) => ({ url, ...(tokens?.[i] && { token: tokens[i] }) }));
 }
 
@@ -230,10 +225,10 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** @throws ConfigError naming the first setting that does not fit */
+/** @throws config_invalid naming the first setting that does not fit */
 function parse<T>(schema: z.ZodType<T>, values: Record<string, string>): T {
   const settings = schema.safeParse(values);
-  if (!settings.success) throw new ConfigError(sentence(settings.error.issues[0], values));
+  if (!settings.success) throw configInvalid(sentence(settings.error.issues[0], values));
   return settings.data;
 }
 

@@ -6,9 +6,10 @@ import type { DocumentId } from "../catalogue/documents.ts";
 import { invalid, validate } from "../catalogue/input.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { jwks } from "../documents/well-known.ts";
+import { hasCode } from "../errors.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
-import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "../subjects/request.ts";
+import { attestSubject, blockSubject, inclusionSubject } from "../subjects/request.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
@@ -111,7 +112,8 @@ function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOp
       try {
         return subject(body);
       } catch (error) {
-        if (error instanceof UnfitRequest) throw invalid([{ pointer: `/${error.member}`, detail: error.message }]);
+        if (hasCode(error, "request_unfit"))
+          throw invalid([{ pointer: `/${error.details.member}`, detail: error.message }]);
         throw error;
       }
     },

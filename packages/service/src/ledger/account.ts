@@ -12,7 +12,7 @@ import {
 import { concatBytes, fromBase64, utf8 } from "@attestd/proof/encoding";
 import type { Algod, TransactionParams } from "../providers/algod.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
-import { ProviderError } from "../providers/provider.ts";
+import { isProviderError } from "../providers/provider.ts";
 import { failover } from "../providers/quorum.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Ledger, type Rounds, type Submission } from "./ledger.ts";
 import { classifyRejection } from "./submission.ts";
@@ -143,7 +143,7 @@ async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Pro
     return rejection === undefined ? { status: "accepted" } : classifyRejection(rejection);
   } catch (error) {
     // Whether the node took it is unknown; it may be submitted again as it is.
-    if (error instanceof ProviderError) return { status: "retry", reason: error.message };
+    if (isProviderError(error)) return { status: "retry", reason: error.message };
     throw error;
   }
 }

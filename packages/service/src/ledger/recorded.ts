@@ -7,7 +7,7 @@ import {
   type MsgpackMap,
 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
-import { type SourceChain, SourceError } from "../chains/chain.ts";
+import { isSourceError, type SourceChain } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 
 /** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
@@ -43,7 +43,7 @@ export async function readRecorded(
     const { bytes, height, time } = await ledger.transaction(id, signal);
     return { ...readAttestation(id, height, decodeMsgpackMap(bytes)), ...(time !== undefined && { time }) };
   } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
+    if (!isSourceError(error)) throw error;
     if (error.code === "source_unreadable") throw unavailable(error.message, error);
     return undefined;
   }

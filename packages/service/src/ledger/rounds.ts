@@ -11,9 +11,10 @@ import {
   txid,
 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
+import { hasCode } from "../errors.ts";
 import type { Algod } from "../providers/algod.ts";
 import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
-import { ProviderError, unavailable } from "../providers/provider.ts";
+import { isProviderError, unavailable } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
 import { OlderRounds } from "./older-rounds.ts";
@@ -118,7 +119,7 @@ export class RoundWatcher implements Rounds {
     for (;;) {
       const seen = this.#memory.latest;
       const standing = await this.standing(id, window, signal).catch((error: unknown) => {
-        if (error instanceof ProviderError) return { state: "open" } as const;
+        if (isProviderError(error)) return { state: "open" } as const;
         throw error;
       });
       if (standing.state !== "open") return standing;
@@ -188,7 +189,7 @@ export class RoundWatcher implements Rounds {
       try {
         if (await this.#older.holds(id, round, signal)) return { state: "confirmed", round };
       } catch (error) {
-        if (error instanceof ProviderError && error.code === "providers_unavailable") return { state: "open" };
+        if (hasCode(error, "providers_unavailable")) return { state: "open" };
         throw error;
       }
     }

@@ -26,7 +26,7 @@ export type Networks = {
 /**
  * Connects to the networks and begins to follow the ledger's rounds.
  *
- * @throws ConfigError when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
+ * @throws config_invalid when USDC on Base is not the token that payers sign for; ProviderError when it cannot be read
  */
 export async function openNetworks(config: Config, log: Logger, clock: Clock, signal: AbortSignal): Promise<Networks> {
   await using opened = new AsyncDisposableStack();

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Database } from "../../simulation/database.ts";
+import { serviceError } from "../../test/errors.ts";
 import { ATTESTOR, STRANGER } from "../../test/fakes/audit-world.ts";
 import { aCall, after } from "../../test/fakes/calls.ts";
 import type { ChainPayment, LedgerNote } from "../audit/facts.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
 import type { Journal } from "../calls/journal.ts";
-import { type CallEvent, IllegalTransition, nextEffect, reduce } from "../calls/machine.ts";
+import { type CallEvent, nextEffect, reduce } from "../calls/machine.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import type { Evidence } from "../subjects/product.ts";
@@ -249,9 +250,9 @@ describe("an adoption", () => {
 test("an operator's event is taken in its own states alone", () => {
   const adopted = { type: "payment_adopted", proof: { transaction: TX, height: 1, final: true }, receipt: "" } as const;
   const paid = reduce(aCall(), adopted);
-  expect(() => reduce(paid, adopted)).toThrow(IllegalTransition);
+  expect(() => reduce(paid, adopted)).toThrow(serviceError("transition_illegal"));
   const refunded = { type: "payment_refunded", transaction: TX, refund: TX } as const;
-  expect(() => reduce(paid, refunded)).toThrow(IllegalTransition);
+  expect(() => reduce(paid, refunded)).toThrow(serviceError("transition_illegal"));
   const live = after(
     paid,
     { type: "attestation_signed", attempt: attemptOf("ATTEST") },
@@ -321,6 +322,6 @@ describe("a refund", () => {
     const call = await find(KEY);
     restored.journal.find = async (key) => (key === KEY ? call : undefined);
     if (call) await update(reduce(call, signed));
-    await expect(restored.refund(BACK)).rejects.toMatchObject({ name: "StaleCall" });
+    await expect(restored.refund(BACK)).rejects.toMatchObject({ name: "ServiceError", code: "call_stale" });
   });
 });

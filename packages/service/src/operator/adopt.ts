@@ -2,18 +2,18 @@ import type { PaymentRequirements } from "@x402/core/types";
 import { seedSigner } from "../attestor/signer.ts";
 import { findPayment, type KeyedPayment } from "../audit/find-payment.ts";
 import { attestorNotes } from "../audit/ledger.ts";
-import { Refused } from "../audit/refused.ts";
 import type { Call, CallRequest } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import { prepare, reduce } from "../calls/machine.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { ConfigError } from "../config/config.ts";
+import { configInvalid } from "../config/config.ts";
+import { ServiceError } from "../errors.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import type { Evidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
-import { attestSubject, blockSubject, inclusionSubject, UnfitRequest } from "../subjects/request.ts";
+import { attestSubject, blockSubject, inclusionSubject, unfit } from "../subjects/request.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { asAttested, findLostAttestation, type SearchOptions } from "./lost-attestation.ts";
 import { type OperatorOptions, Session, type Settings } from "./session.ts";
@@ -32,7 +32,7 @@ export type Adoption = {
  * Binds a payment that the journal has lost to a request; the service goes on with it.
  *
  * @returns the call as it was committed
- * @throws ConfigError, Refused, ProviderError, UnfitRequest; Problem, SourceError when the source cannot be attested;
+ * @throws ServiceError; Problem when the source cannot be attested;
  *   Error when the journal cannot be opened
  */
 export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
@@ -44,7 +44,7 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   const subject = subjectOf(adoption.subject, networks.chains);
   const { keySha256, kid } = seedSigner(config.attestor.pqSeed);
   if (history.keys.at(-1)?.kid !== kid)
-    throw new ConfigError("ATTESTOR_PQ_SEED is not of the key history's current key.");
+    throw configInvalid("ATTESTOR_PQ_SEED is not of the key history's current key.");
   return await adopt(adoption.target, subject, {
     journal,
     rails: networks.rails,
@@ -60,10 +60,10 @@ export async function adoptPayment(settings: Settings, adoption: Adoption, optio
   });
 }
 
-/** @throws UnfitRequest */
+/** @throws request_unfit */
 function subjectOf({ txid, chain, height }: Adoption["subject"], configured: ReadonlyMap<ChainName, unknown>): Subject {
   if (height === undefined) return attestSubject({ txid: txid ?? "", chain }, configured);
-  if (chain === undefined) throw new UnfitRequest("chain", "must be given with a height");
+  if (chain === undefined) throw unfit("chain", "must be given with a height");
   if (txid === undefined) return blockSubject({ chain, height }, configured);
   return inclusionSubject({ chain, txId: txid, height }, configured);
 }
@@ -84,7 +84,7 @@ export type AdoptionOptions = SearchOptions & {
  *
  * @param target a payment key, or the id of the payment's transaction
  * @returns the call: `signed` where it took an attestation over, else `paid`; the service goes on with it
- * @throws Refused; Problem, SourceError when the subject cannot be attested; ProviderError; StaleCall
+ * @throws ServiceError; Problem when the subject cannot be attested
  */
 export async function adopt(target: string, subject: Subject, options: AdoptionOptions): Promise<Call> {
   const { journal, products, signal } = options;
@@ -108,7 +108,7 @@ export async function adopt(target: string, subject: Subject, options: AdoptionO
   return adopted;
 }
 
-/** The call of an adoption that was broken off between its two commits. @throws Refused when it is another call */
+/** The call of an adoption that was broken off between its commits. @throws not_allowed when it is another call */
 async function findBegun(
   { key, aliases, ...payment }: KeyedPayment,
   subject: Subject,
@@ -120,14 +120,14 @@ async function findBegun(
     const isBegun = known.key === key && !known.proof && Object.keys(known.payload.payload).length === 0;
     if (!isBegun) throw alreadyKnown({ key, aliases, ...payment }, known);
     if (known.subjectHash === requestHash(subject)) return known;
-    throw new Refused("not_allowed", `An adoption of ${key} was begun for ${wordsFor(known.subject)}: name that.`);
+    throw new ServiceError("not_allowed", `An adoption of ${key} was begun for ${wordsFor(known.subject)}: name that.`);
   }
   return undefined;
 }
 
-function alreadyKnown({ key }: KeyedPayment, call?: Call): Refused {
+function alreadyKnown({ key }: KeyedPayment, call?: Call): ServiceError {
   const where = call ? ` It is ${call.state}, for ${wordsFor(call.subject)}.` : "";
-  return new Refused("not_allowed", `The journal has a call of ${key} already.${where}`);
+  return new ServiceError("not_allowed", `The journal has a call of ${key} already.${where}`);
 }
 
 function wordsFor(subject: Subject): string {

@@ -14,7 +14,7 @@ import { type OperatorOptions, Session, type Settings } from "./session.ts";
  * Compares the journal with the ledger and the rails that the settings name. Writes nothing.
  *
  * @param settings those of the service
- * @throws ConfigError; Refused; ProviderError when a chain cannot be read; Error when the journal cannot
+ * @throws ServiceError; providers_unavailable when a chain cannot be read; Error when the journal cannot
  */
 export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
   await using session = await Session.open(settings, options);

@@ -10,16 +10,15 @@ import type { KeyRecord } from "../attestor/key-journal.ts";
 import {
   type KeyChange,
   type KeyChangeOptions,
-  KeyChangeRefused,
   revokeKey as revoke,
   rotateKey as rotate,
 } from "../attestor/key-records.ts";
 import { seedSigner } from "../attestor/signer.ts";
 import { attestorNotes } from "../audit/ledger.ts";
-import { Refused } from "../audit/refused.ts";
 import { liveAttempt } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Config } from "../config/config.ts";
+import { ServiceError } from "../errors.ts";
 import { type OperatorOptions, Session, type Settings } from "./session.ts";
 
 /** What came of a change of the keys. */
@@ -33,7 +32,7 @@ export type KeyChangeReport = {
 /**
  * Reads the key history out of the journal, beside whatever has it open.
  *
- * @throws ConfigError when it is of another ledger; Refused when it has not begun; Error when it cannot be read
+ * @throws config_invalid when it is of another ledger; not_allowed when it has not begun; Error when it cannot be read
  */
 export async function readKeyHistory(settings: Settings, options: OperatorOptions): Promise<KeyHistory> {
   await using session = await Session.open(settings, options);
@@ -44,7 +43,7 @@ export async function readKeyHistory(settings: Settings, options: OperatorOption
  * Replaces the attestor's key. Broken off, the same call goes on where it was.
  *
  * @param next.seed gives the new key's seed, 32 bytes, once it is kept; asked for when the settings and the journal fit
- * @throws ConfigError, KeyChangeRefused, Refused, ProviderError; Error when the journal cannot be opened
+ * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function rotateKey(
   settings: Settings,
@@ -77,7 +76,7 @@ export async function revokeKey(
  *
  * @param saved as `parseKeyHistory` gave it
  * @returns the history as it is from now on
- * @throws as `rotateKey`; Refused also when the saved history does not continue the journal's, or not fit the ledger
+ * @throws as `rotateKey`; not_allowed when the saved history does not continue the journal's or not fit the ledger
  */
 export async function restoreKeys(
   settings: Settings,
@@ -103,7 +102,7 @@ export async function restoreKeys(
 
   const journal = await session.journal();
   const others = await journal.others();
-  if (others > 0) throw new KeyChangeRefused("journal_in_use", "Another replica has this journal open.");
+  if (others > 0) throw new ServiceError("journal_in_use", "Another replica has this journal open.");
   for (const { untilRound: _, revokedRound: __, ...entry } of saved.keys) await journal.appendKey(entry);
   for (const { kid, revokedRound } of saved.keys)
     if (revokedRound !== undefined) await journal.appendRevocation({ kid, revokedRound });
@@ -118,8 +117,8 @@ function hasRecord({ keys }: KeyHistory, record: KeyRecord): boolean {
   return keys.some(({ kid, revokedRound }) => kid === record.kid && revokedRound === record.revokedRound);
 }
 
-function refusal(what: string, { pointer, message }: { pointer?: string; message?: string }): Refused {
-  return new Refused("not_allowed", `${what}: ${pointer}: ${message}.`);
+function refusal(what: string, { pointer, message }: { pointer?: string; message?: string }): ServiceError {
+  return new ServiceError("not_allowed", `${what}: ${pointer}: ${message}.`);
 }
 
 /** Changes the keys in the journal and on the ledger. */

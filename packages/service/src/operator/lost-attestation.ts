@@ -3,7 +3,7 @@ import { paymentCommitment } from "@attestd/proof/attestor";
 import type { LedgerNote, Span } from "../audit/facts.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
 import type { PaymentReader } from "../audit/rails/rail.ts";
-import { Refused } from "../audit/refused.ts";
+import { ServiceError } from "../errors.ts";
 import { ATTEMPT_ROUNDS, type Attempt, type Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
@@ -31,7 +31,7 @@ export type SearchOptions = {
   onWait(round: number): void;
 };
 
-/** Finds the attestation for a payment; searches until no other one can come. @throws Refused when there are several */
+/** Finds a payment's attestation; searches until no other one can come. @throws not_allowed when there are several */
 export async function findLostAttestation(key: string, options: SearchOptions): Promise<LostAttestation | undefined> {
   const { readers, since, rounds, signal, onWait } = options;
   const ledger = readers.get("algorand");
@@ -62,12 +62,12 @@ async function attestationOf(
   for await (const { sender, note: text, attempt } of notes(span)) {
     if (sender !== attestor.algorandAddress || text === undefined || commitmentOf(text) !== commitment) continue;
     if (!attempt)
-      throw new Refused("not_allowed", "The attestation of this payment is not of the attestor's own form.");
+      throw new ServiceError("not_allowed", "The attestation of this payment is not of the attestor's own form.");
     found.push({ attempt, text });
   }
   if (found.length <= 1) return found[0];
   const txids = found.map(({ attempt }) => attempt.txid).join(", ");
-  throw new Refused("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
+  throw new ServiceError("not_allowed", `The ledger holds more than one attestation of this payment: ${txids}.`);
 }
 
 function commitmentOf(text: string): string | undefined {
@@ -83,7 +83,7 @@ function commitmentOf(text: string): string | undefined {
 /**
  * The evidence as the attestation saw it: its source may be deeper in its chain by now.
  *
- * @throws Refused when the attestation is of something else, or of a key that is not the current one
+ * @throws not_allowed when the attestation is of something else, or of a key that is not the current one
  */
 export function asAttested(
   fetched: Evidence,
@@ -98,5 +98,5 @@ export function asAttested(
   if (text === options.products[evidence.kind].note(evidence, { keySha256, ledger, paymentKey: key })) return evidence;
   const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
   const by = note.a === keySha256 ? "" : ", under a key that is not the current one";
-  throw new Refused("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
+  throw new ServiceError("not_allowed", `This payment has bought an attestation of ${what}${by}: ${attempt.txid}.`);
 }

@@ -1,9 +1,9 @@
 import type { PaymentReader } from "../audit/rails/rail.ts";
-import { Refused } from "../audit/refused.ts";
 import { type Call, liveAttempt } from "../calls/call.ts";
-import { type Journal, NameTaken } from "../calls/journal.ts";
+import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, reduce } from "../calls/machine.ts";
 import { type Clock, systemClock } from "../clock.ts";
+import { hasCode, ServiceError } from "../errors.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
@@ -23,7 +23,7 @@ export type RefundOptions = {
  * @param key payment key
  * @param transaction on the payment's chain, by which the payer got its money
  * @returns the call as it was committed
- * @throws ConfigError, Refused, ProviderError; Error when the journal cannot be opened
+ * @throws ServiceError; Error when the journal cannot be opened
  */
 export async function recordRefund(
   settings: Settings,
@@ -47,16 +47,16 @@ const OWED_FOR_MS = 24 * 60 * 60_000;
  * @param transaction on the payment's own chain, by which the payer has got at least what it paid; it gives one payment
  *   of each payer back
  * @returns the call, `refunded`
- * @throws Refused; ProviderError; StaleCall when a service has moved the call meanwhile
+ * @throws ServiceError; call_stale when a service has moved the call meanwhile
  */
 export async function refund(key: string, transaction: string, options: RefundOptions): Promise<Call> {
   const { journal, clock } = options;
   const call = await journal.find(key);
-  if (!call) throw new Refused("unclear", `The journal has no call of ${key}.`);
+  if (!call) throw new ServiceError("argument_invalid", `The journal has no call of ${key}.`);
   if (call.state !== "owed")
-    throw new Refused("not_allowed", `The call is ${call.state}; only what is owed is given back.`);
+    throw new ServiceError("not_allowed", `The call is ${call.state}; only what is owed is given back.`);
   if (clock.now() - call.createdAt < OWED_FOR_MS)
-    throw new Refused("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
+    throw new ServiceError("not_allowed", "The call is owed for less than 24 hours: it may still be attested for.");
   await checkGivenBack(call, transaction, options);
   const name = refundName(call, transaction);
   const earlier = await journal.find(name);
@@ -65,7 +65,7 @@ export async function refund(key: string, transaction: string, options: RefundOp
   const refunded = reduce(bare, { type: "payment_refunded", transaction, refund: name });
   await journal.update(refunded).catch(async (error: unknown) => {
     // Another operator was first.
-    throw error instanceof NameTaken ? alreadyUsed(transaction, await journal.find(name)) : error;
+    throw hasCode(error, "name_taken") ? alreadyUsed(transaction, await journal.find(name)) : error;
   });
   return refunded;
 }
@@ -76,22 +76,22 @@ function refundName({ rail, payer }: Call, transaction: string): string {
   return `refund:${rail}/${canonical(transaction)}/${canonical(payer)}`;
 }
 
-function alreadyUsed(transaction: string, by: Call | undefined): Refused {
+function alreadyUsed(transaction: string, by: Call | undefined): ServiceError {
   const what = by ? `the payment ${by.key}` : "another payment";
-  return new Refused(
+  return new ServiceError(
     "not_allowed",
     `${transaction} has given back ${what} already: each payment takes a transfer of its own.`,
   );
 }
 
-/** @throws Refused unless the payer has got its money, and not before it paid */
+/** @throws ServiceError unless the payer has got its money, and not before it paid */
 async function checkGivenBack(
   { rail, payer, requirement, proof }: Call,
   transaction: string,
   { readers }: RefundOptions,
 ): Promise<void> {
   const reader = readers.get(rail);
-  if (!reader) throw new Refused("unclear", `The payment is of ${rail}, of which no node is configured.`);
+  if (!reader) throw new ServiceError("argument_invalid", `The payment is of ${rail}, of which no node is configured.`);
   const { final } = await reader.heads();
   const owed = BigInt(requirement.amount);
   const given = (await reader.inTransaction(transaction, [payer])).filter(
@@ -99,21 +99,24 @@ async function checkGivenBack(
   );
   const [back] = given;
   if (!back)
-    throw new Refused("not_on_chain", `${transaction} on ${rail} does not send ${owed} micro-USDC to ${payer}.`);
-  if (back.height > final) throw new Refused("not_on_chain", `${transaction} is not final on ${rail} yet.`);
+    throw new ServiceError("not_on_chain", `${transaction} on ${rail} does not send ${owed} micro-USDC to ${payer}.`);
+  if (back.height > final) throw new ServiceError("not_on_chain", `${transaction} is not final on ${rail} yet.`);
   if (!proof || back.height < proof.height)
-    throw new Refused("not_on_chain", `${transaction} came before the payment that it is to give back.`);
+    throw new ServiceError("not_on_chain", `${transaction} came before the payment that it is to give back.`);
 }
 
-/** The call once its last attempt is proved dead. @throws Refused when it is not */
+/** The call once its last attempt is proved dead. @throws ServiceError when it is not */
 async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOptions): Promise<Call> {
   const attempt = liveAttempt(call);
   if (!attempt) return call;
   const standing = await rounds.standing(attempt.txid, attempt, signal);
   if (standing.state === "confirmed")
-    throw new Refused("not_allowed", `The attestation stands in round ${standing.round}: the service will deliver it.`);
+    throw new ServiceError(
+      "not_allowed",
+      `The attestation stands in round ${standing.round}: the service will deliver it.`,
+    );
   if (standing.state === "open")
-    throw new Refused("not_allowed", `${attempt.txid} may be confirmed until round ${attempt.lastValid}.`);
+    throw new ServiceError("not_allowed", `${attempt.txid} may be confirmed until round ${attempt.lastValid}.`);
   const reason = call.reason ?? "no reason given";
   const events: CallEvent[] = [
     { type: "attestation_dead", txid: attempt.txid },

@@ -4,10 +4,10 @@ import type { KeyJournal } from "../attestor/key-journal.ts";
 import { type ReadableChains, readableChains } from "../audit/chains.ts";
 import { journalHistory } from "../audit/history.ts";
 import { timeOfRound } from "../audit/ledger.ts";
-import { Refused } from "../audit/refused.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
+import { ServiceError } from "../errors.ts";
 import { openJournal, openJournalReader } from "../journal/open.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -58,8 +58,8 @@ export class Session implements AsyncDisposable {
   /**
    * Reads the settings, and the key history out of the journal, which MUST exist already: a command makes none.
    *
-   * @throws ConfigError also when the journal is of another ledger; Refused when no service has begun it; Error when it
-   *   cannot be read
+   * @throws config_invalid also when the journal is of another ledger, not_allowed when no service has begun
+   *   it; Error when it cannot be read
    */
   static async open(settings: Settings, options: OperatorOptions): Promise<Session> {
     const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
@@ -107,8 +107,8 @@ export class Session implements AsyncDisposable {
     const round = this.history.keys[0]?.fromRound ?? 0;
     const time = await timeOfRound(this.chains.ledger, round);
     if (time === undefined)
-      throw new Refused(
-        "unclear",
+      throw new ServiceError(
+        "argument_invalid",
         `The indexer does not go back to round ${round}, the attestor's first: give --since.`,
       );
     return time - SKEW;

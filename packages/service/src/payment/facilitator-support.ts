@@ -1,5 +1,5 @@
+import { hasCode } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { FacilitatorError } from "./facilitator.ts";
 
 /** A facilitator's last answer about its rail. */
 type Support = "unknown" | "settled" | "not settled" | "no fee payer";
@@ -72,5 +72,5 @@ export class FacilitatorSupport {
 
 /** @throws every other error */
 function unlessUnavailable(error: unknown): undefined {
-  if (!(error instanceof FacilitatorError)) throw error;
+  if (!hasCode(error, "facilitator_failed")) throw error;
 }

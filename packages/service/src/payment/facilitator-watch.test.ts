@@ -124,7 +124,8 @@ describe("a facilitator that fails", () => {
     await times(5, () => verify(facilitator));
     expect(facilitator.obstacle()).toContain("gives no answer to verify");
     expect(await verify(facilitator)).toMatchObject({
-      name: "FacilitatorError",
+      name: "ServiceError",
+      code: "facilitator_failed",
       message: expect.stringContaining("left alone"),
     });
   });

@@ -1,9 +1,11 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
-import { Breaker, Resting, type Vote } from "../providers/breaker.ts";
+import { hasCode } from "../errors.ts";
+import { Breaker, type Vote } from "../providers/breaker.ts";
 import {
   type Facilitator,
-  FacilitatorError,
+  type FacilitatorError,
+  facilitatorFailed,
   type SettleAnswer,
   type SupportedKind,
   type VerifyAnswer,
@@ -76,7 +78,7 @@ export class FacilitatorWatch implements Facilitator {
         this.#selling.note("answered");
         return answer;
       } catch (error) {
-        if (error instanceof FacilitatorError) this.#selling.note(isSettling(error));
+        if (hasCode(error, "facilitator_failed")) this.#selling.note(isSettling(error));
         throw error;
       }
     });
@@ -117,8 +119,8 @@ export class FacilitatorWatch implements Facilitator {
       this.#answered(operation);
       return answer;
     } catch (error) {
-      if (error instanceof FacilitatorError) this.#failed(operation, error);
-      if (error instanceof Resting) throw this.#leftAlone(operation);
+      if (hasCode(error, "facilitator_failed")) this.#failed(operation, error);
+      if (hasCode(error, "breaker_open")) throw this.#leftAlone(operation);
       throw error;
     } finally {
       if (isAboutPayment) this.#underWay -= 1;
@@ -132,7 +134,7 @@ export class FacilitatorWatch implements Facilitator {
         vote("answered");
         return answer;
       } catch (error) {
-        if (error instanceof FacilitatorError) vote(voteOf(error));
+        if (hasCode(error, "facilitator_failed")) vote(voteOf(error));
         throw error;
       }
     });
@@ -157,7 +159,7 @@ export class FacilitatorWatch implements Facilitator {
 
   #leftAlone(operation: Operation): FacilitatorError {
     const cause = this.#failing.get(operation)?.cause;
-    return new FacilitatorError("the facilitator is left alone after repeated failures", "unreachable", cause);
+    return facilitatorFailed("the facilitator is left alone after repeated failures", "unreachable", cause);
   }
 }
 
@@ -166,21 +168,22 @@ const AWAY: readonly unknown[] = [502, 503, 504];
 /** Statuses about us and not about a payment: credentials, an account that is used up, a wrong URL. */
 const NOT_SERVED: readonly unknown[] = [401, 402, 404, 405];
 
-function isThere({ ending }: FacilitatorError): Vote {
+function isThere({ details: { ending } }: FacilitatorError): Vote {
   const isRedirect = typeof ending === "number" && ending >= 300 && ending < 400;
   return ending === "unreachable" || isRedirect || AWAY.includes(ending) ? "failed" : "unclear";
 }
 
 function isServing(error: FacilitatorError): Vote {
-  return NOT_SERVED.includes(error.ending) ? "failed" : isThere(error);
+  return NOT_SERVED.includes(error.details.ending) ? "failed" : isThere(error);
 }
 
 /** Also 403, which some send for an account that is used up. For verify it may be about the payer. */
 function isSettling(error: FacilitatorError): Vote {
-  return error.ending === 403 ? "failed" : isServing(error);
+  return error.details.ending === 403 ? "failed" : isServing(error);
 }
 
-function clauseFor(operation: Operation, { failures, since, cause: { ending } }: Failing): string {
+function clauseFor(operation: Operation, { failures, since, cause }: Failing): string {
+  const { ending } = cause.details;
   const what = typeof ending === "number" ? `answers HTTP ${ending}` : ENDINGS[ending];
   return `the facilitator ${what} to ${operation}, ${failures} times in a row since ${new Date(since).toISOString()}`;
 }

@@ -2,8 +2,9 @@ import { HTTPFacilitatorClient } from "@x402/core/http";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { SettleError, VerifyError } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serviceError } from "../../test/errors.ts";
 import { Upstream } from "../../test/fakes/providers.ts";
-import { FacilitatorError, httpFacilitator } from "./facilitator.ts";
+import { httpFacilitator } from "./facilitator.ts";
 
 let upstream: Upstream;
 beforeAll(async () => {
@@ -42,7 +43,7 @@ async function ourReading(operation: "verify" | "settle"): Promise<Reading> {
     if (operation === "verify") return (await verify()).valid ? "yes" : "no";
     return (await settle()).success ? "yes" : "no";
   } catch (error) {
-    expect(error).toBeInstanceOf(FacilitatorError);
+    expect(error).toEqual(serviceError("facilitator_failed"));
     return "no answer";
   }
 }
@@ -210,7 +211,7 @@ test("a kind that cannot be read takes none of the others with it", async () => 
 
 test("a verdict for the payer counts under the status of a success alone", async () => {
   answering(500, '{"isValid":true}');
-  await expect(verify()).rejects.toThrow(FacilitatorError);
+  await expect(verify()).rejects.toThrow(serviceError("facilitator_failed"));
   answering(402, '{"success":true,"transaction":"X","network":"N"}');
   expect(await settle()).toEqual({ success: false });
 });
@@ -224,8 +225,8 @@ test.each([
   ["bytes that are no text", 200, "\xff"],
 ])("%s is no answer", async (_, status, body) => {
   answering(status, body);
-  await expect(verify()).rejects.toThrow(FacilitatorError);
-  await expect(settle()).rejects.toThrow(FacilitatorError);
+  await expect(verify()).rejects.toThrow(serviceError("facilitator_failed"));
+  await expect(settle()).rejects.toThrow(serviceError("facilitator_failed"));
 });
 
 test("what a failure says reaches the operator in one short line", async () => {
@@ -241,7 +242,7 @@ test("what a failure says reaches the operator in one short line", async () => {
 
 test("one that is silent until the caller's deadline gave no answer; a caller who leaves has its own reason", async () => {
   upstream.handler = () => undefined;
-  await expect(verify(AbortSignal.timeout(20))).rejects.toThrow(FacilitatorError);
+  await expect(verify(AbortSignal.timeout(20))).rejects.toThrow(serviceError("facilitator_failed"));
   const reason = new Error("stopping");
   await expect(verify(AbortSignal.abort(reason))).rejects.toBe(reason);
 });

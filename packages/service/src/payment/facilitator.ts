@@ -2,20 +2,20 @@ import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config/rails.ts";
-import { type Ending, type HttpAnswer, HttpProvider, Unanswered } from "../providers/http.ts";
-import { ProviderError } from "../providers/provider.ts";
+import { type Ending, hasCode, ServiceError } from "../errors.ts";
+import { type HttpAnswer, HttpProvider } from "../providers/http.ts";
+import { isProviderError, type ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
 
-/** The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. */
-export class FacilitatorError extends Error {
-  /** The HTTP status of an answer without a verdict, or how the request ended without an answer. */
-  readonly ending: Ending | "unreadable";
+export type FacilitatorError = ServiceError<"facilitator_failed">;
 
-  constructor(message: string, ending: Ending | "unreadable" = "unreachable", cause?: unknown) {
-    super(message, { cause });
-    this.name = "FacilitatorError";
-    this.ending = ending;
-  }
+/** @param ending how the request ended */
+export function facilitatorFailed(
+  message: string,
+  ending: FacilitatorError["details"]["ending"] = "unreachable",
+  cause?: unknown,
+): FacilitatorError {
+  return new ServiceError("facilitator_failed", message, { details: { ending }, cause });
 }
 
 export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
@@ -89,8 +89,8 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
       const read = readJson(given, schema);
       const isOk = given.status >= 200 && given.status <= 299;
       if (read?.success) return { isOk, answer: read.data };
-      if (!isOk) throw new FacilitatorError(`${provider.name} ${refusal(given)}`, given.status);
-      throw new FacilitatorError(
+      if (!isOk) throw facilitatorFailed(`${provider.name} ${refusal(given)}`, given.status);
+      throw facilitatorFailed(
         `${provider.name} answered ${path} with data that cannot be read`,
         "unreadable",
         read?.error,
@@ -98,8 +98,8 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     } catch (error) {
       // A caller's deadline counts as the facilitator's failure.
       const cause = signal.aborted ? ended(signal, "a payment") : error;
-      if (cause instanceof ProviderError)
-        throw new FacilitatorError(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
+      if (isProviderError(cause))
+        throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
       throw cause;
     }
   }
@@ -113,10 +113,7 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     async verify(payment, requirement, signal) {
       const { answer, isOk } = await ask(verifier, "/verify", VerifyResponse, signal, request(payment, requirement));
       if (answer.isValid && !isOk)
-        throw new FacilitatorError(
-          `${verifier.name} calls a payment valid, under the status of a failure`,
-          "unreadable",
-        );
+        throw facilitatorFailed(`${verifier.name} calls a payment valid, under the status of a failure`, "unreadable");
       if (answer.isValid) return { valid: true };
       return {
         valid: false,
@@ -131,7 +128,7 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     async supported(signal) {
       const { answer, isOk } = await ask(lister, "/supported", SupportedResponse, signal);
       if (!isOk)
-        throw new FacilitatorError(`${lister.name} lists what it settles under the status of a failure`, "unreadable");
+        throw facilitatorFailed(`${lister.name} lists what it settles under the status of a failure`, "unreadable");
       return answer.kinds
         .flatMap((kind) => Kind.safeParse(kind).data ?? [])
         .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")
@@ -142,7 +139,7 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
 
 /** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
 function endingOf({ cause }: ProviderError): Ending {
-  return cause instanceof Unanswered ? cause.ending : "late";
+  return hasCode(cause, "upstream_unanswered") ? cause.details.ending : "late";
 }
 
 /** @returns undefined when the answer is not JSON. We need no integers, so that rounded ones do no harm */

@@ -1,10 +1,11 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
+import { serviceError } from "../../test/errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { type Facilitator, FacilitatorError } from "./facilitator.ts";
+import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
 import { Offers } from "./offers.ts";
 import { usdc } from "./payment-option.ts";
-import { PaymentRefused, type Rail } from "./rails/rail.ts";
+import type { Rail } from "./rails/rail.ts";
 
 type RailName = "algorand" | "base" | "solana";
 
@@ -88,7 +89,7 @@ describe("offers", () => {
       expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", "algorand")).toThrow(
         `accepted.${Object.keys(change)[0]} is not`,
       );
-    expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(PaymentRefused);
+    expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(serviceError("payment_refused"));
   });
 
   test("are found under the interface's own names, word for word", async () => {
@@ -133,7 +134,7 @@ describe("offers", () => {
     test("are made once its facilitator has answered; the others' are made meanwhile", async () => {
       let isThere = false;
       const supported = async () => {
-        if (!isThere) throw new FacilitatorError("the facilitator gave no answer");
+        if (!isThere) throw facilitatorFailed("the facilitator gave no answer");
         return [{ network: NETWORKS.base, extra: {} }];
       };
       const offers = offersWith({ facilitator: { supported } as unknown as Facilitator });
@@ -161,7 +162,7 @@ describe("offers", () => {
       const [accepted] = offers.for("base") as [PaymentRequirements];
       obstacle = "it rains";
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.algorand]);
-      expect(() => offers.match(accepting(accepted), "base", "base")).toThrow(FacilitatorError);
+      expect(() => offers.match(accepting(accepted), "base", "base")).toThrow(serviceError("facilitator_failed"));
       expect(offers.isOpen).toBe(true);
       obstacle = undefined;
       for (let i = 0; i < 3; i++) expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);

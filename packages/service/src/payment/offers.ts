@@ -1,18 +1,11 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { ChainName } from "../chains/chain.ts";
+import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { FacilitatorError } from "./facilitator.ts";
+import { facilitatorFailed } from "./facilitator.ts";
 import { FacilitatorSupport } from "./facilitator-support.ts";
 import { acceptedAmount, type PaymentOption, paymentOption } from "./payment-option.ts";
-import { PaymentRefused, type RailName } from "./rails/rail.ts";
-
-/** The facilitator answers, and does not settle the rail: the setting is wrong, or has become wrong. */
-export class NotSettled extends Error {
-  constructor({ rail, facilitatorUrl }: EnabledRail) {
-    super(`the facilitator ${facilitatorUrl} does not settle ${rail.network}`);
-    this.name = "NotSettled";
-  }
-}
+import { paymentRefused, type RailName } from "./rails/rail.ts";
 
 export type OffersOptions = {
   /** In the order in which they are listed. */
@@ -50,7 +43,7 @@ export class Offers {
    * Asks every facilitator what it settles, and puts its fee payer into our offers. If one cannot be asked, its last answer
    * stands; its rail is not offered before the first answer.
    *
-   * @throws NotSettled when a facilitator does not settle its rail, which is then not offered either
+   * @throws settlement_unsupported when a facilitator does not settle its rail, which is then not offered either
    */
   async refresh(signal: AbortSignal): Promise<void> {
     const refreshed = this.#entries.map(async ({ support }) => {
@@ -59,7 +52,9 @@ export class Offers {
     await Promise.all(refreshed);
     this.#checkObstacles();
     const unsettled = this.#entries.find(({ support }) => support.isUnsettled);
-    if (unsettled) throw new NotSettled(unsettled);
+    if (!unsettled) return;
+    const message = `the facilitator ${unsettled.facilitatorUrl} does not settle ${unsettled.rail.network}`;
+    throw new ServiceError("settlement_unsupported", message);
   }
 
   /** Why nothing is sold on a rail now, by network. */
@@ -136,23 +131,22 @@ export class Offers {
   match(payment: PaymentPayload, rail: RailName, source: ChainName): PaymentRequirements {
     const { accepted } = payment;
     const entry = this.#paying(source).find((candidate) => candidate.rail.name === rail);
-    if (!entry) throw new PaymentRefused(`a source on ${source} cannot be paid on ${accepted.network}`);
+    if (!entry) throw paymentRefused(`a source on ${source} cannot be paid on ${accepted.network}`);
     const obstacle = obstacleOf(entry);
     if (obstacle !== undefined)
-      throw new FacilitatorError(`nothing is sold on ${entry.rail.network}: ${obstacle}`, "unreachable");
+      throw facilitatorFailed(`nothing is sold on ${entry.rail.network}: ${obstacle}`, "unreachable");
     const offer = this.#requirement(entry);
-    if (accepted.scheme !== offer.scheme)
-      throw new PaymentRefused(`accepted.scheme is not ${offer.scheme}, as offered`);
+    if (accepted.scheme !== offer.scheme) throw paymentRefused(`accepted.scheme is not ${offer.scheme}, as offered`);
     if (acceptedAmount(payment) !== offer.amount)
-      throw new PaymentRefused(`accepted.amount is not ${offer.amount}, as offered`);
+      throw paymentRefused(`accepted.amount is not ${offer.amount}, as offered`);
     for (const field of ["asset", "payTo"] as const) {
       const value = accepted[field];
       if (typeof value !== "string" || !entry.rail.sameAddress(value, offer[field]))
-        throw new PaymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
+        throw paymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
     }
     const named = accepted.extra?.feePayer;
     if (named === undefined || named === offer.extra.feePayer) return offer;
-    if (!entry.support.mayName(named)) throw new PaymentRefused("accepted.extra.feePayer was not offered");
+    if (!entry.support.mayName(named)) throw paymentRefused("accepted.extra.feePayer was not offered");
     return { ...offer, extra: { ...offer.extra, feePayer: named } };
   }
 

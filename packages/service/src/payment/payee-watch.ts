@@ -1,4 +1,4 @@
-import { ProviderError } from "../providers/provider.ts";
+import { isProviderError } from "../providers/provider.ts";
 import type { Rail, RailName } from "./rails/rail.ts";
 
 type Payee = { rail: Pick<Rail, "name" | "payeeFault">; payTo: string };
@@ -20,7 +20,7 @@ export class PayeeWatch {
         try {
           this.#faults.set(rail.name, await rail.payeeFault(payTo, signal));
         } catch (error) {
-          if (!(error instanceof ProviderError)) throw error;
+          if (!isProviderError(error)) throw error;
         }
       }),
     );

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { Breaker, Resting, type Vote } from "./breaker.ts";
+import { serviceError } from "../../test/errors.ts";
+import { Breaker, type Vote } from "./breaker.ts";
 
 describe("a breaker", () => {
   let now: number;
@@ -18,7 +19,7 @@ describe("a breaker", () => {
     expect(breaker.isOpen).toBe(false);
     await votes("failed");
     expect([breaker.isOpen, breaker.isResting]).toEqual([true, true]);
-    await expect(votes("answered")).rejects.toThrow(Resting);
+    await expect(votes("answered")).rejects.toThrow(serviceError("breaker_open"));
   });
 
   test("what is unclear neither opens it nor closes it", async () => {
@@ -39,7 +40,7 @@ describe("a breaker", () => {
       await tried.promise;
       vote("answered");
     });
-    await expect(votes("answered")).rejects.toThrow(Resting);
+    await expect(votes("answered")).rejects.toThrow(serviceError("breaker_open"));
     tried.resolve();
     await trying;
     await votes("answered");

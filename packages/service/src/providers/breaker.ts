@@ -1,3 +1,5 @@
+import { ServiceError } from "../errors.ts";
+
 /** What the outcome of a request shows about the upstream; `unclear` shows nothing. */
 export type Vote = "answered" | "failed" | "unclear";
 
@@ -10,9 +12,6 @@ export type BreakerOptions = {
   /** Monotonic, in ms. */
   now?: () => number;
 };
-
-/** The breaker is open after repeated failures: nothing was sent. */
-export class Resting extends Error {}
 
 /**
  * A circuit breaker: sends nothing to an upstream while it fails. After each rest one request at a time probes it; the
@@ -49,11 +48,12 @@ export class Breaker {
   /**
    * Runs a request, which votes when it has ended; without a vote it counts as `unclear`.
    *
-   * @throws Resting when nothing may be sent now; any error of the request
+   * @throws breaker_open when nothing may be sent now; any error of the request
    */
   async run<T>(request: (vote: (vote: Vote) => void) => Promise<T>): Promise<T> {
     const isProbe = this.isOpen;
-    if (isProbe && (this.#isProbing || this.isResting)) throw new Resting();
+    if (isProbe && (this.#isProbing || this.isResting))
+      throw new ServiceError("breaker_open", "nothing is sent to it after repeated failures");
     if (isProbe) this.#isProbing = true;
     try {
       return await request((vote) => this.#count(vote, isProbe));

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestByHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestByHttps } from "node:https";
+import { ServiceError } from "../errors.ts";
 
 export type Sent = {
   method: "GET" | "POST";
@@ -15,9 +16,6 @@ export type Sent = {
 /** A whole answer. Redirects are not followed. */
 export type Answered = { status: number; body: Uint8Array };
 
-/** The answer's body is longer than it may be. */
-export class TooLong extends Error {}
-
 /** Connections to one upstream. Further requests wait for one, within their deadlines. */
 const MAX_CONNECTIONS = 256;
 /** How long an idle connection is kept: less than servers do, which might close it while a request is sent. */
@@ -28,7 +26,7 @@ const IDLE_MS = 4_000;
  * small answer.
  *
  * @returns a function that sends one request. It rejects with the socket's error, of which only `code` may be logged; with
- *   TooLong; or with the signal's reason. The connection is closed then.
+ *   answer_too_long; or with the signal's reason. The connection is closed then.
  */
 export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<Answered> {
   const isPlain = origin.startsWith("http:");
@@ -62,7 +60,7 @@ async function readBounded(response: IncomingMessage, maxBytes: number): Promise
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new TooLong();
+    if (size > maxBytes) throw new ServiceError("answer_too_long", `the answer has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);

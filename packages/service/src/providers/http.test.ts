@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { serviceError } from "../../test/errors.ts";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
 import { HttpProvider } from "./http.ts";
-import { ProviderError } from "./provider.ts";
 
 const open: Upstream[] = [];
 afterEach(async () => {
@@ -21,7 +21,7 @@ const silent: Handler = () => {};
 
 function fails(message: RegExp) {
   return expect.objectContaining({
-    name: "ProviderError",
+    name: "ServiceError",
     code: "providers_unavailable",
     message: expect.stringMatching(message),
   });
@@ -154,7 +154,7 @@ describe("HttpProvider", () => {
       headers: { "x-algo-api-token": "secrettoken" },
     });
     const error = await provider.request({ path: "/secretpath" }, never).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(ProviderError);
+    expect(error).toEqual(serviceError("providers_unavailable"));
     expect(provider.name).toBe(closed.host);
     for (let cause = error; cause instanceof Error; cause = cause.cause)
       expect(JSON.stringify([cause.message, cause.stack, cause])).not.toContain("secret");

@@ -1,8 +1,9 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
 import type { z } from "zod";
-import { Breaker, Resting, type Vote } from "./breaker.ts";
+import { type Ending, hasCode, ServiceError } from "../errors.ts";
+import { Breaker, type Vote } from "./breaker.ts";
 import { within } from "./deadline.ts";
-import { exchangeWith, TooLong } from "./exchange.ts";
+import { exchangeWith } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 
@@ -16,9 +17,6 @@ export type HttpProviderOptions = {
   /** Default: a breaker of its own; undefined: none, because the caller has one. */
   breaker?: Breaker | undefined;
 };
-
-/** How a request without an answer ended: the status that it got, or how it failed. */
-export type Ending = number | "unreachable" | "late" | "too long";
 
 export type HttpRequest = {
   method?: "GET" | "POST";
@@ -48,16 +46,6 @@ export type HttpAnswer = { status: number; body: Uint8Array };
 const TIMEOUT_MS = 5_000;
 /** Of a response body, unless the request says otherwise. */
 export const MAX_BYTES = 8 * 1024 * 1024;
-
-/** The cause of the ProviderError of a request that had no answer. */
-export class Unanswered extends Error {
-  readonly ending: Ending;
-
-  constructor(message: string, ending: Ending, cause?: unknown) {
-    super(message, { cause });
-    this.ending = ending;
-  }
-}
 
 /**
  * One upstream over HTTP: redirects refused, answers bounded in size and time, failing fast while the upstream is down.
@@ -152,12 +140,12 @@ export class HttpProvider {
       const answer = await this.#send(sent, ends);
       const fault = faultOf(answer);
       vote(fault ? "failed" : "answered");
-      if (fault && !(anyStatus && fault.isStatus)) throw new Unanswered(fault.message, fault.ending);
+      if (fault && !(anyStatus && fault.isStatus)) throw unanswered(fault.message, fault.ending);
       return answer;
     } catch (error) {
       // A caller's abort shows nothing about the provider, so the breaker must not count it.
       caller.throwIfAborted();
-      if (error instanceof Unanswered) throw error;
+      if (hasCode(error, "upstream_unanswered")) throw error;
       const unanswered = unread(error, ends.aborted, maxBytes);
       vote("failed");
       throw unanswered;
@@ -170,8 +158,8 @@ export class HttpProvider {
   }
 
   #why(error: unknown, limit: number): string {
-    if (error instanceof Unanswered) return error.message;
-    if (error instanceof Resting) return "is left alone after repeated failures";
+    if (hasCode(error, "upstream_unanswered")) return error.message;
+    if (hasCode(error, "breaker_open")) return "is left alone after repeated failures";
     return `gave no whole answer within ${limit} ms`;
   }
 }
@@ -184,10 +172,15 @@ function faultOf({ status }: HttpAnswer): { message: string; ending: number; isS
 }
 
 /** Describes an error by its code alone: its text may hold a URL. */
-function unread(error: unknown, isLate: boolean, maxBytes: number): Unanswered {
-  if (error instanceof TooLong) return new Unanswered(`answered with more than ${maxBytes} bytes`, "too long", error);
+function unread(error: unknown, isLate: boolean, maxBytes: number): ServiceError {
+  if (hasCode(error, "answer_too_long"))
+    return unanswered(`answered with more than ${maxBytes} bytes`, "too long", error);
   const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
-  return new Unanswered(`could not be read${code}`, isLate ? "late" : "unreachable", error);
+  return unanswered(`could not be read${code}`, isLate ? "late" : "unreachable", error);
+}
+
+function unanswered(message: string, ending: Ending, cause?: unknown): ServiceError {
+  return new ServiceError("upstream_unanswered", message, { details: { ending }, cause });
 }
 
 function basic(username: string, password: string): string {

@@ -1,19 +1,8 @@
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
+import { hasCode, ServiceError } from "../errors.ts";
 import { HttpProvider, MAX_BYTES } from "./http.ts";
 import { unavailable } from "./provider.ts";
-
-/** A node answered with a JSON-RPC error: it lacks the method or the data, or refuses the call. */
-export class RpcRefusal extends Error {
-  /** JSON-RPC 2.0 section 5.1, EIP-1474; of Solana: agave's rpc-client-api, custom_error.rs. */
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.name = "RpcRefusal";
-    this.code = code;
-  }
-}
 
 /** An answer of JSON-RPC 2.0. */
 const Response = z.object({
@@ -56,8 +45,8 @@ export abstract class JsonRpc {
    * Calls a method.
    *
    * @returns the result; integers beyond 2^53 - 1 are bigint
-   * @throws ProviderError when the node gives no usable answer or is on another network; its cause is an RpcRefusal when the
-   *   node answered with an error. The signal's reason when the signal comes first
+   * @throws ProviderError when the node gives no usable answer or is on another network; its cause is `rpc_refused` when
+   *   the node answered with an error. The signal's reason when the signal comes first
    */
   async call<S extends z.ZodType>(
     method: string,
@@ -103,7 +92,7 @@ export abstract class JsonRpc {
     const { error, result } = this.#http.read(answer, Response);
     if (error) {
       const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
-      throw unavailable(message, new RpcRefusal(error.code, message));
+      throw unavailable(message, new ServiceError("rpc_refused", message, { details: { rpcCode: error.code } }));
     }
     if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
     return this.decode(() => schema.parse(result));
@@ -116,7 +105,7 @@ export abstract class JsonRpc {
 }
 
 /** The JSON-RPC error that a `call` failed with; undefined when it failed otherwise. */
-export function refusalOf(error: unknown): RpcRefusal | undefined {
+export function refusalOf(error: unknown): ServiceError<"rpc_refused"> | undefined {
   const { cause } = error as { cause?: unknown };
-  return cause instanceof RpcRefusal ? cause : undefined;
+  return hasCode(cause, "rpc_refused") ? cause : undefined;
 }

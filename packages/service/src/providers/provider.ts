@@ -1,17 +1,13 @@
-export type ProviderErrorCode = "providers_unavailable" | "providers_conflict";
+import { hasCode, ServiceError } from "../errors.ts";
 
 /** Upstream nodes could not answer, or contradicted one another. This says nothing about the subject of the question. */
-export class ProviderError extends Error {
-  readonly code: ProviderErrorCode;
+export type ProviderError = ServiceError<"providers_unavailable" | "providers_conflict">;
 
-  constructor(code: ProviderErrorCode, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = "ProviderError";
-    this.code = code;
-  }
+export function isProviderError(error: unknown): error is ProviderError {
+  return hasCode(error, "providers_unavailable", "providers_conflict");
 }
 
 /** The error for a provider that gave no usable answer. */
 export function unavailable(message: string, cause?: unknown): ProviderError {
-  return new ProviderError("providers_unavailable", message, cause);
+  return new ServiceError("providers_unavailable", message, { cause });
 }

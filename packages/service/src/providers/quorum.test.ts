@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { ProviderError, unavailable } from "./provider.ts";
+import { isProviderError, unavailable } from "./provider.ts";
 import { agree, type Conflict, failover, fastest, type QuorumRules } from "./quorum.ts";
 
 type Behaviour = { answers: string } | "fails" | "hangs";
@@ -131,7 +131,7 @@ describe("agree", () => {
     const property = async (behaviours: Behaviour[], k: number | undefined) => {
       const { result } = vote(providers(...behaviours), k === undefined ? {} : { quorum: k });
       const answers = await result.catch((error: unknown) => {
-        expect(error).toBeInstanceOf(ProviderError);
+        expect(error).toSatisfy(isProviderError);
         return [];
       });
       if (answers.length === 0) return;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ProviderError, unavailable } from "./provider.ts";
+import { ServiceError } from "../errors.ts";
+import { isProviderError, type ProviderError, unavailable } from "./provider.ts";
 
 /** Different answers of providers to one question, for an alert: at least one of them is wrong. */
 export type Conflict = { about: string; answers: readonly { provider: string; answer: string }[] };
@@ -90,7 +91,7 @@ export async function agree<P extends { readonly name: string }, T>(
       outstanding.delete(arrived.provider);
       if ("answer" in arrived) received.push(arrived);
       else if (signal.aborted) throw ended(signal, about);
-      else if (arrived.error instanceof ProviderError) failures.push(arrived.error);
+      else if (isProviderError(arrived.error)) failures.push(arrived.error);
       else throw arrived.error;
     }
   } finally {
@@ -115,7 +116,7 @@ export async function failover<P, T>(
       return await ask(provider, signal);
     } catch (error) {
       if (signal.aborted) throw ended(signal, about);
-      if (!(error instanceof ProviderError)) throw error;
+      if (!isProviderError(error)) throw error;
       failures.push(error);
     }
   }
@@ -139,7 +140,7 @@ export async function fastest<P, T>(
   } catch (error) {
     if (signal.aborted) throw ended(signal, about);
     const failures: unknown[] = error instanceof AggregateError ? error.errors : [error];
-    const defect = failures.find((failure) => !(failure instanceof ProviderError));
+    const defect = failures.find((failure) => !isProviderError(failure));
     throw defect ?? tooFew(about, failures as ProviderError[]);
   } finally {
     others.abort();
@@ -166,10 +167,7 @@ function countVotes<T>(received: readonly Received<T>[], { same, behind }: Quest
 export function reportConflict(conflict: Conflict, { onConflict }: QuorumRules): ProviderError {
   onConflict(conflict);
   const answers = conflict.answers.map(({ provider, answer }) => `${provider}: ${answer}`).join("; ");
-  return new ProviderError(
-    "providers_conflict",
-    `providers contradict one another about ${conflict.about}: ${answers}`,
-  );
+  return new ServiceError("providers_conflict", `providers contradict one another about ${conflict.about}: ${answers}`);
 }
 
 function tooFew(about: string, failures: readonly ProviderError[]): ProviderError {

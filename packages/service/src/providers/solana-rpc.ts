@@ -135,7 +135,7 @@ export class SolanaRpc extends JsonRpc {
       const found = await this.call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
       return found ?? undefined;
     } catch (error) {
-      if (refusalOf(error)?.code === UNSUPPORTED_VERSION) return "of_newer_version";
+      if (refusalOf(error)?.details.rpcCode === UNSUPPORTED_VERSION) return "of_newer_version";
       throw error;
     }
   }

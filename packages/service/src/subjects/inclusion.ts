@@ -1,5 +1,6 @@
 import type { Inclusion } from "@attestd/proof";
-import { type SourceChain, type SourceChains, SourceError } from "../chains/chain.ts";
+import type { SourceChain, SourceChains } from "../chains/chain.ts";
+import { hasCode } from "../errors.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
 import { blockNote } from "./block.ts";
@@ -54,6 +55,6 @@ async function whereItIs(
 
 /** @throws unless the chain has not reached the height */
 function unlessNone(error: unknown): undefined {
-  if (error instanceof SourceError && error.code === "block_not_found") return undefined;
+  if (hasCode(error, "block_not_found")) return undefined;
   throw error;
 }

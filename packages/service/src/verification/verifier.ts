@@ -9,10 +9,10 @@ import {
   withChain,
 } from "@attestd/proof";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { SourceError } from "../chains/chain.ts";
+import { isSourceError } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
-import { ProviderError } from "../providers/provider.ts";
+import { isProviderError } from "../providers/provider.ts";
 import type { ChainRecords } from "./chain-records.ts";
 import type { Claims, Examiner } from "./worker-pool.ts";
 
@@ -137,8 +137,8 @@ async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    if (!(error instanceof ProviderError || error instanceof SourceError)) throw error;
-    const code = error instanceof ProviderError ? error.code : "providers_conflict";
+    if (!(isProviderError(error) || isSourceError(error))) throw error;
+    const code = isProviderError(error) ? error.code : "providers_conflict";
     throw new Problem(code, "The chain cannot be asked now; the bundle may be verified offline.", {
       retryAfter: 10,
       cause: error,

@@ -1,10 +1,5 @@
-import {
-  type ConfirmationLevel,
-  type SourceBlock,
-  type SourceChain,
-  SourceError,
-  type SourceTransaction,
-} from "../../src/chains/chain.ts";
+import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../../src/chains/chain.ts";
+import { ServiceError } from "../../src/errors.ts";
 
 /** A chain that holds these blocks and transactions alone. @param required the level that blocks need */
 export function chainOf(
@@ -17,12 +12,12 @@ export function chainOf(
     required: { transaction: { level: "safe", retryAfter: 60 }, block: { level: required, retryAfter: 300 } },
     async transaction(txnId) {
       const found = transactions.find((transaction) => transaction.txnId === txnId);
-      if (!found) throw new SourceError("source_not_found", `no transaction ${txnId}`);
+      if (!found) throw new ServiceError("source_not_found", `no transaction ${txnId}`);
       return found;
     },
     async block(height) {
       const found = blocks.find((block) => block.height === height);
-      if (!found) throw new SourceError("block_not_found", `no block ${height}`);
+      if (!found) throw new ServiceError("block_not_found", `no block ${height}`);
       return found;
     },
   };

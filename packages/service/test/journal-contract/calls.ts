@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call, CallState } from "../../src/calls/call.ts";
-import { type Journal, type Listener, NameTaken, StaleCall } from "../../src/calls/journal.ts";
+import type { Journal, Listener } from "../../src/calls/journal.ts";
 import { type CallEvent, reduce } from "../../src/calls/machine.ts";
+import { serviceError } from "../errors.ts";
 import { aCall, after, aLargeEvidence, anAttempt, GOOD_COURSE } from "../fakes/calls.ts";
 
 /** A database on which a journal is opened, closed and opened again. */
@@ -131,7 +132,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       const [one, two] = (await Promise.all(calls.map((call) => owed(journal, call)))) as [Call, Call];
       const back = (refund: string): CallEvent => ({ type: "payment_refunded", transaction: "BACK", refund });
       await journal.update(after(one, back("refund:BACK")));
-      await expect(journal.update(after(two, back("refund:BACK")))).rejects.toThrow(NameTaken);
+      await expect(journal.update(after(two, back("refund:BACK")))).rejects.toThrow(serviceError("name_taken"));
       expect(await journal.find(two.key)).toEqual(two);
       expect((await (await reopened()).find("refund:BACK"))?.key).toBe("one");
       await journal.update(after(two, back("refund:BACK 2")));
@@ -142,10 +143,12 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       const call = await journal.insert(aCall());
       const settling = after(call, { type: "settlement_begun" });
       await journal.update(settling);
-      await expect(journal.update(settling)).rejects.toThrow(StaleCall);
-      await expect(journal.update(after(call, { type: "settlement_begun" }))).rejects.toThrow(StaleCall);
+      await expect(journal.update(settling)).rejects.toThrow(serviceError("call_stale"));
+      await expect(journal.update(after(call, { type: "settlement_begun" }))).rejects.toThrow(
+        serviceError("call_stale"),
+      );
       await expect(journal.update(after(aCall({ key: "unknown" }), { type: "settlement_begun" }))).rejects.toThrow(
-        StaleCall,
+        serviceError("call_stale"),
       );
       expect(await journal.find(call.key)).toEqual(settling);
     });
@@ -336,9 +339,9 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       await two.lease(10);
       const settling = after(call, { type: "settlement_begun" });
       await two.update(settling);
-      await expect(one.update(settling)).rejects.toThrow(StaleCall);
+      await expect(one.update(settling)).rejects.toThrow(serviceError("call_stale"));
       const ended = await advance(two, settling);
-      await expect(one.update(after(settling, ...GOOD_COURSE.slice(1, 2)))).rejects.toThrow(StaleCall);
+      await expect(one.update(after(settling, ...GOOD_COURSE.slice(1, 2)))).rejects.toThrow(serviceError("call_stale"));
       expect(await one.find(call.key)).toEqual(ended);
       expect(await one.renew()).toEqual([call.key]);
     });
@@ -360,7 +363,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
         const back: CallEvent = { type: "payment_refunded", transaction: "BACK", refund: `refund:${round}` };
         const ended = await Promise.allSettled(calls.map((call, i) => (i ? one : two).update(after(call, back))));
         const refused = ended.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-        expect(refused).toEqual([expect.any(NameTaken)]);
+        expect(refused).toEqual([serviceError("name_taken")]);
         const states = await Promise.all(keys.map(async (key) => (await one.find(key))?.state));
         expect(states.toSorted()).toEqual(["owed", "refunded"]);
       }

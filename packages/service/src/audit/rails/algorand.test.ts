@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
 import { all, testReading } from "../../../test/fakes/audit-reading.ts";
 import { type Handler, json, Upstream } from "../../../test/fakes/providers.ts";
-import { SourceError, type SourceTransaction } from "../../chains/chain.ts";
+import type { SourceTransaction } from "../../chains/chain.ts";
+import { ServiceError } from "../../errors.ts";
 import { IndexerSearch } from "../indexer-search.ts";
 import { attestorNotes, type LedgerReading } from "../ledger.ts";
 import { algorandReader } from "./algorand.ts";
@@ -104,7 +105,7 @@ async function reading(...indexers: FakeIndexer[]) {
   const source = {
     async transaction(id: string): Promise<SourceTransaction> {
       const found = ofBlocks.get(id);
-      if (!found) throw new SourceError("source_not_found", "no such transaction");
+      if (!found) throw new ServiceError("source_not_found", "no such transaction");
       const { bytes, round } = found;
       return { chain: "algorand", caip2: "algorand:test", txnId: id, bytes, level: "finalized", height: round };
     },

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Address } from "@solana/kit";
 import type { Clock } from "../../clock.ts";
-import { PaymentRefused } from "../../payment/rails/rail.ts";
+import { hasCode } from "../../errors.ts";
 import { SOLANA } from "../../payment/rails/solana/facts.ts";
 import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
 import {
@@ -191,7 +191,7 @@ function transferOf(wire: Uint8Array): TransferTransaction | undefined {
   try {
     return readTransaction({ transaction: toBase64(wire) });
   } catch (error) {
-    if (error instanceof PaymentRefused) return undefined;
+    if (hasCode(error, "payment_refused")) return undefined;
     throw error;
   }
 }

@@ -193,7 +193,7 @@ describe("a proof of inclusion", () => {
     const block = await source.block(ROUND, never);
     await expect(block.find(innerIdOf(IDS[0] as string, 0, inner), never)).rejects.toMatchObject({
       code: "source_inner_transaction",
-      rootId: IDS[0],
+      details: { rootId: IDS[0] },
     });
   });
 

@@ -1,9 +1,10 @@
 import { isProofError } from "@attestd/proof";
+import { ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
-import { type ProvedTransaction, type SourceBlock, SourceError, type TransactionInBlock } from "../chain.ts";
+import type { ProvedTransaction, SourceBlock, TransactionInBlock } from "../chain.ts";
 import type { AlgorandFinding, AlgorandHeaderFacts, AlgorandWork } from "./block-work.ts";
 import { lightHeaderOf } from "./light-header.ts";
 
@@ -53,13 +54,13 @@ export async function readAlgorandBlock(
     nodes.rules,
   );
   const [first] = answers;
-  if (first.kind === "future") throw new SourceError("block_not_found", `Algorand has no round ${round} yet`);
+  if (first.kind === "future") throw new ServiceError("block_not_found", `Algorand has no round ${round} yet`);
   if (first.kind === "unkept") throw unavailable(`no node keeps ${about}`);
 
   const { facts } = first;
   const caip2 = facts.caip2 ?? configured;
   if (!accepted.has(caip2))
-    throw new SourceError("source_wrong_chain", `round ${round} belongs to ${caip2}, not ${configured}`);
+    throw new ServiceError("source_wrong_chain", `round ${round} belongs to ${caip2}, not ${configured}`);
   const seen = answers.filter((answer) => answer.kind === "block");
   return {
     chain: "algorand",
@@ -75,7 +76,7 @@ export async function readAlgorandBlock(
     const found = await proveInAny(txnId);
     if (found.kind === "inner") {
       const message = `transaction ${txnId} is an inner transaction of ${found.rootId}`;
-      throw new SourceError("source_inner_transaction", message, { rootId: found.rootId });
+      throw new ServiceError("source_inner_transaction", message, { details: { rootId: found.rootId } });
     }
     return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
   }

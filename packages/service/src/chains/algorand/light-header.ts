@@ -9,7 +9,7 @@ import {
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Algod, StateProofOfRound } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import { ProviderError } from "../../providers/provider.ts";
+import { isProviderError } from "../../providers/provider.ts";
 import { agree } from "../../providers/quorum.ts";
 
 const DIGEST_LENGTH = 32;
@@ -45,7 +45,7 @@ export async function lightHeaderOf(
     );
     return agreed?.proof;
   } catch (error) {
-    if (error instanceof ProviderError) return undefined;
+    if (isProviderError(error)) return undefined;
     throw error;
   }
 }

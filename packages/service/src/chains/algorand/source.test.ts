@@ -104,7 +104,10 @@ describe("AlgorandSource", () => {
     for (const each of [innerId, innerIdOf(innerId, 0, nested)]) {
       chain.indexed.set(each, { id: idOf(call), "confirmed-round": 1 });
       const { read } = await sourceOf([chain]);
-      await expect(read(each)).rejects.toMatchObject({ code: "source_inner_transaction", rootId: idOf(call) });
+      await expect(read(each)).rejects.toMatchObject({
+        code: "source_inner_transaction",
+        details: { rootId: idOf(call) },
+      });
     }
   });
 

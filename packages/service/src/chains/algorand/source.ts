@@ -1,10 +1,11 @@
 import { algorandCaip2, decodeMsgpackMap, getBytes } from "@attestd/proof/algorand";
+import { hasCode, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
-import { ProviderError } from "../../providers/provider.ts";
+import type { ProviderError } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
 import { blockWork, type RunWork } from "../block-work.ts";
-import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../chain.ts";
+import type { SourceBlock, SourceChain, SourceError, SourceTransaction } from "../chain.ts";
 import { asAnswerOf, readAlgorandBlock } from "./block.ts";
 import { ALGORAND_WORK, type AlgorandPlace, type AlgorandWork } from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
@@ -60,11 +61,11 @@ export class AlgorandSource implements SourceChain {
     const seen = this.#seen(txnId);
     const location = seen === undefined ? await locate(this.#nodes, txnId, signal) : { round: seen };
     if (location === undefined)
-      throw new SourceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
+      throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
     const { bytes, time } = await this.#read(txnId, location, signal);
     const caip2 = this.#chainOf(bytes);
     if (!this.#accepted.has(caip2))
-      throw new SourceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
+      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
     const { round: height } = location;
     return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height, ...(time !== undefined && { time }) };
   }
@@ -81,8 +82,8 @@ export class AlgorandSource implements SourceChain {
       case "transaction":
         return inBlock;
       case "inner":
-        throw new SourceError("source_inner_transaction", `${about} is an inner transaction of ${inBlock.rootId}`, {
-          rootId: inBlock.rootId,
+        throw new ServiceError("source_inner_transaction", `${about} is an inner transaction of ${inBlock.rootId}`, {
+          details: { rootId: inBlock.rootId },
         });
       case "missing": {
         const answers = [
@@ -123,7 +124,7 @@ export class AlgorandSource implements SourceChain {
       );
       return inBlock;
     } catch (error) {
-      if (error instanceof ProviderError && error.code === "providers_unavailable") return { kind: "unread", error };
+      if (hasCode(error, "providers_unavailable")) return { kind: "unread", error };
       throw error;
     }
   }
@@ -136,5 +137,5 @@ export class AlgorandSource implements SourceChain {
 
 function unreadable(about: string, round: number): SourceError {
   const message = `${about} is in round ${round}, but no node keeps its block and the indexer's JSON does not lead to its id`;
-  return new SourceError("source_unreadable", message);
+  return new ServiceError("source_unreadable", message);
 }

@@ -1,10 +1,17 @@
 import { isProofError } from "@attestd/proof";
 import { decodeBaseHeader, encodeBaseHeader } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
+import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, reportConflict } from "../../providers/quorum.ts";
-import { type ConfirmationLevel, type ProvedTransaction, type SourceBlock, SourceError } from "../chain.ts";
+import {
+  type ConfirmationLevel,
+  isSourceError,
+  type ProvedTransaction,
+  type SourceBlock,
+  type SourceError,
+} from "../chain.ts";
 import type { BaseWork } from "./block-work.ts";
 import { requireChain } from "./bytes.ts";
 import { lowestLevel, readLevels } from "./levels.ts";
@@ -48,7 +55,7 @@ export async function readBaseBlock(
   );
   const seen = answers.filter((answer) => "hash" in answer);
   const [first] = seen;
-  if (!first) throw new SourceError("block_not_found", `Base has no block ${number} yet`);
+  if (!first) throw new ServiceError("block_not_found", `Base has no block ${number} yet`);
 
   const { hash, header } = first;
   const { transactionsRoot, receiptsRoot } = decodeBaseHeader(header);
@@ -80,7 +87,7 @@ export async function readBaseBlock(
     for (const { rpc, transactions } of holding) {
       const index = transactions.indexOf(txnId);
       const items = await readTransactions({ nodes, work }, { hash, transactions }, ends).catch(unreadable);
-      if (items instanceof SourceError) {
+      if (isSourceError(items)) {
         fault = items;
         continue;
       }
@@ -130,6 +137,6 @@ function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown
 
 /** @returns the error for a transaction of which no node gives the bytes, perhaps because a node made it up */
 function unreadable(error: unknown): SourceError {
-  if (error instanceof SourceError && error.code === "source_unreadable") return error;
+  if (hasCode(error, "source_unreadable")) return error;
   throw error;
 }

@@ -1,10 +1,10 @@
 import { isProofError } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction, evmCaip2, transactionChainId } from "@attestd/proof/base";
 import type { chainConfig } from "viem/op-stack";
+import { ServiceError } from "../../errors.ts";
 import type { EthereumRpc, Receipt, RpcTransaction } from "../../providers/ethereum-rpc.ts";
-import { ProviderError } from "../../providers/provider.ts";
+import { isProviderError, type ProviderError } from "../../providers/provider.ts";
 import { ended, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
-import { SourceError } from "../chain.ts";
 
 type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
 type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
@@ -47,7 +47,7 @@ export async function fetchBytes(
     for (const { name, climb } of ladder) {
       const bytes = await climb(rpc, signal).catch((error: unknown) => {
         if (signal.aborted) throw ended(signal, about);
-        if (!(error instanceof ProviderError)) throw error;
+        if (!isProviderError(error)) throw error;
         unasked = error;
         return undefined;
       });
@@ -59,7 +59,7 @@ export async function fetchBytes(
     }
   }
   const message = `no node gives bytes of transaction ${hash}, of type ${type}, that hash to it`;
-  throw unasked ?? new SourceError("source_unreadable", message);
+  throw unasked ?? new ServiceError("source_unreadable", message);
 }
 
 function raw(method: string, params: readonly unknown[]): Rung {
@@ -101,7 +101,7 @@ export async function serializeTransaction(json: RpcTransaction): Promise<Uint8A
 export function requireChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): void {
   const chainId = readChainId(hash, bytes);
   if (chainId === undefined || accepted.has(evmCaip2(chainId))) return;
-  throw new SourceError(
+  throw new ServiceError(
     "source_wrong_chain",
     `transaction ${hash} belongs to ${evmCaip2(chainId)}, which is not attested`,
   );
@@ -112,6 +112,6 @@ function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
     return transactionChainId(decodeBaseTransaction(bytes));
   } catch (cause) {
     if (!isProofError(cause, "malformed")) throw cause;
-    throw new SourceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
+    throw new ServiceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
   }
 }

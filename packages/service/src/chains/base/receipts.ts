@@ -4,7 +4,7 @@ import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
-import { ProviderError } from "../../providers/provider.ts";
+import { isProviderError } from "../../providers/provider.ts";
 import type { BaseWork } from "./block-work.ts";
 
 const RawReceipts = z.array(hexBytes.min("0x00".length));
@@ -61,6 +61,6 @@ const raw: Way = async (rpc, number, signal) => {
 };
 
 function unlessDefect(error: unknown): undefined {
-  if (error instanceof ProviderError || isProofError(error, "malformed")) return undefined;
+  if (isProviderError(error) || isProofError(error, "malformed")) return undefined;
   throw error;
 }

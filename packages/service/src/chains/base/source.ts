@@ -1,15 +1,10 @@
 import { evmCaip2 } from "@attestd/proof/base";
+import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { blockWork, type RunWork } from "../block-work.ts";
-import {
-  type ConfirmationLevel,
-  type SourceBlock,
-  type SourceChain,
-  SourceError,
-  type SourceTransaction,
-} from "../chain.ts";
+import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
 import { type BaseReading, readBaseBlock } from "./block.ts";
 import { BASE_WORK } from "./block-work.ts";
 import { fetchBytes, requireChain } from "./bytes.ts";
@@ -59,7 +54,7 @@ export class BaseSource implements SourceChain {
     const hash = txnId.toLowerCase();
     const { nodes, caip2, accepted } = this.#options;
     const sighting = await locate(nodes, hash, signal);
-    if (sighting === undefined) throw new SourceError("source_not_found", `no Base transaction has the hash ${hash}`);
+    if (sighting === undefined) throw new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`);
     const { receipt, level } = sighting;
     const bytes = await fetchBytes(nodes.rpcs, receipt, nodes.rules, signal);
     requireChain(hash, bytes, accepted);

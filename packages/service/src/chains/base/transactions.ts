@@ -1,5 +1,5 @@
 import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
-import { ProviderError, unavailable } from "../../providers/provider.ts";
+import { isProviderError, unavailable } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
 import type { BaseWork } from "./block-work.ts";
 import { fetchBytes } from "./bytes.ts";
@@ -45,7 +45,7 @@ async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSi
   try {
     return await failover(rpcs, ask, { about, signal });
   } catch (error) {
-    if (error instanceof ProviderError) return [];
+    if (isProviderError(error)) return [];
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import { type Identity, type Journal, LEASE_MS, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
+import { callStale, type Identity, type Journal, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
@@ -144,9 +144,9 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
         ]),
       );
       const { rowCount } = await moving.catch((error: unknown) => {
-        throw isNameTaken(error) ? new NameTaken(key) : error;
+        throw isNameTaken(error) ? nameTaken(key) : error;
       });
-      if (rowCount !== 1) throw new StaleCall(key);
+      if (rowCount !== 1) throw callStale(key);
       if (isAtRest(after)) held.delete(key);
     },
     async lease(limit) {

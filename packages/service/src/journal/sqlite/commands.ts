@@ -1,23 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { KeyEntry } from "@attestd/proof";
 import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
-import type { Identity } from "../../calls/journal.ts";
+import { callStale, type Identity, nameTaken } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import type { FoundRow, MovedRow, NewRow } from "./rows.ts";
 import { SQL } from "./statements.ts";
 
 type Payee = { rail: RailName; address: string };
-
-/** A command that leaves everything as it was, for a reason that the journal's contract has an error class for. */
-export class Refused extends Error {
-  readonly kind: "stale" | "taken";
-
-  /** @param key payment key of the call */
-  constructor(kind: "stale" | "taken", key: string) {
-    super(key);
-    this.kind = kind;
-  }
-}
 
 export type SqliteCommands = ReturnType<typeof sqliteCommands>;
 
@@ -49,7 +38,7 @@ export function sqliteCommands(db: DatabaseSync) {
   function giveName(name: string, key: string): void {
     const holder = find(name);
     if (!holder) sql("insertName").run(name, key);
-    else if (holder.key !== key) throw new Refused("taken", key);
+    else if (holder.key !== key) throw nameTaken(key);
   }
 
   function forgetEvidence(key: string): void {
@@ -80,7 +69,7 @@ export function sqliteCommands(db: DatabaseSync) {
       return undefined;
     },
     update({ row, ends, attempt, dropsEvidence, name }: MovedRow): void {
-      if (sql("updateCall").run(row).changes !== 1) throw new Refused("stale", row.key);
+      if (sql("updateCall").run(row).changes !== 1) throw callStale(row.key);
       if (name !== undefined) giveName(name, row.key);
       if (dropsEvidence) forgetEvidence(row.key);
       if (ends) sql("endCall").run(ends);

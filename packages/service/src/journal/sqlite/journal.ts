@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
-import { type Journal, type Listener, NameTaken, StaleCall } from "../../calls/journal.ts";
+import type { Journal, Listener } from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
+import { ServiceError } from "../../errors.ts";
 import type { SqliteCommands } from "./commands.ts";
 import { keepPrivate } from "./private-files.ts";
 import { callOf, movedRow, newRow } from "./rows.ts";
@@ -122,9 +123,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
   };
 }
 
-function errorOf({ message, kind }: Exclude<Reply["error"], undefined>): Error {
-  if (kind === "stale") return new StaleCall(message);
-  return kind === "taken" ? new NameTaken(message) : new Error(message);
+function errorOf({ message, code }: Exclude<Reply["error"], undefined>): Error {
+  return code === undefined ? new Error(message) : new ServiceError(code, message);
 }
 
 /** @throws Error that names the file */

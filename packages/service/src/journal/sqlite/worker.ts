@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { Refused, type SqliteCommands, sqliteCommands } from "./commands.ts";
+import { hasCode } from "../../errors.ts";
+import { type SqliteCommands, sqliteCommands } from "./commands.ts";
 import { migrate } from "./schema.ts";
 
 /*
@@ -9,7 +10,11 @@ import { migrate } from "./schema.ts";
  */
 
 export type Request = { id: number; command: keyof SqliteCommands | "close"; args: unknown[] };
-export type Reply = { id: number; value?: unknown; error?: { message: string; kind?: "stale" | "taken" | undefined } };
+export type Reply = {
+  id: number;
+  value?: unknown;
+  error?: { message: string; code?: "call_stale" | "name_taken" | undefined };
+};
 /** To all requests of one commit. */
 export type Replies = readonly Reply[];
 
@@ -60,8 +65,8 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
       return { id: request.id, value };
     } catch (error) {
       db.exec("ROLLBACK TO item; RELEASE item");
-      const kind = error instanceof Refused ? error.kind : undefined;
-      return { id: request.id, error: { message: (error as Error).message, kind } };
+      const code = hasCode(error, "call_stale", "name_taken") ? error.code : undefined;
+      return { id: request.id, error: { message: (error as Error).message, code } };
     }
   };
   let replies: Reply[];

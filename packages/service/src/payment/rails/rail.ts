@@ -3,6 +3,7 @@ import type { SourceChainKind } from "../../chains/kind.ts";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { RailVariables } from "../../config/rails.ts";
+import { ServiceError } from "../../errors.ts";
 import type { Rounds } from "../../ledger/ledger.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../../providers/quorum.ts";
@@ -13,12 +14,11 @@ export type RailName = string;
 /** Decimals of USDC on every chain: prices and amounts are in micro-USDC. */
 export const USDC_DECIMALS = 6;
 
-/** A payment that cannot be accepted. `message` is the reason, for the `error` of a 402; it never reveals chain state. */
-export class PaymentRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "PaymentRefused";
-  }
+export type PaymentRefused = ServiceError<"payment_refused">;
+
+/** @param message the reason, for the `error` of a 402; it MUST NOT reveal chain state */
+export function paymentRefused(message: string): PaymentRefused {
+  return new ServiceError("payment_refused", message);
 }
 
 /** A payload that was read, and not verified yet. */
@@ -118,7 +118,7 @@ export interface RailKind<N extends object = object> extends RailFacts {
    * Opens the rail. It must succeed for a rail that is switched off: its earlier payments are still looked up.
    *
    * @param nodes as `connect` made them
-   * @throws ConfigError when a network is not the one that the settings claim; ProviderError when it cannot be read
+   * @throws config_invalid when a network is not the one that the settings claim; ProviderError when it cannot be read
    */
   open(nodes: N, context: RailContext): Rail | Promise<Rail>;
 }

@@ -4,6 +4,7 @@ import algosdk from "algosdk";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { serviceError } from "../../../test/errors.ts";
 import { json, Upstream } from "../../../test/fakes/providers.ts";
 import { type Config, ownSettings, readConfig, settingsOf } from "../../config/config.ts";
 import { endpoints, whole } from "../../config/formats.ts";
@@ -12,7 +13,7 @@ import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
 import { forwardedPayment } from "../forwarded-payment.ts";
 import { Offers } from "../offers.ts";
-import { PaymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
+import { paymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
 import { openRails, RAILS } from "./registry.ts";
 
 /* A made-up rail: an IOU in shells, which its drawer seals with a secret, and whose key is a serial number. */
@@ -46,7 +47,7 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
     isNetwork: (network) => network === IOU.network || network === IOU.optionNetwork,
     read(payload) {
       const { serial, drawer, bearer, shells } = payload.payload as Iou;
-      if (!/^\d{8}$/.test(serial)) throw new PaymentRefused("the IOU has no serial number");
+      if (!/^\d{8}$/.test(serial)) throw paymentRefused("the IOU has no serial number");
       const key = `moon:serial/${serial}`;
       const terms = { payer: drawer, payTo: bearer, amount: BigInt(shells), asset: IOU.asset };
       return { rail: IOU.name, key, aliases: [], ...terms, payload, wire: payload.payload };
@@ -55,8 +56,8 @@ const MOON_RAIL: RailKind<{ urls: string[] }> = {
     onChain: async () => false,
     checkLayout: async () => {},
     async check({ amount }, requirement) {
-      if (amount > ownSettings(config, settings).MOON_MAX_SHELLS) throw new PaymentRefused("the IOU is too large");
-      if (amount !== BigInt(requirement.amount)) throw new PaymentRefused(`the IOU is over ${amount} shells`);
+      if (amount > ownSettings(config, settings).MOON_MAX_SHELLS) throw paymentRefused("the IOU is too large");
+      if (amount !== BigInt(requirement.amount)) throw paymentRefused(`the IOU is over ${amount} shells`);
     },
     payeeFault: async () => (nodes.urls.includes("http://moon.example") ? undefined : "lives nowhere"),
     balance: async () => 1_000_000n,
@@ -145,7 +146,9 @@ describe("a rail that is added by a line in the registry", () => {
     expect(await rail.signature(read)).toBe("valid");
     await rail.check(read, offer());
     expect(await rail.signature(rail.read(paying({ seal: "broken" })))).toBe("invalid");
-    await expect(rail.check(rail.read(paying({ shells: "999" })), offer())).rejects.toThrow(PaymentRefused);
+    await expect(rail.check(rail.read(paying({ shells: "999" })), offer())).rejects.toThrow(
+      serviceError("payment_refused"),
+    );
     expect(() => offers.match(payment, rail.name, "algorand")).toThrow("cannot be paid on moon:sea-of-tranquility");
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
     expect(() => offers.match(elsewhere, rail.name, "base")).toThrow("accepted.payTo is not us");

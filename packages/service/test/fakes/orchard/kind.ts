@@ -2,8 +2,9 @@ import { type Inclusion, ProofError } from "@attestd/proof";
 import { equalBytes, fromHex, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
-import { type SourceBlock, type SourceChain, SourceError, type SourceTransaction } from "../../../src/chains/chain.ts";
+import type { SourceBlock, SourceChain, SourceTransaction } from "../../../src/chains/chain.ts";
 import type { SourceChainKind } from "../../../src/chains/kind.ts";
+import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
@@ -51,7 +52,7 @@ class OrchardSource implements SourceChain {
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const place = await this.#ask(`/transactions/${txnId}`, Place, signal);
-    if (!place) throw new SourceError("source_not_found", `no transaction of Orchard has the id ${txnId}`);
+    if (!place) throw new ServiceError("source_not_found", `no transaction of Orchard has the id ${txnId}`);
     const { height, index } = place;
     const [{ level, caip2 }, { transactions }] = await Promise.all([
       this.block(height, signal),
@@ -97,7 +98,7 @@ class OrchardSource implements SourceChain {
 
   async #blockAt(height: number, signal: AbortSignal) {
     const block = await this.#ask(`/blocks/${height}`, Block, signal);
-    if (!block) throw new SourceError("block_not_found", `Orchard has no block ${height} yet`);
+    if (!block) throw new ServiceError("block_not_found", `Orchard has no block ${height} yet`);
     return block;
   }
 

@@ -2,7 +2,7 @@ import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
 import type { PaymentRequirements } from "@x402/core/types";
 import type { Window } from "../../../ledger/ledger.ts";
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
 import type { AlgorandPayment } from "./payment.ts";
@@ -34,11 +34,11 @@ const MAX_FEE_NOTE_BYTES = 128;
 export function checkLayout(payment: AlgorandPayment, genesis: Uint8Array): void {
   const { members, index, asset, payer, payTo } = payment;
   allowOnly((members[index] as GroupMember).transaction, PAYMENT_FIELDS, "payment transaction");
-  if (asset !== ALGORAND.asset) throw new PaymentRefused(`the payment moves asset ${asset}, not ${ALGORAND.asset}`);
-  if (payer === payTo) throw new PaymentRefused("the payer is the payee");
+  if (asset !== ALGORAND.asset) throw paymentRefused(`the payment moves asset ${asset}, not ${ALGORAND.asset}`);
+  if (payer === payTo) throw paymentRefused("the payer is the payee");
   for (const member of feePayersOf(payment)) checkFeePayment(member, genesis);
   if (members.length - 1 !== index)
-    throw new PaymentRefused("the payment transaction is not the last of payload.paymentGroup");
+    throw paymentRefused("the payment transaction is not the last of payload.paymentGroup");
   checkGroupId(members);
 }
 
@@ -48,27 +48,27 @@ function feePayersOf({ members, index }: AlgorandPayment): GroupMember[] {
 
 /** The fee payer's transaction is unsigned, and pays the fee payer itself nothing. */
 function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8Array): void {
-  if (envelope) throw new PaymentRefused("the fee payer's transaction is signed already");
+  if (envelope) throw paymentRefused("the fee payer's transaction is signed already");
   if (transaction.get("type") !== "pay")
-    throw new PaymentRefused("the payment group has a second transaction which is not the fee payer's");
+    throw paymentRefused("the payment group has a second transaction which is not the fee payer's");
   allowOnly(transaction, FEE_FIELDS, "fee payer's transaction");
   const [sender, receiver, gh] = ["snd", "rcv", "gh"].map((field) => transaction.get(field));
   if (!(sender instanceof Uint8Array) || sender.length !== 32)
-    throw new PaymentRefused("the fee payer's transaction has no sender");
+    throw paymentRefused("the fee payer's transaction has no sender");
   if (!(receiver instanceof Uint8Array) || !equalBytes(receiver, sender))
-    throw new PaymentRefused("the fee payer's transaction does not pay the fee payer itself");
+    throw paymentRefused("the fee payer's transaction does not pay the fee payer itself");
   if (!(gh instanceof Uint8Array) || !equalBytes(gh, genesis))
-    throw new PaymentRefused("the fee payer's transaction names another ledger");
+    throw paymentRefused("the fee payer's transaction names another ledger");
   const note = transaction.get("note");
   if (note !== undefined && !(note instanceof Uint8Array && note.length <= MAX_FEE_NOTE_BYTES))
-    throw new PaymentRefused(`the fee payer's transaction has a note of more than ${MAX_FEE_NOTE_BYTES} bytes`);
+    throw paymentRefused(`the fee payer's transaction has a note of more than ${MAX_FEE_NOTE_BYTES} bytes`);
 }
 
 /** @throws PaymentRefused when the amount or the payee is not the required one */
 export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentRequirements): void {
   if (amount !== BigInt(requirement.amount))
-    throw new PaymentRefused(`the payment moves ${amount}, not ${requirement.amount}`);
-  if (payTo !== requirement.payTo) throw new PaymentRefused(`the payment goes to ${payTo}, not ${requirement.payTo}`);
+    throw paymentRefused(`the payment moves ${amount}, not ${requirement.amount}`);
+  if (payTo !== requirement.payTo) throw paymentRefused(`the payment goes to ${payTo}, not ${requirement.payTo}`);
 }
 
 /**
@@ -79,19 +79,18 @@ export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: P
 export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFee: number): void {
   for (const { transaction } of feePayersOf(payment)) {
     if (encodeAddress(transaction.get("snd") as Uint8Array) !== feePayer)
-      throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+      throw paymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
     const fee = transaction.get("fee") ?? 0n;
     if ((typeof fee !== "bigint" && typeof fee !== "number") || fee > maxFee)
-      throw new PaymentRefused(`the fee payer's fee is above ${maxFee} microAlgos`);
+      throw paymentRefused(`the fee payer's fee is above ${maxFee} microAlgos`);
   }
 }
 
 /** @param latest the latest round that we know. @throws PaymentRefused when the payment is too early, too late or too long */
 export function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
-  if (firstValid > latest + AHEAD_ROUNDS)
-    throw new PaymentRefused(`the payment is not valid before round ${firstValid}`);
+  if (firstValid > latest + AHEAD_ROUNDS) throw paymentRefused(`the payment is not valid before round ${firstValid}`);
   if (lastValid < latest + MARGIN_ROUNDS)
-    throw new PaymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
+    throw paymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
   if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
-    throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+    throw paymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
 }

@@ -1,7 +1,7 @@
 import { isProofError, ProofError } from "@attestd/proof";
 import { getBytes, getInteger, type MsgpackMap, type MsgpackValue } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 
 /** A multisignature (go-algorand, `crypto.MultisigSig`). */
 export type Multisig = {
@@ -42,18 +42,18 @@ const POST_QUANTUM =
  * @throws PaymentRefused naming the member that is missing, unknown or malformed
  */
 export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope {
-  if (members.has("pqsig")) throw new PaymentRefused(POST_QUANTUM);
+  if (members.has("pqsig")) throw paymentRefused(POST_QUANTUM);
   const kinds = (["sig", "msig", "lsig"] as const).filter((kind) => members.has(kind));
   const [kind] = kinds;
-  if (kind === undefined) throw new PaymentRefused("the payment transaction has no signature: no sig, msig or lsig");
-  if (kinds.length > 1) throw new PaymentRefused(`the payment transaction has more than one of ${kinds.join(", ")}`);
+  if (kind === undefined) throw paymentRefused("the payment transaction has no signature: no sig, msig or lsig");
+  if (kinds.length > 1) throw paymentRefused(`the payment transaction has more than one of ${kinds.join(", ")}`);
   for (const member of members.keys())
     if (member !== kind && member !== "sgnr")
-      throw new PaymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
+      throw paymentRefused(`the payment transaction has the member ${String(member)} beside its signature`);
 
   const authorizer = readMember(members, "sgnr", readSigner) ?? sender;
   if (members.has("sgnr") && equalBytes(authorizer, sender))
-    throw new PaymentRefused("the payment transaction's sgnr is its sender: leave it out");
+    throw paymentRefused("the payment transaction's sgnr is its sender: leave it out");
   switch (kind) {
     case "sig":
       return { authorizer, kind, signature: readMember(members, kind, (value) => bytesOf(value, 64)) as Uint8Array };
@@ -71,7 +71,7 @@ function readMember<T>(members: MsgpackMap, name: string, read: (value: MsgpackV
     return read(value);
   } catch (error) {
     if (isProofError(error, "malformed"))
-      throw new PaymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
+      throw paymentRefused(`the payment transaction's ${name} is not of its form: ${error.message}`);
     throw error;
   }
 }
@@ -105,7 +105,7 @@ function readPart(value: MsgpackValue): Multisig["parts"][number] {
 }
 
 function readLogicSig(value: MsgpackValue): LogicSig {
-  if (value instanceof Map && value.has("pqsig")) throw new PaymentRefused(POST_QUANTUM);
+  if (value instanceof Map && value.has("pqsig")) throw paymentRefused(POST_QUANTUM);
   const map = structOf(value, ["arg", "l", "lmsig", "msig", "sig"]);
   const program = getBytes(map, "l") ?? new Uint8Array();
   const args = map.get("arg") ?? [];

@@ -10,7 +10,7 @@ import {
   transactionDigest,
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 
 /** One element of a payment group, as it was sent. */
 export type GroupMember = {
@@ -33,9 +33,9 @@ const MAX_MEMBERS = 2;
 export function readGroup(payload: Record<string, unknown>): { members: GroupMember[]; index: number } {
   const { paymentGroup, paymentIndex: index } = payload;
   if (!Array.isArray(paymentGroup) || paymentGroup.length === 0 || paymentGroup.length > MAX_MEMBERS)
-    throw new PaymentRefused("payload.paymentGroup is not a list of one or two transactions");
+    throw paymentRefused("payload.paymentGroup is not a list of one or two transactions");
   if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= paymentGroup.length)
-    throw new PaymentRefused("payload.paymentIndex is not a place in payload.paymentGroup");
+    throw paymentRefused("payload.paymentIndex is not a place in payload.paymentGroup");
   return { members: paymentGroup.map(readMember), index };
 }
 
@@ -53,7 +53,7 @@ function readMember(text: unknown, i: number): GroupMember {
     envelope.delete("txn");
     return { transaction, bytes, envelope };
   } catch {
-    throw new PaymentRefused(`${where} is not base64 of canonical msgpack of a transaction`);
+    throw paymentRefused(`${where} is not base64 of canonical msgpack of a transaction`);
   }
 }
 
@@ -73,7 +73,7 @@ export function checkGroupId(members: readonly GroupMember[]): void {
   const grouped = members.map(({ transaction }) => transaction.get("grp"));
   const alone = members.length === 1 && grouped[0] === undefined;
   if (!alone && !grouped.every((grp) => grp instanceof Uint8Array && equalBytes(grp, id)))
-    throw new PaymentRefused("the group id is not that of payload.paymentGroup");
+    throw paymentRefused("the group id is not that of payload.paymentGroup");
 }
 
 /**
@@ -84,6 +84,6 @@ export function checkGroupId(members: readonly GroupMember[]): void {
 export function allowOnly(transaction: MsgpackMap, allowed: ReadonlySet<string>, what: string): void {
   for (const field of transaction.keys()) {
     if (typeof field !== "string" || !allowed.has(field))
-      throw new PaymentRefused(`the ${what} has the field ${String(field)}, which a payment may not have`);
+      throw paymentRefused(`the ${what} has the field ${String(field)}, which a payment may not have`);
   }
 }

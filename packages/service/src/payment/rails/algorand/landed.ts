@@ -1,10 +1,10 @@
 import { encodeAddress, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
+import { hasCode } from "../../../errors.ts";
 import type { Location } from "../../../providers/algorand-nodes.ts";
 import type { IndexedTransaction } from "../../../providers/indexer.ts";
 import { unavailable } from "../../../providers/provider.ts";
-import { PaymentRefused } from "../rail.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 
 /** The address that signed; for a program also the program and its arguments. */
@@ -43,7 +43,7 @@ function signerOfLanded({ round, signed, record }: Location): Signer | undefined
     if (record) return signerOfRecord(record);
   } catch (error) {
     // A signature that we refuse, for example by a post-quantum key, is not the same signer's.
-    if (error instanceof PaymentRefused) return undefined;
+    if (hasCode(error, "payment_refused")) return undefined;
     throw error;
   }
   throw unavailable(`no node shows the signature of the transaction in round ${round}`);

@@ -1,8 +1,9 @@
 import { encodeAddress, getBytes, getInteger, getString, type MsgpackMap, txid } from "@attestd/proof/algorand";
 import { equalBytes, toBase64Url } from "@attestd/proof/encoding";
 import type { PaymentPayload } from "@x402/core/types";
+import { hasCode } from "../../../errors.ts";
 import type { Window } from "../../../ledger/ledger.ts";
-import { type Payment, PaymentRefused } from "../rail.ts";
+import { type Payment, paymentRefused } from "../rail.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 import { ALGORAND } from "./facts.ts";
 import { type GroupMember, readGroup } from "./group.ts";
@@ -24,13 +25,13 @@ export type AlgorandPayment = Payment & {
  * @throws PaymentRefused
  */
 export function readPayment(payload: PaymentPayload, genesis: Uint8Array): AlgorandPayment {
-  if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+  if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");
   const { members, index } = readGroup(payload.payload);
   const { transaction, bytes, envelope } = members[index] as GroupMember;
   const fields = readTransfer(transaction);
-  if (!envelope) throw new PaymentRefused("the payment transaction is not signed");
+  if (!envelope) throw paymentRefused("the payment transaction is not signed");
   if (!equalBytes(fields.genesisHash, genesis))
-    throw new PaymentRefused("the payment names another ledger in gh than ours");
+    throw paymentRefused("the payment names another ledger in gh than ours");
   const id = txid(bytes);
   const ledger = `algorand:${toBase64Url(genesis)}`;
   const { group } = fields;
@@ -54,7 +55,7 @@ export function readPayment(payload: PaymentPayload, genesis: Uint8Array): Algor
 
 function readTransfer(transaction: MsgpackMap) {
   try {
-    if (getString(transaction, "type") !== "axfer") throw new PaymentRefused("the payment is not an asset transfer");
+    if (getString(transaction, "type") !== "axfer") throw paymentRefused("the payment is not an asset transfer");
     const publicKey = (field: string) => getBytes(transaction, field, 32) ?? new Uint8Array(32);
     return {
       sender: publicKey("snd"),
@@ -69,7 +70,7 @@ function readTransfer(transaction: MsgpackMap) {
       },
     };
   } catch (error) {
-    if (error instanceof PaymentRefused) throw error;
-    throw new PaymentRefused("the payment transaction's fields are not of their types");
+    if (hasCode(error, "payment_refused")) throw error;
+    throw paymentRefused("the payment transaction's fields are not of their types");
   }
 }

@@ -1,8 +1,8 @@
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import algosdk from "algosdk";
 import { describe, expect, test } from "vitest";
+import { serviceError } from "../../../../test/errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
-import { PaymentRefused } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import type { AlgorandPayment } from "./payment.ts";
 import { algorandRail } from "./rail.ts";
@@ -77,7 +77,7 @@ const checked = async (made: PaymentPayload, against = requirement) => {
     await rail.check(payment, against);
     return payment;
   } catch (error) {
-    expect(error).toBeInstanceOf(PaymentRefused);
+    expect(error).toEqual(serviceError("payment_refused"));
     return (error as Error).message;
   }
 };

@@ -3,8 +3,8 @@ import { toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
+import { hasCode } from "../../../errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
-import { PaymentRefused } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
@@ -80,7 +80,7 @@ async function verdictOf(signed: Uint8Array): Promise<string> {
   try {
     return await rail().signature(read(signed));
   } catch (error) {
-    if (error instanceof PaymentRefused) return error.message;
+    if (hasCode(error, "payment_refused")) return error.message;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import {
   recoverAddress,
   size,
 } from "viem/utils";
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 
 /** A token's EIP-712 `name` and `version`, which bind a signature to the contract. */
 export type TokenDomain = { name: string; version: string };
@@ -58,16 +58,16 @@ export function readAuthorization(payload: unknown): { authorization: Authorizat
   const text = (field: string, format: RegExp, what: string): string => {
     const value = fields[field];
     if (typeof value === "string" && format.test(value)) return value;
-    throw new PaymentRefused(`payload.authorization.${field} is not ${what}`);
+    throw paymentRefused(`payload.authorization.${field} is not ${what}`);
   };
   const address = (field: string) => getAddress(text(field, /^0x[0-9a-fA-F]{40}$/, "0x and 40 hex characters"));
   const uint256 = (field: string) => {
     const value = BigInt(text(field, /^(0|[1-9][0-9]{0,77})$/, "a decimal string"));
     if (value < 2n ** 256n) return value;
-    throw new PaymentRefused(`payload.authorization.${field} is more than a uint256 holds`);
+    throw paymentRefused(`payload.authorization.${field} is more than a uint256 holds`);
   };
   if (!isHex(signature) || signature.length % 2 !== 0 || size(signature) > MAX_SIGNATURE_BYTES)
-    throw new PaymentRefused(`payload.signature is not 0x and hex of at most ${MAX_SIGNATURE_BYTES} bytes`);
+    throw paymentRefused(`payload.signature is not 0x and hex of at most ${MAX_SIGNATURE_BYTES} bytes`);
   return {
     authorization: {
       from: address("from"),
@@ -82,12 +82,12 @@ export function readAuthorization(payload: unknown): { authorization: Authorizat
 }
 
 function exactly(value: unknown, members: readonly string[], where: string): Record<string, unknown> {
-  if (typeof value !== "object" || value === null) throw new PaymentRefused(`${where} is not an object`);
+  if (typeof value !== "object" || value === null) throw paymentRefused(`${where} is not an object`);
   const strange = Object.keys(value).find((member) => !members.includes(member));
   if (strange !== undefined)
-    throw new PaymentRefused(`${where} has the member ${strange}, which is not of EIP-3009, the only way we take`);
+    throw paymentRefused(`${where} has the member ${strange}, which is not of EIP-3009, the only way we take`);
   const missing = members.find((member) => !Object.hasOwn(value, member));
-  if (missing !== undefined) throw new PaymentRefused(`${where} has no member ${missing}`);
+  if (missing !== undefined) throw paymentRefused(`${where} has no member ${missing}`);
   return value as Record<string, unknown>;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseChain } from "../../../chains/base/kind.ts";
-import { type Config, ConfigError, ownSettings } from "../../../config/config.ts";
+import { type Config, configInvalid, ownSettings } from "../../../config/config.ts";
 import { endpoints, evmAddress, whole } from "../../../config/formats.ts";
 import type { RailVariables } from "../../../config/rails.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
@@ -49,7 +49,7 @@ async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSig
   const domain = await readTokenDomain(nodes, BASE.asset, signal);
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
   const named = `${BASE.asset} calls itself "${domain.name}", version "${domain.version}"`;
-  if (!config.sandbox && !isReal) throw new ConfigError(`BASE_RPC_URL is not of Base: its token at ${named}.`);
-  if (config.sandbox && isReal) throw new ConfigError(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
+  if (!config.sandbox && !isReal) throw configInvalid(`BASE_RPC_URL is not of Base: its token at ${named}.`);
+  if (config.sandbox && isReal) throw configInvalid(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
   return domain;
 }

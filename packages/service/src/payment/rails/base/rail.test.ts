@@ -2,6 +2,7 @@ import type { PaymentPayload } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { encodeFunctionData, type Hex, parseAbi, parseSignature, serializeErc6492Signature } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serviceError } from "../../../../test/errors.ts";
 import {
   authorization,
   BaseWorld,
@@ -16,7 +17,6 @@ import {
   sign,
   stranger,
 } from "../../../../test/fakes/base-payments.ts";
-import { PaymentRefused } from "../rail.ts";
 import { BASE } from "./facts.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
@@ -35,7 +35,7 @@ async function refusal(made: PaymentPayload, against = requirement): Promise<str
     await world.rail.check(world.rail.read(made), against);
     return undefined;
   } catch (error) {
-    expect(error).toBeInstanceOf(PaymentRefused);
+    expect(error).toEqual(serviceError("payment_refused"));
     return (error as Error).message;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../../../clock.ts";
 import type { EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
-import { type Payment, PaymentRefused, type PaymentStanding, type Rail, VOID_WITNESSES } from "../rail.ts";
+import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import {
   type Authorization,
   authorizationDigest,
@@ -59,7 +59,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     isNetwork: (network) => network === BASE.network,
 
     read(payload: PaymentPayload): BasePayment {
-      if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+      if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");
       const { authorization, signature } = readAuthorization(payload.payload);
       const { from, to, value, nonce } = authorization;
       return {
@@ -211,21 +211,21 @@ function reasonOf(sight: Sight, { validBefore }: Authorization): string {
 }
 
 async function checkLayout({ authorization: { from, to }, signature }: BasePayment): Promise<void> {
-  if (BASE.sameAddress(from, to)) throw new PaymentRefused("the payer is the payee");
+  if (BASE.sameAddress(from, to)) throw paymentRefused("the payer is the payee");
   if (isErc6492Signature(signature))
-    throw new PaymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
+    throw paymentRefused("the payer's wallet is not deployed yet (ERC-6492): deploy it and sign again");
 }
 
 function checkTransfer({ to, value }: Authorization, { payTo, amount, asset }: PaymentRequirements): void {
-  if (!BASE.sameAddress(asset, BASE.asset)) throw new PaymentRefused(`the payment moves ${BASE.asset}, not ${asset}`);
-  if (value !== BigInt(amount)) throw new PaymentRefused(`the payment moves ${value}, not ${amount}`);
-  if (!BASE.sameAddress(to, payTo)) throw new PaymentRefused(`the payment goes to ${to}, not ${payTo}`);
+  if (!BASE.sameAddress(asset, BASE.asset)) throw paymentRefused(`the payment moves ${BASE.asset}, not ${asset}`);
+  if (value !== BigInt(amount)) throw paymentRefused(`the payment moves ${value}, not ${amount}`);
+  if (!BASE.sameAddress(to, payTo)) throw paymentRefused(`the payment goes to ${to}, not ${payTo}`);
 }
 
 function checkTimes({ validAfter, validBefore }: Authorization, now: number, maxLifeSeconds: number): void {
-  if (validAfter >= now) throw new PaymentRefused(`the payment is not valid before Unix time ${validAfter}`);
+  if (validAfter >= now) throw paymentRefused(`the payment is not valid before Unix time ${validAfter}`);
   if (validBefore < now + MARGIN_SECONDS)
-    throw new PaymentRefused(`the payment expires at Unix time ${validBefore}, too soon after ${now}`);
+    throw paymentRefused(`the payment expires at Unix time ${validBefore}, too soon after ${now}`);
   if (validBefore > now + maxLifeSeconds + SKEW_SECONDS)
-    throw new PaymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+    throw paymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
 }

@@ -107,7 +107,7 @@ export async function askWallet(
     return size(answer) >= 32 && slice(answer, 0, 32) === ACCEPTED ? "accepted" : "refused";
   } catch (error) {
     const refusal = refusalOf(error);
-    const hasReverted = refusal && (refusal.code === REVERTED || FAILED_IN_CONTRACT.test(refusal.message));
+    const hasReverted = refusal && (refusal.details.rpcCode === REVERTED || FAILED_IN_CONTRACT.test(refusal.message));
     if (hasReverted) return "refused";
     throw error;
   }

@@ -1,4 +1,4 @@
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 import { TOKEN_PROGRAM } from "./token-account.ts";
 import {
   ADDRESS_TABLE,
@@ -33,29 +33,29 @@ export type SolanaLimits = {
  * @throws PaymentRefused
  */
 export function checkLayout({ message, signatures, instructions, transfer }: TransferTransaction): void {
-  if (message.version !== 0) throw new PaymentRefused("the transaction is not of version 0");
-  if (message.addressTableLookups?.length) throw new PaymentRefused(ADDRESS_TABLE);
+  if (message.version !== 0) throw paymentRefused("the transaction is not of version 0");
+  if (message.addressTableLookups?.length) throw paymentRefused(ADDRESS_TABLE);
   const [limit, price, move, memo, ...others] = instructions;
   checkComputeBudget(limit, price);
   if (move?.program !== TOKEN_PROGRAM || !hasForm(TRANSFER_CHECKED, move.data) || move.accounts.length !== 4)
-    throw new PaymentRefused("the third instruction is not a TransferChecked with one authority");
+    throw paymentRefused("the third instruction is not a TransferChecked with one authority");
   if (memo) checkMemo(memo);
-  if (others.length > 0) throw new PaymentRefused("the transaction has an instruction beyond those of scheme exact");
+  if (others.length > 0) throw paymentRefused("the transaction has an instruction beyond those of scheme exact");
 
   const [first, second] = message.staticAccounts;
-  if (transfer.authority === first) throw new PaymentRefused("the fee payer is the payer");
-  if (signatures.has(String(first))) throw new PaymentRefused("the fee payer has signed already");
+  if (transfer.authority === first) throw paymentRefused("the fee payer is the payer");
+  if (signatures.has(String(first))) throw paymentRefused("the fee payer has signed already");
   if (message.header.numSignerAccounts !== 2 || second !== transfer.authority)
-    throw new PaymentRefused("others than the fee payer and the payer have to sign");
+    throw paymentRefused("others than the fee payer and the payer have to sign");
   const used = new Set([first, ...instructions.flatMap(({ program, accounts }) => [program, ...accounts])]);
   if (used.size !== message.staticAccounts.length)
-    throw new PaymentRefused("the transaction names accounts that no instruction uses");
+    throw paymentRefused("the transaction names accounts that no instruction uses");
 }
 
 /** @param feePayer the offered one. @throws PaymentRefused when the first account, which pays the fee, is another */
 export function checkFeePayer({ message }: TransferTransaction, feePayer: unknown): void {
   if (message.staticAccounts[0] !== feePayer)
-    throw new PaymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
+    throw paymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
 }
 
 function checkComputeBudget(limit: Instruction | undefined, price: Instruction | undefined): void {
@@ -64,9 +64,9 @@ function checkComputeBudget(limit: Instruction | undefined, price: Instruction |
     instruction.accounts.length === 0 &&
     hasForm(form, instruction.data);
   if (!isOf(limit, SET_COMPUTE_UNIT_LIMIT))
-    throw new PaymentRefused("the first instruction does not set the limit of compute units");
+    throw paymentRefused("the first instruction does not set the limit of compute units");
   if (!isOf(price, SET_COMPUTE_UNIT_PRICE))
-    throw new PaymentRefused("the second instruction does not set the price of compute units");
+    throw paymentRefused("the second instruction does not set the price of compute units");
 }
 
 /**
@@ -79,14 +79,14 @@ export function checkPriorityFee({ instructions }: TransferTransaction, limits: 
   const { computeUnits, microLamports } = limits;
   const [limit, price] = instructions as [Instruction, Instruction];
   if (viewOf(limit.data).getUint32(1, true) > computeUnits)
-    throw new PaymentRefused(`the limit of compute units is above ${computeUnits}`);
+    throw paymentRefused(`the limit of compute units is above ${computeUnits}`);
   if (viewOf(price.data).getBigUint64(1, true) > microLamports)
-    throw new PaymentRefused(`the price of a compute unit is above ${microLamports} micro-lamports`);
+    throw paymentRefused(`the price of a compute unit is above ${microLamports} micro-lamports`);
 }
 
 function checkMemo({ program, accounts, data }: Instruction): void {
   if (program !== MEMO_PROGRAM || accounts.length > 0 || data.length > MAX_MEMO_BYTES)
-    throw new PaymentRefused(`the fourth instruction is not a memo of at most ${MAX_MEMO_BYTES} bytes`);
+    throw paymentRefused(`the fourth instruction is not a memo of at most ${MAX_MEMO_BYTES} bytes`);
 }
 
 /** The text of the transaction's memo; undefined when it has none. */

@@ -3,6 +3,7 @@ import { AccountRole, type Address, type Instruction } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serviceError } from "../../../../test/errors.ts";
 import {
   computeLimit,
   computePrice,
@@ -18,7 +19,6 @@ import {
   stranger,
   transfer,
 } from "../../../../test/fakes/solana-payments.ts";
-import { PaymentRefused } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
 import type { SolanaPayment } from "./rail.ts";
 import { usdcAccountOf } from "./token-account.ts";
@@ -35,7 +35,7 @@ async function checked(made: PaymentPayload, against = requirement): Promise<Sol
     await world.rail.check(payment, against);
     return payment;
   } catch (error) {
-    expect(error).toBeInstanceOf(PaymentRefused);
+    expect(error).toEqual(serviceError("payment_refused"));
     return (error as Error).message;
   }
 }

@@ -5,8 +5,8 @@ import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { isEd25519Signature } from "../ed25519.ts";
 import {
   type Payment,
-  PaymentRefused,
   type PaymentStanding,
+  paymentRefused,
   type Rail,
   USDC_DECIMALS,
   VOID_WITNESSES,
@@ -42,7 +42,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
     isNetwork: (network) => network === SOLANA.network,
 
     read(payload: PaymentPayload): SolanaPayment {
-      if (payload.x402Version !== 2) throw new PaymentRefused("x402Version is not 2");
+      if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");
       const transaction = readTransaction(payload.payload);
       const { authority, destination, amount, mint } = transaction.transfer;
       return {
@@ -152,19 +152,16 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
 
 /** The source must be the payer's own token account, because its transactions will be searched. */
 function checkSource({ source, mint, decimals, authority }: Transfer): void {
-  if (mint !== SOLANA.asset) throw new PaymentRefused(`the payment moves the token ${mint}, not ${SOLANA.asset}`);
-  if (decimals !== USDC_DECIMALS) throw new PaymentRefused(`the payment counts in ${decimals} decimals`);
+  if (mint !== SOLANA.asset) throw paymentRefused(`the payment moves the token ${mint}, not ${SOLANA.asset}`);
+  if (decimals !== USDC_DECIMALS) throw paymentRefused(`the payment counts in ${decimals} decimals`);
   if (source !== usdcAccountOf(authority))
-    throw new PaymentRefused("the payment does not come from the associated token account of its payer");
+    throw paymentRefused("the payment does not come from the associated token account of its payer");
 }
 
 function checkTransfer(transfer: Transfer, { payTo, amount }: PaymentRequirements): void {
   const { destination, authority } = transfer;
-  if (transfer.amount !== BigInt(amount))
-    throw new PaymentRefused(`the payment moves ${transfer.amount}, not ${amount}`);
+  if (transfer.amount !== BigInt(amount)) throw paymentRefused(`the payment moves ${transfer.amount}, not ${amount}`);
   if (destination !== usdcAccountOf(payTo))
-    throw new PaymentRefused(
-      `the payment goes to ${destination}, which is not the associated token account of ${payTo}`,
-    );
-  if (authority === payTo) throw new PaymentRefused("the payer is the payee");
+    throw paymentRefused(`the payment goes to ${destination}, which is not the associated token account of ${payTo}`);
+  if (authority === payTo) throw paymentRefused("the payer is the payee");
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ProofError } from "@attestd/proof";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
-import { PaymentRefused } from "../rail.ts";
+import { paymentRefused } from "../rail.ts";
 import { solanaKit } from "./kit.ts";
 import { TOKEN_PROGRAM } from "./token-account.ts";
 
@@ -57,7 +57,7 @@ export type TransferTransaction = {
  */
 export function readTransaction(payload: Record<string, unknown>): TransferTransaction {
   const strange = Object.keys(payload).find((member) => member !== "transaction");
-  if (strange !== undefined) throw new PaymentRefused(`payload has the member ${strange}, which scheme exact has not`);
+  if (strange !== undefined) throw paymentRefused(`payload has the member ${strange}, which scheme exact has not`);
   const { messageBytes, message, signatures } = decode(payload.transaction);
   const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({
     program: accountAt(message, programAddressIndex),
@@ -65,7 +65,7 @@ export function readTransaction(payload: Record<string, unknown>): TransferTrans
     data: new Uint8Array(data ?? []),
   }));
   const transfer = instructions.map(readTransfer).find((found) => found !== undefined);
-  if (!transfer) throw new PaymentRefused("the transaction has no TransferChecked of the token program");
+  if (!transfer) throw paymentRefused("the transaction has no TransferChecked of the token program");
   return { messageBytes, message, signatures, instructions, transfer };
 }
 
@@ -89,7 +89,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
     );
     return { messageBytes: new Uint8Array(messageBytes), message, signatures: new Map(signed) };
   } catch {
-    throw new PaymentRefused(`payload.transaction is not base64 of a canonical Solana transaction`);
+    throw paymentRefused(`payload.transaction is not base64 of a canonical Solana transaction`);
   }
 }
 
@@ -135,7 +135,7 @@ export function messageHash(messageBytes: Uint8Array): string {
 /** An index beyond the message's own accounts is in an address table, which we do not follow. */
 function accountAt({ staticAccounts }: Message, index: number): Address {
   const account = staticAccounts[index];
-  if (!account) throw new PaymentRefused(ADDRESS_TABLE);
+  if (!account) throw paymentRefused(ADDRESS_TABLE);
   return account;
 }
 

@@ -1,0 +1,7 @@
+import { expect } from "vitest";
+import type { ServiceErrorCode } from "../src/errors.ts";
+
+/** Matches a ServiceError with this code. */
+export function serviceError(code: ServiceErrorCode): unknown {
+  return expect.objectContaining({ name: "ServiceError", code });
+}
