@@ -1,15 +1,16 @@
-import type { KeyEntry } from "@attestd/proof";
-import type { KeyRevocation } from "../attestor/key-journal.ts";
+import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
-import type { Identity } from "../calls/journal.ts";
-import type { RailName } from "../payment/rails/rail.ts";
+import type { Identity, Journal } from "../calls/journal.ts";
 
 /**
  * A journal as an auditor opens it: read only. It is no replica, takes no lease, and leaves the schema as it is.
  *
  * Every method throws Error when the database cannot be read; it never names user or password.
  */
-export interface JournalReader extends AsyncDisposable {
+export interface JournalReader
+  extends AsyncDisposable,
+    Pick<Journal, "payees">,
+    Pick<KeyJournal, "keys" | "revocations"> {
   /**
    * Every call, by its key. Page by page, so that a service beside it is not held up; MUST give each call that was
    * committed before it began, as it was then or later.
@@ -17,12 +18,6 @@ export interface JournalReader extends AsyncDisposable {
   calls(): AsyncIterable<Call>;
   /** The journal's attestor and ledger; undefined while no service has begun it. */
   identity(): Promise<Identity | undefined>;
-  /** Every payee that is, or ever was, ours. */
-  payees(): Promise<{ rail: RailName; address: string }[]>;
-  /** The entries of the key history, oldest first, as they were added: without `untilRound` and `revokedRound`. */
-  keys(): Promise<KeyEntry[]>;
-  /** Every revocation of a key. */
-  revocations(): Promise<KeyRevocation[]>;
 }
 
 /** Calls in a page: with their bundles some 25 KiB each. */

@@ -13,6 +13,9 @@ import { Writer } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
 const MAX_READERS = 8;
+/** The error after which the database has no free bytes (disk_full), and for how long, in ms. */
+const DISK_FULL = "53100";
+const FULL_FOR_MS = 60_000;
 
 /**
  * A journal in a PostgreSQL database, which several replicas may have open at once.
@@ -49,9 +52,11 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   opened.defer(() => pool.end());
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
   opened.defer(() => committing.end());
-  const room = new Room();
-  const writer = new Writer(committing, (error) => room.notice(error));
-  const notifications = await listenOn(() => newClient(config), {
+  let fullUntil = Number.NEGATIVE_INFINITY;
+  const writer = new Writer(committing, ({ code }) => {
+    if (code === DISK_FULL) fullUntil = performance.now() + FULL_FOR_MS;
+  });
+  const stopListening = await listenOn(() => newClient(config), {
     ended(key) {
       for (const listener of [...listeners]) listener.ended?.(key);
     },
@@ -59,7 +64,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       for (const listener of [...listeners]) listener.freed?.();
     },
   });
-  opened.defer(() => notifications.close());
+  opened.defer(stopListening);
 
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
   const { calls, identity, payees, keys, revocations, announced } = postgresReads(ask);
@@ -198,7 +203,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
     async conclude(txid, outcome) {
       await ask("conclude", txid, outcome === "noted");
     },
-    freeBytes: async () => room.left(),
+    freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
     async others() {
       const [row] = await ask<{ others: number }>("others", me);
       return row?.others ?? 0;
@@ -208,22 +213,6 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       await closing.disposeAsync();
     },
   };
-}
-
-/** How long a disk_full counts, in ms. */
-const FULL_FOR_MS = 60_000;
-
-/** Free bytes of the database, as far as it reports them: none for a while after disk_full (53100). */
-class Room {
-  #fullUntil = Number.NEGATIVE_INFINITY;
-
-  notice(error: DatabaseError): void {
-    if (error.code === "53100") this.#fullUntil = performance.now() + FULL_FOR_MS;
-  }
-
-  left(): bigint | undefined {
-    return performance.now() < this.#fullUntil ? 0n : undefined;
-  }
 }
 
 /** A unique violation (23505) of the table of names. */

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Listener } from "../../calls/journal.ts";
@@ -10,61 +11,48 @@ export const FREED = "attestd_freed";
 const PAUSE_MS = 1_000;
 
 /**
- * Listens on a connection of its own until it is closed, and makes a new one whenever it breaks.
+ * Listens on a connection of its own, and makes a new one whenever it breaks.
  *
  * @param connect makes a client that has not connected yet
+ * @returns ends the listening
  * @throws Error when the first connection cannot be made
  */
-export async function listenOn(connect: () => Client, hear: Required<Listener>) {
+export async function listenOn(connect: () => Client, hear: Required<Listener>): Promise<() => Promise<void>> {
   const stop = new AbortController();
-  const first = await open(connect, hear);
-  const kept = keep(first);
+  const { signal } = stop;
+  const kept = keep(await open(connect, hear));
 
-  async function keep(opened: Connection): Promise<void> {
-    let connection: Connection | undefined = opened;
-    while (!stop.signal.aborted) {
-      await connection?.broken(stop.signal);
-      await connection?.end();
-      await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-      connection = stop.signal.aborted ? undefined : await open(connect, hear).catch(() => undefined);
+  async function keep(first: Client): Promise<void> {
+    for (let client: Client | undefined = first; ; ) {
+      if (client) {
+        // Settles when the connection ends or breaks, and when `signal` is aborted.
+        await once(client, "end", { signal }).catch(() => undefined);
+        await client.end().catch(() => undefined);
+      }
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      client = await open(connect, hear).catch(() => undefined);
     }
-    await connection?.end();
   }
 
-  return {
-    async close(): Promise<void> {
-      stop.abort();
-      await kept;
-    },
+  return () => {
+    stop.abort();
+    return kept;
   };
 }
 
-type Connection = { broken(stop: AbortSignal): Promise<void>; end(): Promise<void> };
-
-async function open(connect: () => Client, hear: Required<Listener>): Promise<Connection> {
+async function open(connect: () => Client, hear: Required<Listener>): Promise<Client> {
   const client = connect();
-  const broken = new Promise<void>((resolve) => {
-    client.on("error", () => resolve());
-    client.on("end", () => resolve());
-  });
   client.on("notification", ({ channel, payload }) => {
     if (channel === ENDED && payload) hear.ended(payload);
     if (channel === FREED) hear.freed();
   });
-  const end = () => client.end().catch(() => undefined);
   try {
     await client.connect();
     await client.query(`LISTEN ${ENDED}; LISTEN ${FREED}`);
+    return client;
   } catch (error) {
-    await end();
+    await client.end().catch(() => undefined);
     throw error;
   }
-  return {
-    broken: (stop) => {
-      const stopped = Promise.withResolvers<void>();
-      stop.addEventListener("abort", () => stopped.resolve(), { once: true });
-      return Promise.race([broken, stopped.promise]);
-    },
-    end,
-  };
 }

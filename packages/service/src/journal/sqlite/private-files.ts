@@ -20,7 +20,7 @@ const FOLDER_MODE = 0o700;
  * @throws Error of the file system
  */
 export function keepPrivate(path: string, log: Pick<Logger, "warn">): string {
-  makeFolder(dirname(path));
+  unlessThere(() => mkdirSync(dirname(path), { mode: FOLDER_MODE }));
   makeFile(path);
   const file = realpathSync(path);
   const [folder, name] = [dirname(file), basename(file)];
@@ -38,20 +38,17 @@ export function keepPrivate(path: string, log: Pick<Logger, "warn">): string {
   return file;
 }
 
-function makeFolder(path: string): void {
+/** @param make that fails with EEXIST when the file or folder is there already */
+function unlessThere(make: () => void): void {
   try {
-    mkdirSync(path, { mode: FOLDER_MODE });
+    make();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
 function makeFile(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", FILE_MODE));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
+  unlessThere(() => closeSync(openSync(path, "wx", FILE_MODE)));
 }
 
 type Narrowed = { file: string; from: string; to: string };

@@ -15,7 +15,7 @@ export type Reply = {
   value?: unknown;
   error?: { message: string; code?: "call_stale" | "name_taken" | undefined };
 };
-/** To all requests of one commit. */
+/** The replies to all requests of one commit. */
 export type Replies = readonly Reply[];
 
 const MAX_REQUESTS_PER_COMMIT = 256;
@@ -46,8 +46,9 @@ function lockFile(path: string): DatabaseSync {
   return lock;
 }
 
-function runOne(run: SqliteCommands, { command, args }: Request): unknown {
-  return (run[command as keyof SqliteCommands] as (...args: unknown[]) => unknown)(...args);
+/** @throws any error of the command */
+function replyTo({ id, command, args }: Request, run: SqliteCommands): Reply {
+  return { id, value: (run[command as keyof SqliteCommands] as (...args: unknown[]) => unknown)(...args) };
 }
 
 /**
@@ -60,9 +61,9 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
   const apart = (request: Request): Reply => {
     db.exec("SAVEPOINT item");
     try {
-      const value = runOne(run, request);
+      const reply = replyTo(request, run);
       db.exec("RELEASE item");
-      return { id: request.id, value };
+      return reply;
     } catch (error) {
       db.exec("ROLLBACK TO item; RELEASE item");
       const code = hasCode(error, "call_stale", "name_taken") ? error.code : undefined;
@@ -72,7 +73,7 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
   let replies: Reply[];
   db.exec("BEGIN IMMEDIATE");
   try {
-    replies = batch.map((request) => ({ id: request.id, value: runOne(run, request) }));
+    replies = batch.map((request) => replyTo(request, run));
   } catch {
     if (db.isTransaction) db.exec("ROLLBACK");
     db.exec("BEGIN IMMEDIATE");
@@ -82,29 +83,20 @@ function runBatch(db: DatabaseSync, run: SqliteCommands, batch: readonly Request
   return replies;
 }
 
-/** Commands that write nothing, so that they work on a full disk. */
-const READS: ReadonlySet<string> = new Set<keyof SqliteCommands>([
-  "ready",
-  "find",
-  "open",
-  "openBut",
-  "exposure",
-  "bundle",
-  "payees",
-  "keys",
-  "revocations",
-  "announced",
-]);
-
-/** Replies to a request whose commit has failed, as on a full disk: reads still work. */
-function aloneAfter({ message }: Error, run: SqliteCommands, request: Request): Reply {
-  const { id } = request;
-  if (!READS.has(request.command)) return { id, error: { message } };
-  try {
-    return { id, value: runOne(run, request) };
-  } catch (error) {
-    return { id, error: { message: (error as Error).message } };
-  }
+/** Replies to each request of a batch whose commit has failed, as on a full disk: only those that read are answered. */
+function readAfter({ message }: Error, db: DatabaseSync, run: SqliteCommands, batch: readonly Request[]): Reply[] {
+  // The commit failed: nothing in the batch happened.
+  if (db.isTransaction) db.exec("ROLLBACK");
+  db.exec("PRAGMA query_only = ON");
+  const replies = batch.map((request) => {
+    try {
+      return replyTo(request, run);
+    } catch {
+      return { id: request.id, error: { message } };
+    }
+  });
+  db.exec("PRAGMA query_only = OFF");
+  return replies;
 }
 
 function serve(port: MessagePort, path: string): void {
@@ -120,9 +112,7 @@ function serve(port: MessagePort, path: string): void {
     try {
       port.postMessage(runBatch(db, run, work) satisfies Replies);
     } catch (error) {
-      // The commit failed: nothing in the batch happened.
-      if (db.isTransaction) db.exec("ROLLBACK");
-      port.postMessage(work.map((request) => aloneAfter(error as Error, run, request)) satisfies Replies);
+      port.postMessage(readAfter(error as Error, db, run, work) satisfies Replies);
     }
     if (work.length < batch.length) {
       db.close();

@@ -38,74 +38,73 @@ const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockH
 export async function findUse(
   rpc: EthereumRpc,
   id: AuthorizationId,
-  window: TimeWindow,
+  { after, before }: TimeWindow,
   head: number,
   signal: AbortSignal,
 ): Promise<Use | undefined> {
-  const newest = await unlessRefused(search(rpc, id, Math.max(0, head - SPAN + 1), head, signal));
-  const log =
-    newest.answer ?? (await searchWindow(rpc, id, window, head, signal)) ?? (await search(rpc, id, 0, head, signal));
+  const newest = await unlessRefused(search(Math.max(0, head - SPAN + 1), head));
+  const log = newest.answer ?? (await searchWindow()) ?? (await search(0, head));
   return log && readUse(rpc, id, log, signal);
-}
 
-async function searchWindow(
-  rpc: EthereumRpc,
-  id: AuthorizationId,
-  window: TimeWindow,
-  head: number,
-  signal: AbortSignal,
-): Promise<Log | undefined> {
-  const { answer: block, refused } = await unlessRefused(blockOfUse(rpc, id, window, head, signal));
-  // A node that has pruned the state of that time may still have its logs.
-  if (refused) return searchLogs(rpc, id, window, head, signal);
-  if (block === undefined) return undefined;
-  const { timestamp } = await readBlock(rpc, block, signal);
-  const isWithin = window.after < timestamp && timestamp < window.before;
-  return isWithin ? search(rpc, id, block, block, signal) : undefined;
-}
-
-/**
- * The block in which the token first shows the authorization as used; undefined when it is used in all of them.
- *
- * @param window where the search begins; the block may be outside it
- */
-async function blockOfUse(
-  rpc: EthereumRpc,
-  id: AuthorizationId,
-  { after, before }: TimeWindow,
-  head: number,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const isUnused = async (block: number) => !(await isAuthorizationUsed(rpc, id, block, signal));
-  const blockAt = await clockOfBlocks(rpc, head, signal);
-  const end = Math.min(head, blockAt(Number(before)) + SPAN);
-  const late = end < head && !(await isUnused(end)) ? end : head;
-  const [unused, used] = await gallop(late, { step: Math.max(1, late - blockAt(after) + SPAN), within: 1 }, isUnused);
-  return used === 0 || (unused === 0 && !(await isUnused(0))) ? undefined : used;
-}
-
-/** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
-async function clockOfBlocks(rpc: EthereumRpc, head: number, signal: AbortSignal): Promise<(time: number) => number> {
-  const earlier = Math.max(0, head - PACE_SPAN);
-  const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
-  const pace = first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
-  return (time) => Math.min(head, Math.max(0, Math.floor(head - (last.timestamp - time) * pace)));
-}
-
-async function searchLogs(
-  rpc: EthereumRpc,
-  id: AuthorizationId,
-  { after, before }: TimeWindow,
-  head: number,
-  signal: AbortSignal,
-): Promise<Log | undefined> {
-  for (let from = await blockBefore(rpc, after, head, signal); from <= head; from += SPAN) {
-    const to = Math.min(from + SPAN - 1, head);
-    const log = await search(rpc, id, from, to, signal);
-    if (log) return log;
-    if (to < head && (await readBlock(rpc, to, signal)).timestamp >= before) return undefined;
+  async function search(from: number, to: number): Promise<Log | undefined> {
+    const topics = [[USED, CANCELLED], topic(id.from), id.nonce];
+    const filter = { address: id.token, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+    const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), signal);
+    return logs.find((log) => isOf(log, id));
   }
-  return undefined;
+
+  async function searchWindow(): Promise<Log | undefined> {
+    const { answer: block, refused } = await unlessRefused(blockOfUse());
+    // A node that has pruned the state of that time may still have its logs.
+    if (refused) return searchLogs();
+    if (block === undefined) return undefined;
+    const { timestamp } = await readBlock(rpc, block, signal);
+    return after < timestamp && timestamp < before ? search(block, block) : undefined;
+  }
+
+  /**
+   * The block in which the token first shows the authorization as used, which may be outside the window; undefined when it
+   * is used in all of them.
+   */
+  async function blockOfUse(): Promise<number | undefined> {
+    const isUnused = async (block: number) => !(await isAuthorizationUsed(rpc, id, block, signal));
+    const blockAt = await clockOfBlocks();
+    const end = Math.min(head, blockAt(Number(before)) + SPAN);
+    const late = end < head && !(await isUnused(end)) ? end : head;
+    const [unused, used] = await gallop(late, { step: Math.max(1, late - blockAt(after) + SPAN), within: 1 }, isUnused);
+    return used === 0 || (unused === 0 && !(await isUnused(0))) ? undefined : used;
+  }
+
+  /** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
+  async function clockOfBlocks(): Promise<(time: number) => number> {
+    const earlier = Math.max(0, head - PACE_SPAN);
+    const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
+    const pace = first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
+    return (time) => Math.min(head, Math.max(0, Math.floor(head - (last.timestamp - time) * pace)));
+  }
+
+  async function searchLogs(): Promise<Log | undefined> {
+    for (let from = await blockBefore(); from <= head; from += SPAN) {
+      const to = Math.min(from + SPAN - 1, head);
+      const log = await search(from, to);
+      if (log) return log;
+      if (to < head && (await readBlock(rpc, to, signal)).timestamp >= before) return undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * A block before the window, at most SPAN blocks before the first that is not before it; block 0 when there is none.
+   * Found by timestamps alone, because the rate of blocks changes: Base had one every 2 s, and now has one every 200 ms.
+   */
+  async function blockBefore(): Promise<number> {
+    const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
+      const block = await rpc.block(number, signal);
+      // For a node whose history begins later, the blocks before its first one count as early.
+      return block === undefined || block.timestamp < after;
+    });
+    return early;
+  }
 }
 
 /** Catches a node's refusal, which says nothing about other queries. @throws ProviderError when the node gives no answer */
@@ -116,19 +115,6 @@ async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refuse
     if (refusalOf(error)) return { refused: true };
     throw error;
   }
-}
-
-/**
- * A block before a time, at most SPAN blocks before the first that is not before it; block 0 when there is none. Found by
- * timestamps alone, because the rate of blocks changes: Base had one every 2 s, and now has one every 200 ms.
- */
-async function blockBefore(rpc: EthereumRpc, time: number, head: number, signal: AbortSignal): Promise<number> {
-  const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
-    const block = await rpc.block(number, signal);
-    // For a node whose history begins later, the blocks before its first one count as early.
-    return block === undefined || block.timestamp < time;
-  });
-  return early;
 }
 
 /**
@@ -156,23 +142,6 @@ async function gallop(
     else late = middle;
   }
   return [early, late];
-}
-
-async function search(
-  rpc: EthereumRpc,
-  id: AuthorizationId,
-  from: number,
-  to: number,
-  signal: AbortSignal,
-): Promise<Log | undefined> {
-  const filter = {
-    address: id.token,
-    topics: [[USED, CANCELLED], topic(id.from), id.nonce],
-    fromBlock: numberToHex(from),
-    toBlock: numberToHex(to),
-  };
-  const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), signal);
-  return logs.find((log) => isOf(log, id));
 }
 
 /** Reads a use from the receipt of its transaction, whose block must still be in the chain. */
