@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import { base58 } from "@scure/base";
 import { type Address, getAddressDecoder, getAddressEncoder, isAddress, isOffCurveAddress } from "@solana/kit";
 import { expect, test } from "vitest";
-import { isOnCurve, solanaAddress, solanaAddressBytes } from "./solana-address.ts";
+import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
 
 /** Bytes that look random and are the same in every run. */
 const drawn = (i: number) => new Uint8Array(createHash("sha256").update(`address ${i}`).digest());
@@ -21,7 +22,7 @@ test("addresses are read, and found on the curve or off it, as @solana/kit does"
   for (const bytes of ADDRESSES) {
     const address = getAddressDecoder().decode(bytes);
     expect(solanaAddressBytes(address)).toEqual(bytes);
-    expect(solanaAddress(bytes)).toBe(address);
+    expect(base58.encode(bytes)).toBe(address);
     expect(isOnCurve(bytes)).toBe(!isOffCurveAddress(address));
     if (isOnCurve(bytes)) onCurve += 1;
   }

@@ -1,6 +1,7 @@
-import type { PaymentPayload } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { bazaarExtension } from "./bazaar.ts";
+import type { Payment } from "./rails/rail.ts";
 
 /** What is for sale: over HTTP named by the endpoint's URL, over MCP by the tool's. */
 export type Resource = {
@@ -19,4 +20,55 @@ export function resourceOf(endpoint: Endpoint, origin: string): Resource {
 /** A resource as x402 writes it (v2, ResourceInfo). */
 export function resourceInfo({ url, description }: Resource): NonNullable<PaymentPayload["resource"]> {
   return { url, description, mimeType: "application/json" };
+}
+
+/**
+ * A payment as the facilitator gets it (x402 v2, PaymentPayload): only the scheme's own part is the client's.
+ *
+ * A facilitator may refuse a client's spelling of `accepted` or a long `resource`, and may act on `extensions`. So
+ * `accepted` is the requirement that is settled, `resource` is ours, and the extensions are those that we declare for the
+ * resource. The client's `payment-identifier` concerns us alone, and gas sponsoring needs payloads that we refuse.
+ *
+ * @param requirement our own, of the offer that the payment accepted
+ */
+export function forwardedPayment(
+  { wire }: Pick<Payment, "wire">,
+  requirement: PaymentRequirements,
+  resource: Resource,
+): PaymentPayload {
+  return {
+    x402Version: 2,
+    resource: resourceInfo(resource),
+    accepted: requirement,
+    payload: wire,
+    ...(resource.extensions && { extensions: resource.extensions }),
+  };
+}
+
+/**
+ * How to call a paid endpoint, for indexers of paid resources (x402 extension `bazaar`): its method, the schema of its body
+ * and an example. The OpenAPI document has the answers: this is sent in a header, and comes back in every payment. The
+ * stock package would return the same (resource.test.ts), but loads a JSON Schema validator.
+ */
+export function bazaarExtension({ method, body }: Endpoint): Record<string, unknown> {
+  if (!body) throw new Error("a paid endpoint has a body");
+  const { $schema, ...inputSchema } = z.toJSONSchema(body.schema, { io: "input" });
+  const [example = {}] = Object.values(body.examples ?? {});
+  const input = {
+    type: "object",
+    properties: {
+      type: { type: "string", const: "http" },
+      method: { type: "string", enum: ["POST", "PUT", "PATCH"] },
+      bodyType: { type: "string", enum: ["json", "form-data", "text"] },
+      body: inputSchema,
+    },
+    required: ["type", "method", "bodyType", "body"],
+    additionalProperties: false,
+  };
+  return {
+    bazaar: {
+      info: { input: { type: "http", method, bodyType: "json", body: example } },
+      schema: { $schema, type: "object", properties: { input }, required: ["input"] },
+    },
+  };
 }

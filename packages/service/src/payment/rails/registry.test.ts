@@ -11,8 +11,8 @@ import { endpoints, whole } from "../../config/formats.ts";
 import type { RailVariables } from "../../config/rails.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
-import { forwardedPayment } from "../forwarded-payment.ts";
 import { Offers } from "../offers.ts";
+import { forwardedPayment } from "../resource.ts";
 import { paymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
 import { openRails, RAILS } from "./registry.ts";
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { equalBytes } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
+import { base58 } from "@scure/base";
 import type { Address } from "@solana/kit";
-import { isOnCurve, solanaAddress, solanaAddressBytes } from "../../../config/solana-address.ts";
+import { isOnCurve, solanaAddressBytes } from "../../../config/solana-address.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
@@ -24,7 +25,7 @@ export function usdcAccountOf(owner: string): Address | undefined {
       .update(bytesOf(ASSOCIATED_TOKEN_PROGRAM))
       .update("ProgramDerivedAddress")
       .digest();
-    if (!isOnCurve(derived)) return solanaAddress(derived) as Address;
+    if (!isOnCurve(derived)) return base58.encode(derived) as Address;
   }
   return undefined;
 }
