@@ -167,11 +167,10 @@ describe("a chain that is a folder and a line", () => {
   });
 
   test("has its block work done in worker threads", async () => {
-    const { run, close } = await import("../../packages/service/src/chains/block-pool.ts").then(
-      ({ createBlockWorkers }) => createBlockWorkers({ maxWorkers: 1 }),
-    );
+    const { createBlockWorkers } = await import("../../packages/service/src/chains/block-work.ts");
+    const { run, close } = createBlockWorkers({ maxWorkers: 1 });
     const bytes = TRANSACTIONS.map((transaction) => new Uint8Array(transaction.bytes));
-    const path = await run("orchard")("findPath", [new Uint8Array(HEADER), bytes, 0]);
+    const path = await run(new URL("block-work.ts", LINES))("findPath", [new Uint8Array(HEADER), bytes, 0]);
     expect(path).toEqual([LEAVES[1], parent(LEAVES[2], EMPTY)].map((sibling) => new Uint8Array(sibling)));
     await close();
   });

@@ -1,7 +1,9 @@
+import { createWorkerPool, type WorkerPoolOptions } from "../workers/pool.ts";
+
 /**
- * The costly part of reading a chain's blocks: functions of bytes and JSON alone, so that they can run in any thread.
- * Blocks hold thousands of transactions, whose hashing must not hold up the event loop. All throw ProofError
- * `malformed` for malformed data, and nothing else.
+ * The costly part of reading a chain's blocks, as the exports of one module: functions of bytes and JSON alone, so that
+ * they can run in any thread. Blocks hold thousands of transactions, whose hashing must not hold up the event loop. All
+ * throw ProofError `malformed` for malformed data, and nothing else.
  */
 export type WorkFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
@@ -22,7 +24,22 @@ export function blockWork<W extends WorkFunctions>(
   return Object.fromEntries(entries) as BlockWork<W>;
 }
 
-/** @returns what the function of this name gives, or a promise of it */
+/** @returns the result of the function of this name, or a promise of it */
 export function runWork(functions: WorkFunctions, name: string, args: readonly unknown[]): unknown {
   return (functions[name] as (...args: readonly unknown[]) => unknown)(...args);
+}
+
+export type BlockWorkers = ReturnType<typeof createBlockWorkers>;
+
+/** Makes a worker pool for block work. A worker loads a chain's module when it gets the first work of that chain. */
+export function createBlockWorkers(options: Pick<WorkerPoolOptions, "maxWorkers" | "background">) {
+  const pool = createWorkerPool(new URL("./block-worker.ts", import.meta.url), options);
+  return {
+    /** @param module a chain's `work` */
+    run(module: URL): RunWork {
+      return (name, args) => pool.run(module.href, [name, args]);
+    },
+    /** Ends the workers; their jobs are rejected. */
+    close: pool.close,
+  };
 }

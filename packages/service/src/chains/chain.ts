@@ -1,8 +1,12 @@
 import type { Inclusion, Level } from "@attestd/proof";
 import { hasCode, type ServiceError } from "../errors.ts";
+import type { BlockWork, WorkFunctions } from "./block-work.ts";
 
 /** How deep a transaction lies on its chain: in a block, in a batch on L1, irreversible. */
 export type ConfirmationLevel = Level;
+
+/** From the lowest. */
+export const LEVELS: readonly ConfirmationLevel[] = ["included", "safe", "finalized"];
 
 /** The name of a source chain: its ChainFormat's. */
 export type ChainName = string;
@@ -103,6 +107,16 @@ export interface SourceChain {
    */
   block(height: number, signal: AbortSignal): Promise<SourceBlock>;
 }
+
+/** The means by which a source chain is read. @typeParam N the clients of its nodes. @typeParam W its block work */
+export type ChainReading<N, W extends WorkFunctions> = {
+  nodes: N;
+  /** CAIP-2 of the configured chain, to which data that name no chain belong. */
+  caip2: string;
+  /** CAIP-2 of every chain whose data are taken. */
+  accepted: ReadonlySet<string>;
+  work: BlockWork<W>;
+};
 
 /** The chains that are configured, open, by name. */
 export type SourceChains = ReadonlyMap<ChainName, SourceChain>;

@@ -2,7 +2,7 @@ import type { ChainFormat } from "@attestd/proof";
 import type { z } from "zod";
 import type { Config } from "../config/config.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
-import type { RunWork, WorkFunctions } from "./block-work.ts";
+import type { RunWork } from "./block-work.ts";
 import type { SourceChain } from "./chain.ts";
 
 /** The settings that the source chains are opened from. */
@@ -51,8 +51,8 @@ export interface SourceChainKind<N extends object = object> {
     block: { height: number | string };
     inclusion?: { txId: string; height: number };
   };
-  /** The functions of its block work, by name: they run in worker threads too. */
-  readonly work: WorkFunctions;
+  /** The module of its block work, for worker threads. */
+  readonly work: URL;
 
   /** Makes clients of the configured nodes, and sends nothing. @returns undefined where the chain is not configured */
   connect(settings: ChainSettings, rules: QuorumRules): N | undefined;

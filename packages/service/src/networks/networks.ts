@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
+import { algorandChain } from "../chains/algorand/kind.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
-import { type BlockWorkers, createBlockWorkers } from "../chains/block-pool.ts";
+import { type BlockWorkers, createBlockWorkers } from "../chains/block-work.ts";
 import type { SourceChain, SourceChains } from "../chains/chain.ts";
 import type { ChainOptions } from "../chains/kind.ts";
 import type { Clock } from "../clock.ts";
@@ -57,7 +58,7 @@ export function openVerificationNetworks(config: Config, log: Logger): Verificat
   const { caip2 } = config.algorand;
   return {
     chains: openChains(config, nodes, blockWorkers),
-    ledger: new AlgorandSource({ nodes: nodes.algorand, caip2, run: blockWorkers.run("algorand") }),
+    ledger: new AlgorandSource({ nodes: nodes.algorand, caip2, run: blockWorkers.run(algorandChain.work) }),
     close: () => blockWorkers.close(),
   };
 }
@@ -70,7 +71,7 @@ function openChains(
 ): SourceChains {
   const chains = [...sources].map(([kind, nodes]) => {
     const { name } = kind.format;
-    return [name, kind.open(nodes, config, { seen, run: workers.run(name) })] as const;
+    return [name, kind.open(nodes, config, { seen, run: workers.run(kind.work) })] as const;
   });
   return new Map(chains);
 }

@@ -25,7 +25,7 @@ async function recordsOver(chain: FakeChain, base = new FakeBase()) {
   const algorand = new AlgorandSource({ nodes: fakes.nodes, caip2 });
   const chains = new Map<ChainName, SourceChain>([
     ["algorand", algorand],
-    ["base", new BaseSource({ nodes: { rpcs, rules }, chainId: 8453 })],
+    ["base", new BaseSource({ nodes: { rpcs, rules } })],
   ]);
   const bulkhead = createBulkhead({ maxActive: 4, maxWaiting: 64, perSecond: 1_000, clock: systemClock });
   const records = createChainRecords({ chains, ledger: algorand, bulkhead, clock: systemClock, deadlineMs: 10_000 });

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants, platform } from "node:os";
 import { afterEach, expect, it } from "vitest";
 import { testAlgorandBlock, testBaseBlock } from "../../../../test/bundles/bundles.ts";
-import { ALGORAND_WORK } from "../chains/algorand/block-work.ts";
-import { BASE_WORK } from "../chains/base/block-work.ts";
+import * as algorandWork from "../chains/algorand/block-work.ts";
+import * as baseWork from "../chains/base/block-work.ts";
 import { blockWork, type RunWork } from "../chains/block-work.ts";
 import { createWorkerPool, type WorkerPool } from "./pool.ts";
 
 const BACKGROUND = constants.priority.PRIORITY_BELOW_NORMAL;
-const here = blockWork(BASE_WORK);
+const here = blockWork(baseWork);
 const runBy =
   (pool: WorkerPool, chain: string): RunWork =>
   (name, args) =>
-    pool.run(chain, [name, args]);
+    pool.run(new URL(`../chains/${chain}/block-work.ts`, import.meta.url).href, [name, args]);
 const open: WorkerPool[] = [];
 afterEach(async () => {
   for (const pool of open.splice(0)) await pool.close();
@@ -24,8 +24,8 @@ function start(maxWorkers: number, maxJobsPerWorker = 1) {
     maxJobsPerWorker,
   });
   open.push(pool);
-  const { readAlgorandHeader } = blockWork(ALGORAND_WORK, runBy(pool, "algorand"));
-  return { pool, work: { readAlgorandHeader, ...blockWork(BASE_WORK, runBy(pool, "base")) } };
+  const { readAlgorandHeader } = blockWork(algorandWork, runBy(pool, "algorand"));
+  return { pool, work: { readAlgorandHeader, ...blockWork(baseWork, runBy(pool, "base")) } };
 }
 
 const { transactions } = testBaseBlock(30);
@@ -49,7 +49,7 @@ it.skipIf(platform() !== "linux")(
       background: true,
     });
     open.push(pool);
-    await blockWork(BASE_WORK, runBy(pool, "base")).proveItem(transactions, 0);
+    await blockWork(baseWork, runBy(pool, "base")).proveItem(transactions, 0);
     const lowered = (all: readonly number[]) => all.filter((nice) => nice === BACKGROUND).length;
     expect(lowered(nices())).toBe(lowered(before) + 1);
   },

@@ -18,7 +18,6 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
-import type { BlockWork } from "../block-work.ts";
 import { hasInner } from "./inner.ts";
 
 /** The header of a node's block, its hash recomputed. */
@@ -57,13 +56,13 @@ function splitRound(answer: Uint8Array, round: number): AlgorandBlock {
 }
 
 /** Where a transaction is in a block; for an inner transaction, which has no index of its own, the id of its root. */
-export type AlgorandPlace =
+type AlgorandPlace =
   | { kind: "transaction"; index: number; bytes: Uint8Array }
   | { kind: "inner"; rootId: string }
   | { kind: "missing" };
 
-/** Where a transaction is in a round, and the time in the header of its block, in seconds since 1970. */
-export type PlaceInRound = { place: AlgorandPlace; time?: number };
+/** `time`: in the header of the block, in seconds since 1970. */
+export type PlaceInRound = AlgorandPlace & { time?: number };
 
 /**
  * Looks for a transaction in a block.
@@ -74,7 +73,7 @@ export type PlaceInRound = { place: AlgorandPlace; time?: number };
 export function findInRound(answer: Uint8Array, round: number, txnId: string): PlaceInRound {
   const block = splitRound(answer, round);
   const time = Number(getInteger(block.header, "ts"));
-  return { place: findInPayset(block, txnId), ...(time > 0 && { time }) };
+  return { ...findInPayset(block, txnId), ...(time > 0 && { time }) };
 }
 
 /** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */
@@ -123,7 +122,3 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
   };
   return { kind: "transaction", bytes: place.bytes, inclusion };
 }
-
-/** The block work of Algorand. */
-export const ALGORAND_WORK = { readAlgorandHeader, findInRound, proveInPayset };
-export type AlgorandWork = BlockWork<typeof ALGORAND_WORK>;

@@ -3,19 +3,13 @@ import { ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { type ProviderError, unavailable } from "../../providers/provider.ts";
-import { agree, reportConflict } from "../../providers/quorum.ts";
-import type { ProvedTransaction, SourceBlock, TransactionInBlock } from "../chain.ts";
-import type { AlgorandFinding, AlgorandHeaderFacts, AlgorandWork } from "./block-work.ts";
+import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
+import type { ChainReading, ProvedTransaction, SourceBlock, SourceError, TransactionInBlock } from "../chain.ts";
+import type * as algorandWork from "./block-work.ts";
+import type { AlgorandFinding, AlgorandHeaderFacts } from "./block-work.ts";
 import { lightHeaderOf } from "./light-header.ts";
 
-export type AlgorandBlockOptions = {
-  nodes: AlgorandNodes;
-  /** CAIP-2 of the configured chain, to which a header without a genesis hash belongs. */
-  caip2: string;
-  /** CAIP-2 of every chain whose blocks are taken. */
-  accepted: ReadonlySet<string>;
-  work: AlgorandWork;
-};
+export type AlgorandReading = ChainReading<AlgorandNodes, typeof algorandWork>;
 
 /** One node's block of a round, its header recomputed. */
 type Seen = { kind: "block"; algod: Algod; answer: Uint8Array; facts: AlgorandHeaderFacts };
@@ -29,10 +23,9 @@ type Unseen = { kind: "future" } | { kind: "unkept" };
  */
 export async function readAlgorandBlock(
   round: number,
-  options: AlgorandBlockOptions,
+  { nodes, caip2: configured, accepted, work }: AlgorandReading,
   signal: AbortSignal,
 ): Promise<SourceBlock> {
-  const { nodes, caip2: configured, accepted, work } = options;
   const about = `the block of round ${round}`;
   const ask = async (algod: Algod, ends: AbortSignal): Promise<Seen | Unseen> => {
     if ((await algod.lastRound(ends)) < round) return { kind: "future" };
@@ -41,18 +34,14 @@ export async function readAlgorandBlock(
     const facts = await asAnswerOf(algod, work.readAlgorandHeader(answer, round));
     return { kind: "block", algod, answer, facts };
   };
-  const answers = await agree<Algod, Seen | Unseen>(
-    nodes.algods,
-    ask,
-    {
-      about,
-      same: (answer) => (answer.kind === "block" ? answer.facts.blockHash : answer.kind),
-      // A node that does not have the block contradicts none that has it.
-      behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
-      signal,
-    },
-    nodes.rules,
-  );
+  const question: Question<Seen | Unseen> = {
+    about,
+    same: (answer) => (answer.kind === "block" ? answer.facts.blockHash : answer.kind),
+    // A node that does not have the block contradicts none that has it.
+    behind: ({ kind }, others) => kind !== "block" && others.some((other) => other.kind !== kind),
+    signal,
+  };
+  const answers = await agree(nodes.algods, ask, question, nodes.rules);
   const [first] = answers;
   if (first.kind === "future") throw new ServiceError("block_not_found", `Algorand has no round ${round} yet`);
   if (first.kind === "unkept") throw unavailable(`no node keeps ${about}`);
@@ -74,10 +63,7 @@ export async function readAlgorandBlock(
 
   async function find(txnId: string): Promise<TransactionInBlock | undefined> {
     const found = await proveInAny(txnId);
-    if (found.kind === "inner") {
-      const message = `transaction ${txnId} is an inner transaction of ${found.rootId}`;
-      throw new ServiceError("source_inner_transaction", message, { details: { rootId: found.rootId } });
-    }
+    if (found.kind === "inner") throw innerTransaction(txnId, found.rootId);
     return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
   }
 
@@ -102,6 +88,12 @@ export async function readAlgorandBlock(
     const lightHeader = await lightHeaderOf(nodes, { round, header: facts.header }, ends);
     return { bytes, inclusion: lightHeader ? { ...inclusion, lightHeader } : inclusion };
   }
+}
+
+/** The error for a transaction that is no leaf of its block. @param rootId of the transaction that contains it */
+export function innerTransaction(txnId: string, rootId: string): SourceError {
+  const message = `transaction ${txnId} is an inner transaction of ${rootId}`;
+  return new ServiceError("source_inner_transaction", message, { details: { rootId } });
 }
 
 /** @throws ProviderError where the node's data cannot be decoded */

@@ -4,7 +4,6 @@ import { Algod } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
 import { Indexer } from "../../providers/indexer.ts";
 import type { SourceChainKind } from "../kind.ts";
-import { ALGORAND_WORK } from "./block-work.ts";
 import { AlgorandSource } from "./source.ts";
 
 const Index = z.int().min(0);
@@ -14,7 +13,7 @@ const Hash = z.base64().length(44);
 /** Algorand, whose nodes are those of the ledger of record. */
 export const algorandChain: SourceChainKind<AlgorandNodes> = {
   format: algorandFormat,
-  work: ALGORAND_WORK,
+  work: new URL("./block-work.ts", import.meta.url),
   examples: {
     attest: { txid: "AFTNUMC6OZCKFGUPNKP3EHCSBPSYYEZJULJSXKVVALVU7RAC7SOA" },
     block: { height: 46581204 },

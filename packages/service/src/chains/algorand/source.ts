@@ -3,23 +3,23 @@ import { hasCode, ServiceError } from "../../errors.ts";
 import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import type { ProviderError } from "../../providers/provider.ts";
-import { agree, reportConflict } from "../../providers/quorum.ts";
+import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork, type RunWork } from "../block-work.ts";
-import type { SourceBlock, SourceChain, SourceError, SourceTransaction } from "../chain.ts";
-import { asAnswerOf, readAlgorandBlock } from "./block.ts";
-import { ALGORAND_WORK, type AlgorandPlace, type AlgorandWork } from "./block-work.ts";
+import type { SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock } from "./block.ts";
+import * as algorandWork from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
 
 /** What a node's block shows of a transaction that the look-up found in it. */
 type InBlock =
-  | (AlgorandPlace & { time?: number })
+  | algorandWork.PlaceInRound
   /** No node keeps the block, or (`error`) none could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
 /** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
 const SMALL_BLOCK = 32 * 1024;
 /** On the calling thread. */
-const HERE = blockWork(ALGORAND_WORK);
+const HERE = blockWork(algorandWork);
 /** A block is final at once. */
 const FINALIZED = { level: "finalized", retryAfter: 0 } as const;
 
@@ -42,37 +42,31 @@ export type AlgorandSourceOptions = {
 export class AlgorandSource implements SourceChain {
   readonly name = "algorand";
   readonly required = { transaction: FINALIZED, block: FINALIZED };
-  readonly #nodes: AlgorandNodes;
-  readonly #caip2: string;
-  readonly #accepted: ReadonlySet<string>;
-  readonly #seen: (txnId: string) => number | undefined;
-  readonly #work: AlgorandWork;
+  readonly #reading: AlgorandReading;
+  readonly #seen: AlgorandSourceOptions["seen"];
 
-  constructor(options: AlgorandSourceOptions) {
-    const { nodes, caip2, accept = [], seen = () => undefined, run } = options;
+  constructor({ nodes, caip2, accept = [], seen, run }: AlgorandSourceOptions) {
+    this.#reading = { nodes, caip2, accepted: new Set([caip2, ...accept]), work: blockWork(algorandWork, run) };
     this.#seen = seen;
-    this.#work = run ? blockWork(ALGORAND_WORK, run) : HERE;
-    this.#nodes = nodes;
-    this.#caip2 = caip2;
-    this.#accepted = new Set([caip2, ...accept]);
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
-    const seen = this.#seen(txnId);
-    const location = seen === undefined ? await locate(this.#nodes, txnId, signal) : { round: seen };
+    const { nodes, caip2: configured, accepted } = this.#reading;
+    const seen = this.#seen?.(txnId);
+    const location = seen === undefined ? await locate(nodes, txnId, signal) : { round: seen };
     if (location === undefined)
       throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
     const { bytes, time } = await this.#read(txnId, location, signal);
-    const caip2 = this.#chainOf(bytes);
-    if (!this.#accepted.has(caip2))
-      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${this.#caip2}`);
+    const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
+    const caip2 = genesisHash ? algorandCaip2(genesisHash) : configured;
+    if (!accepted.has(caip2))
+      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${configured}`);
     const { round: height } = location;
     return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height, ...(time !== undefined && { time }) };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
-    const reading = { nodes: this.#nodes, caip2: this.#caip2, accepted: this.#accepted, work: this.#work };
-    return readAlgorandBlock(height, reading, signal);
+    return readAlgorandBlock(height, this.#reading, signal);
   }
 
   async #read(txnId: string, location: Location, signal: AbortSignal): Promise<{ bytes: Uint8Array; time?: number }> {
@@ -82,60 +76,45 @@ export class AlgorandSource implements SourceChain {
       case "transaction":
         return inBlock;
       case "inner":
-        throw new ServiceError("source_inner_transaction", `${about} is an inner transaction of ${inBlock.rootId}`, {
-          details: { rootId: inBlock.rootId },
-        });
+        throw innerTransaction(txnId, inBlock.rootId);
       case "missing": {
         const answers = [
           { provider: "the look-up", answer: `in round ${location.round}` },
           { provider: "algod", answer: "not in that round's block" },
         ];
-        throw reportConflict({ about, answers }, this.#nodes.rules);
+        throw reportConflict({ about, answers }, this.#reading.nodes.rules);
       }
       case "unread": {
         const rebuilt = location.record && rebuildTransaction(txnId, location.record);
         if (rebuilt) return { bytes: rebuilt };
-        throw inBlock.error ?? unreadable(about, location.round);
+        const message = `${about} is in round ${location.round}, but no node keeps its block and the indexer's JSON does not lead to its id`;
+        throw inBlock.error ?? new ServiceError("source_unreadable", message);
       }
     }
   }
 
   /** What the blocks of the agreeing nodes show. */
   async #readBlock(txnId: string, round: number, signal: AbortSignal): Promise<InBlock> {
+    const { nodes, work } = this.#reading;
     const ask = async (algod: Algod, ends: AbortSignal): Promise<InBlock> => {
       const block = await algod.block(round, ends);
       if (block === undefined) return { kind: "unread" };
-      const work = block.length > SMALL_BLOCK ? this.#work : HERE;
-      const { place, time } = await asAnswerOf(algod, work.findInRound(block, round, txnId));
-      return { ...place, ...(time !== undefined && { time }) };
+      const { findInRound } = block.length > SMALL_BLOCK ? work : HERE;
+      return asAnswerOf(algod, findInRound(block, round, txnId));
+    };
+    const question: Question<InBlock> = {
+      about: `the place of transaction ${txnId} in round ${round}`,
+      same: ({ kind }) => kind,
+      // A node that does not keep the block contradicts none that does.
+      behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
+      signal,
     };
     try {
-      const [inBlock] = await agree(
-        this.#nodes.algods,
-        ask,
-        {
-          about: `the place of transaction ${txnId} in round ${round}`,
-          same: ({ kind }) => kind,
-          // A node that does not keep the block contradicts none that does.
-          behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
-          signal,
-        },
-        this.#nodes.rules,
-      );
+      const [inBlock] = await agree(nodes.algods, ask, question, nodes.rules);
       return inBlock;
     } catch (error) {
       if (hasCode(error, "providers_unavailable")) return { kind: "unread", error };
       throw error;
     }
   }
-
-  #chainOf(bytes: Uint8Array): string {
-    const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
-    return genesisHash === undefined ? this.#caip2 : algorandCaip2(genesisHash);
-  }
-}
-
-function unreadable(about: string, round: number): SourceError {
-  const message = `${about} is in round ${round}, but no node keeps its block and the indexer's JSON does not lead to its id`;
-  return new ServiceError("source_unreadable", message);
 }

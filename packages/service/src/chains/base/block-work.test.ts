@@ -34,7 +34,7 @@ async function sourceOf(...fakes: FakeBase[]) {
   const conflicts: Conflict[] = [];
   const nodes = { rpcs, rules: { onConflict: (conflict: Conflict) => conflicts.push(conflict) } };
   const accept = ["eip155:11155420", "eip155:5", "eip155:7777777"];
-  return { source: new BaseSource({ nodes, chainId: 8453, accept }), conflicts };
+  return { source: new BaseSource({ nodes, accept }), conflicts };
 }
 
 async function prove(source: BaseSource, number: number, txnId: string) {

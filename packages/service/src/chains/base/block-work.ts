@@ -1,12 +1,41 @@
 import { ProofError } from "@attestd/proof";
 import { baseTxHash, encodeQuantity, encodeRlp, type IndexProof, proveIndex, type RlpItem } from "@attestd/proof/base";
 import { concatBytes, fromHex } from "@attestd/proof/encoding";
+import type { chainConfig } from "viem/op-stack";
 import { z } from "zod";
 import { wasmKeccak256 } from "../../crypto/crypto.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
-import type { BlockWork } from "../block-work.ts";
-import { serializeTransaction } from "./bytes.ts";
+
+type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
+type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
+type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[1];
+
+/**
+ * EIP-2718 bytes from a transaction's JSON. A guess until they are hashed: JSON of a type that the serialiser does not
+ * know loses fields.
+ *
+ * @returns undefined for an unknown type (0x79 among them), or JSON that makes no transaction
+ */
+export async function serializeTransaction(json: RpcTransaction): Promise<Uint8Array | undefined> {
+  // Rarely needed, and slow to load.
+  const { formatters, serializers } = (await import("viem/op-stack")).chainConfig;
+  try {
+    // anvil prints 0x7E.
+    const rpc = { ...json, type: json.type?.toLowerCase() ?? "0x0" } as unknown as RpcForm;
+    const fields: Record<string, unknown> = { ...formatters.transaction.format(rpc, "") };
+    if (fields.type === undefined) return undefined;
+    fields.data = fields.input ?? fields.data;
+    const legacy = fields.type === "legacy";
+    // A chain id beside the v of a transaction from before EIP-155 would be written into its bytes.
+    if (legacy) delete fields.chainId;
+    const signature = legacy ? { r: fields.r, s: fields.s, v: fields.v } : undefined;
+    const hex = serializers.transaction(fields as Serializable, signature as Signature | undefined);
+    return Uint8Array.fromHex(hex.slice(2));
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Re-serialises a block's transactions.
@@ -69,7 +98,3 @@ export function encodeReceipts(receipts: readonly unknown[]): Uint8Array[] {
     return type === undefined || type.length === 0 ? rlp : concatBytes(type, rlp);
   });
 }
-
-/** The block work of Base. */
-export const BASE_WORK = { serializeTransactions, proveItem, encodeReceipts };
-export type BaseWork = BlockWork<typeof BASE_WORK>;

@@ -2,30 +2,19 @@ import { isProofError } from "@attestd/proof";
 import { decodeBaseHeader, encodeBaseHeader } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
-import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
-import { agree, reportConflict } from "../../providers/quorum.ts";
+import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import {
   type ConfirmationLevel,
   isSourceError,
+  LEVELS,
   type ProvedTransaction,
   type SourceBlock,
   type SourceError,
 } from "../chain.ts";
-import type { BaseWork } from "./block-work.ts";
-import { requireChain } from "./bytes.ts";
-import { lowestLevel, readLevels } from "./levels.ts";
+import { type BaseReading, readTransactions, requireChain } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
-import { readTransactions } from "./transactions.ts";
-
-export type BaseReading = {
-  nodes: EthereumNodes;
-  /** CAIP-2 of the configured chain: no header names one. */
-  caip2: string;
-  /** CAIP-2 of every chain whose transactions are taken. */
-  accepted: ReadonlySet<string>;
-  work: BaseWork;
-};
 
 /** A block as one node has it, its header's bytes bound to its hash. */
 type Seen = { rpc: EthereumRpc; hash: string; header: Uint8Array; transactions: string[]; level: ConfirmationLevel };
@@ -37,22 +26,16 @@ type Unseen = { upTo: number };
  *
  * @throws SourceError block_not_found; ProviderError
  */
-export async function readBaseBlock(
-  number: number,
-  { nodes, caip2, accepted, work }: BaseReading,
-  signal: AbortSignal,
-): Promise<SourceBlock> {
-  const answers = await agree<EthereumRpc, Seen | Unseen>(
-    nodes.rpcs,
-    (rpc, ends) => look(rpc, number, ends),
-    {
-      about: `block ${number}`,
-      same: (answer) => ("hash" in answer ? answer.hash : "none yet"),
-      behind: (answer, others) => !("hash" in answer) && others.some((other) => "hash" in other),
-      signal,
-    },
-    nodes.rules,
-  );
+export async function readBaseBlock(number: number, reading: BaseReading, signal: AbortSignal): Promise<SourceBlock> {
+  const { nodes, caip2, accepted, work } = reading;
+  const question: Question<Seen | Unseen> = {
+    about: `block ${number}`,
+    same: (answer) => ("hash" in answer ? answer.hash : "none yet"),
+    behind: (answer, others) => !("hash" in answer) && others.some((other) => "hash" in other),
+    signal,
+  };
+  const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, number, ends);
+  const answers = await agree(nodes.rpcs, ask, question, nodes.rules);
   const seen = answers.filter((answer) => "hash" in answer);
   const [first] = seen;
   if (!first) throw new ServiceError("block_not_found", `Base has no block ${number} yet`);
@@ -75,7 +58,7 @@ export async function readBaseBlock(
   async function prove(txnId: string, holding: readonly Seen[], ends: AbortSignal): Promise<ProvedTransaction> {
     const { index, bytes, path } = await proveByAny(txnId, holding, ends);
     requireChain(txnId, bytes, accepted);
-    const receipt = await proveReceipt({ nodes, work }, { number, index, receiptsRoot, transaction: bytes }, ends);
+    const receipt = await proveReceipt(reading, { number, index, receiptsRoot, transaction: bytes }, ends);
     await requireCanonical(ends);
     const inclusion = { kind: "mpt", index, nodes: path.map(toBase64), ...(receipt && { receipt }) } as const;
     return { bytes, inclusion };
@@ -86,7 +69,7 @@ export async function readBaseBlock(
     let fault: Error | undefined;
     for (const { rpc, transactions } of holding) {
       const index = transactions.indexOf(txnId);
-      const items = await readTransactions({ nodes, work }, { hash, transactions }, ends).catch(unreadable);
+      const items = await readTransactions(reading, { hash, transactions }, ends).catch(unreadable);
       if (isSourceError(items)) {
         fault = items;
         continue;
@@ -110,6 +93,27 @@ export async function readBaseBlock(
     if (now !== hash)
       throw unavailable(`block ${number} was replaced while it was read: it was ${hash}, and is ${now}`);
   }
+}
+
+/**
+ * Reads a node's heads.
+ *
+ * @returns the level of a block by its number, provided that it is read afterwards and canonical then
+ */
+export async function readLevels(
+  rpc: EthereumRpc,
+  signal: AbortSignal,
+): Promise<(number: number) => ConfirmationLevel> {
+  const [safe, finalized] = await Promise.all([rpc.block("safe", signal), rpc.block("finalized", signal)]);
+  return (number) => {
+    if (finalized && finalized.number >= number) return "finalized";
+    return safe && safe.number >= number ? "safe" : "included";
+  };
+}
+
+/** The lowest of the levels that several nodes see. */
+export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): ConfirmationLevel {
+  return LEVELS.find((lowest) => seen.some(({ level }) => level === lowest)) ?? "included";
 }
 
 async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {

@@ -1,32 +1,33 @@
 import { isProofError } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction, evmCaip2, transactionChainId } from "@attestd/proof/base";
-import type { chainConfig } from "viem/op-stack";
 import { ServiceError } from "../../errors.ts";
-import type { EthereumRpc, Receipt, RpcTransaction } from "../../providers/ethereum-rpc.ts";
-import { isProviderError, type ProviderError } from "../../providers/provider.ts";
-import { ended, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
+import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
+import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
+import { ended, failover, reportConflict } from "../../providers/quorum.ts";
+import type { ChainReading } from "../chain.ts";
+import * as baseWork from "./block-work.ts";
 
-type RpcForm = Parameters<(typeof chainConfig)["formatters"]["transaction"]["format"]>[0];
-type Serializable = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[0];
-type Signature = Parameters<(typeof chainConfig)["serializers"]["transaction"]>[1];
+export type BaseReading = ChainReading<EthereumNodes, typeof baseWork>;
 
 /** Where a transaction is. */
-export type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
+type TransactionPlace = Pick<Receipt, "transactionHash" | "blockHash" | "transactionIndex">;
 
-/** One way to a transaction's bytes; it gives undefined when it does not lead there. */
-type Rung = { name: string; climb(rpc: EthereumRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
+/** One way to a transaction's bytes; undefined where the node does not give them. */
+type Way = { name: string; fetch(rpc: EthereumRpc, signal: AbortSignal): Promise<Uint8Array | undefined> };
+
+/** Transactions of a block whose bytes are fetched one by one at the same time. */
+const MAX_AT_ONCE = 8;
 
 /**
- * Fetches a transaction's EIP-2718 bytes by every way there is, node after node. Several clients have shipped wrong raw
- * bytes: bytes are accepted from any node if they hash to the id, and from none if they do not; wrong ones are reported.
+ * Fetches a transaction's EIP-2718 bytes, by several methods from each node in turn. Several clients have shipped wrong
+ * raw bytes: bytes are taken from any node if they hash to the id, and from none if they do not; wrong ones are reported.
  *
  * @throws SourceError source_unreadable when every node answered and none gave the bytes; ProviderError when a node that
  * may have them could not be asked
  */
 export async function fetchBytes(
-  rpcs: readonly EthereumRpc[],
+  { rpcs, rules }: EthereumNodes,
   { transactionHash: hash, blockHash, transactionIndex }: TransactionPlace,
-  rules: QuorumRules,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const about = `the bytes of transaction ${hash}`;
@@ -34,18 +35,18 @@ export async function fetchBytes(
   const reserialize = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transaction = await rpc.transaction(hash, ends);
     type = transaction?.type ?? type;
-    return transaction && serializeTransaction(transaction);
+    return transaction && baseWork.serializeTransaction(transaction);
   };
-  const ladder: Rung[] = [
+  const ways: Way[] = [
     raw("eth_getRawTransactionByHash", [hash]),
     raw("eth_getRawTransactionByBlockHashAndIndex", [blockHash, `0x${transactionIndex.toString(16)}`]),
     raw("debug_getRawTransaction", [hash]),
-    { name: "eth_getTransactionByHash", climb: reserialize },
+    { name: "eth_getTransactionByHash", fetch: reserialize },
   ];
   let unasked: ProviderError | undefined;
   for (const rpc of rpcs) {
-    for (const { name, climb } of ladder) {
-      const bytes = await climb(rpc, signal).catch((error: unknown) => {
+    for (const { name, fetch } of ways) {
+      const bytes = await fetch(rpc, signal).catch((error: unknown) => {
         if (signal.aborted) throw ended(signal, about);
         if (!isProviderError(error)) throw error;
         unasked = error;
@@ -62,34 +63,47 @@ export async function fetchBytes(
   throw unasked ?? new ServiceError("source_unreadable", message);
 }
 
-function raw(method: string, params: readonly unknown[]): Rung {
-  return { name: method, climb: (rpc, signal) => rpc.raw(method, params, signal) };
+function raw(method: string, params: readonly unknown[]): Way {
+  return { name: method, fetch: (rpc, signal) => rpc.raw(method, params, signal) };
 }
 
 /**
- * EIP-2718 bytes from a transaction's JSON. A guess until they are hashed: JSON of a type that the serialiser does not
- * know loses fields.
+ * Fetches the bytes of every transaction of a block: from one JSON of the whole block, and one by one where that does not
+ * lead to bytes of the hash. The block's root shows whether the transactions are the block's.
  *
- * @returns undefined for an unknown type (0x79 among them), or JSON that makes no transaction
+ * @param block.transactions hashes in block order
+ * @returns EIP-2718 bytes in block order; they hash to `block.transactions`
+ * @throws SourceError source_unreadable; ProviderError
  */
-export async function serializeTransaction(json: RpcTransaction): Promise<Uint8Array | undefined> {
-  // Rarely needed, and slow to load.
-  const { formatters, serializers } = (await import("viem/op-stack")).chainConfig;
-  try {
-    // anvil prints 0x7E.
-    const rpc = { ...json, type: json.type?.toLowerCase() ?? "0x0" } as unknown as RpcForm;
-    const fields: Record<string, unknown> = { ...formatters.transaction.format(rpc, "") };
-    if (fields.type === undefined) return undefined;
-    fields.data = fields.input ?? fields.data;
-    const legacy = fields.type === "legacy";
-    // A chain id beside the v of a transaction from before EIP-155 would be written into its bytes.
-    if (legacy) delete fields.chainId;
-    const signature = legacy ? { r: fields.r, s: fields.s, v: fields.v } : undefined;
-    const hex = serializers.transaction(fields as Serializable, signature as Signature | undefined);
-    return Uint8Array.fromHex(hex.slice(2));
-  } catch {
-    return undefined;
-  }
+export async function readTransactions(
+  { nodes, work }: BaseReading,
+  { hash: blockHash, transactions: hashes }: { hash: string; transactions: readonly string[] },
+  signal: AbortSignal,
+): Promise<Uint8Array[]> {
+  const items = await work.serializeTransactions(hashes, await wholeBlock(nodes, blockHash, signal));
+  const missing = [...hashes.keys()].filter((index) => items[index] === undefined).values();
+  const fetchMissing = async () => {
+    for (const transactionIndex of missing) {
+      const place = { transactionHash: hashes[transactionIndex] as string, blockHash, transactionIndex };
+      items[transactionIndex] = await fetchBytes(nodes, place, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, fetchMissing));
+  return items as Uint8Array[];
+}
+
+/** @returns the transactions as JSON; an empty list where no node gives the whole block */
+function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
+  const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {
+    const transactions = await rpc.blockTransactions(hash, ends);
+    if (transactions === undefined) throw unavailable(`${rpc.name} knows no block ${hash}`);
+    return transactions;
+  };
+  const question = { about: `the transactions of block ${hash}`, signal };
+  return failover(rpcs, ask, question).catch((error: unknown) => {
+    if (isProviderError(error)) return [];
+    throw error;
+  });
 }
 
 /**

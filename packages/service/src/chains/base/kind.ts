@@ -2,7 +2,6 @@ import { BASE_CHAIN_ID, baseFormat } from "@attestd/proof/base";
 import { z } from "zod";
 import { type EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import type { SourceChainKind } from "../kind.ts";
-import { BASE_WORK } from "./block-work.ts";
 import { BaseSource } from "./source.ts";
 
 const Bytes = z.base64().min(4);
@@ -11,7 +10,7 @@ const EXAMPLE = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22
 /** Base. */
 export const baseChain: SourceChainKind<EthereumNodes> = {
   format: baseFormat,
-  work: BASE_WORK,
+  work: new URL("./block-work.ts", import.meta.url),
   examples: {
     attest: { txid: EXAMPLE },
     block: { height: "46000000" },
@@ -23,13 +22,7 @@ export const baseChain: SourceChainKind<EthereumNodes> = {
   },
 
   open(nodes, { sources: { base }, extraSourceChains: accept }, { run }) {
-    return new BaseSource({
-      nodes,
-      chainId: BASE_CHAIN_ID,
-      accept,
-      ...(base && { levels: base }),
-      ...(run && { run }),
-    });
+    return new BaseSource({ nodes, accept, levels: base, run });
   },
 
   inclusion: z

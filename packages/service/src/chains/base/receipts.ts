@@ -2,10 +2,10 @@ import { isProofError } from "@attestd/proof";
 import { type BaseInclusion, readReceiptStatus } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import type { EthereumNodes, EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 import { isProviderError } from "../../providers/provider.ts";
-import type { BaseWork } from "./block-work.ts";
+import type { BaseReading } from "./bytes.ts";
 
 const RawReceipts = z.array(hexBytes.min("0x00".length));
 
@@ -19,7 +19,7 @@ type Way = (rpc: EthereumRpc, number: string, signal: AbortSignal) => Promise<Ui
  *   whole without it
  */
 export async function proveReceipt(
-  { nodes, work }: { nodes: EthereumNodes; work: BaseWork },
+  { nodes, work }: BaseReading,
   block: { number: number; index: number; receiptsRoot: Uint8Array; transaction: Uint8Array },
   signal: AbortSignal,
 ): Promise<BaseInclusion["receipt"]> {

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { FakeBase, type FakeTransaction, startRpcs } from "../../../test/fakes/base-providers.ts";
 import type { Upstream } from "../../../test/fakes/providers.ts";
 import type { Conflict } from "../../providers/quorum.ts";
-import { serializeTransaction } from "./bytes.ts";
+import { serializeTransaction } from "./block-work.ts";
 import { BaseSource } from "./source.ts";
 
 const never = new AbortController().signal;
@@ -22,7 +22,7 @@ async function sourceOf(...fakes: FakeBase[]) {
   open.push(...upstreams);
   const conflicts: Conflict[] = [];
   const nodes = { rpcs, rules: { onConflict: (conflict: Conflict) => conflicts.push(conflict) } };
-  const source = new BaseSource({ nodes, chainId: 8453, accept: ["eip155:11155420", "eip155:5"] });
+  const source = new BaseSource({ nodes, accept: ["eip155:11155420", "eip155:5"] });
   return { source, conflicts, read: (hash: string) => source.transaction(hash, never) };
 }
 

@@ -1,25 +1,22 @@
-import { evmCaip2 } from "@attestd/proof/base";
+import { BASE_MAINNET } from "@attestd/proof/base";
 import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { blockWork, type RunWork } from "../block-work.ts";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
-import { type BaseReading, readBaseBlock } from "./block.ts";
-import { BASE_WORK } from "./block-work.ts";
-import { fetchBytes, requireChain } from "./bytes.ts";
-import { lowestLevel, readLevels } from "./levels.ts";
+import { lowestLevel, readBaseBlock, readLevels } from "./block.ts";
+import * as baseWork from "./block-work.ts";
+import { type BaseReading, fetchBytes, requireChain } from "./bytes.ts";
 
 export type BaseSourceOptions = {
   nodes: EthereumNodes;
-  /** Of the configured chain (8453), to which a transaction that names no chain belongs too. */
-  chainId: number;
   /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
   /** The levels that transactions, and blocks, must have reached. */
-  levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel };
+  levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
   /** Runs the block work; on the calling thread unless given. */
-  run?: RunWork;
+  run?: RunWork | undefined;
 };
 
 /** A transaction in a block of the canonical chain. */
@@ -42,27 +39,31 @@ const MAX_LAG_SECONDS = 60;
 export class BaseSource implements SourceChain {
   readonly name = "base";
   readonly required: SourceChain["required"];
-  readonly #options: BaseReading;
+  readonly #reading: BaseReading;
 
-  constructor({ nodes, chainId, accept = [], levels = DEFAULT_LEVELS, run }: BaseSourceOptions) {
-    const caip2 = evmCaip2(chainId);
+  constructor({ nodes, accept = [], levels = DEFAULT_LEVELS, run }: BaseSourceOptions) {
     this.required = { transaction: required(levels.confirmation), block: required(levels.blockConfirmation) };
-    this.#options = { nodes, caip2, accepted: new Set([caip2, ...accept]), work: blockWork(BASE_WORK, run) };
+    this.#reading = {
+      nodes,
+      caip2: BASE_MAINNET,
+      accepted: new Set([BASE_MAINNET, ...accept]),
+      work: blockWork(baseWork, run),
+    };
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const hash = txnId.toLowerCase();
-    const { nodes, caip2, accepted } = this.#options;
+    const { nodes, caip2, accepted } = this.#reading;
     const sighting = await locate(nodes, hash, signal);
     if (sighting === undefined) throw new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`);
     const { receipt, level } = sighting;
-    const bytes = await fetchBytes(nodes.rpcs, receipt, nodes.rules, signal);
+    const bytes = await fetchBytes(nodes, receipt, signal);
     requireChain(hash, bytes, accepted);
     return { chain: "base", caip2, txnId: hash, bytes, level, height: receipt.blockNumber };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
-    return readBaseBlock(height, this.#options, signal);
+    return readBaseBlock(height, this.#reading, signal);
   }
 }
 
@@ -73,12 +74,8 @@ async function locate(
   signal: AbortSignal,
 ): Promise<Sighting | undefined> {
   const ask = (rpc: EthereumRpc, ends: AbortSignal) => look(rpc, hash, rules, ends);
-  const answers = await agree(
-    rpcs,
-    ask,
-    { about: `transaction ${hash}`, same: describe, behind: isBehind, signal },
-    rules,
-  );
+  const question = { about: `transaction ${hash}`, same: describe, behind: isBehind, signal };
+  const answers = await agree(rpcs, ask, question, rules);
   const sightings = answers.filter((answer) => "receipt" in answer);
   const [first] = sightings;
   return first && { receipt: first.receipt, level: lowestLevel(sightings) };

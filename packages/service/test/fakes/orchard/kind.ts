@@ -1,5 +1,5 @@
-import { type Inclusion, ProofError } from "@attestd/proof";
-import { equalBytes, fromHex, toBase64 } from "@attestd/proof/encoding";
+import type { Inclusion } from "@attestd/proof";
+import { fromHex, toBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
 import { type BlockWork, blockWork } from "../../../src/chains/block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction } from "../../../src/chains/chain.ts";
@@ -8,7 +8,8 @@ import { ServiceError } from "../../../src/errors.ts";
 import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
-import { decodeHeader, depthOf, leafHash, nodeHash, type OrchardInclusion, orchardFormat } from "./format.ts";
+import * as orchardWork from "./block-work.ts";
+import { type OrchardInclusion, orchardFormat } from "./format.ts";
 
 /* Orchard's folder in the service's `chains/`. */
 
@@ -19,32 +20,13 @@ const Place = z.object({ height: z.int(), index: z.int() });
 
 type Nodes = { nodes: readonly HttpProvider[]; rules: QuorumRules };
 
-const WORK = {
-  /** @returns the siblings of a leaf, from the leaf to the root. @throws ProofError when they do not lead to the header */
-  findPath(header: Uint8Array, transactions: readonly Uint8Array[], index: number): Uint8Array[] {
-    const siblings: Uint8Array[] = [];
-    let row = transactions.map(leafHash);
-    for (let depth = 0, at = index; depth < depthOf(transactions.length); depth++, at >>= 1) {
-      const level = row;
-      const leaf = (place: number) => level[place] ?? new Uint8Array(32);
-      siblings.push(leaf(at ^ 1));
-      row = Array.from({ length: Math.ceil(level.length / 2) }, (_, pair) =>
-        nodeHash(leaf(2 * pair), leaf(2 * pair + 1)),
-      );
-    }
-    if (!equalBytes(row[0] ?? header, decodeHeader(header).root))
-      throw new ProofError("malformed", "transactions of another block");
-    return siblings;
-  },
-};
-
 class OrchardSource implements SourceChain {
   readonly name = "orchard";
   readonly required;
   readonly #nodes: Nodes;
-  readonly #work: BlockWork<typeof WORK>;
+  readonly #work: BlockWork<typeof orchardWork>;
 
-  constructor(nodes: Nodes, required: SourceChain["required"], work: BlockWork<typeof WORK>) {
+  constructor(nodes: Nodes, required: SourceChain["required"], work: BlockWork<typeof orchardWork>) {
     this.#nodes = nodes;
     this.required = required;
     this.#work = work;
@@ -116,7 +98,7 @@ class OrchardSource implements SourceChain {
 
 export const orchardChain: SourceChainKind<Nodes> = {
   format: orchardFormat,
-  work: WORK,
+  work: new URL("./block-work.ts", import.meta.url),
   examples: { attest: { txid: `apple${"0".repeat(40)}` }, block: { height: 7 } },
 
   connect({ sources: { orchard } }, rules) {
@@ -128,7 +110,7 @@ export const orchardChain: SourceChainKind<Nodes> = {
       transaction: { level: orchard?.confirmation ?? "finalized", retryAfter: 7 },
       block: { level: orchard?.blockConfirmation ?? "finalized", retryAfter: 7 },
     };
-    return new OrchardSource(nodes, required, blockWork(WORK, run));
+    return new OrchardSource(nodes, required, blockWork(orchardWork, run));
   },
 
   inclusion: z.strictObject({
