@@ -44,7 +44,7 @@ import { readAuthorization } from "../../packages/service/src/payment/rails/base
 import { readTransaction } from "../../packages/service/src/payment/rails/solana/transaction.ts";
 import { hexBytes } from "../../packages/service/src/providers/hex-bytes.ts";
 import { parseLosslessJson } from "../../packages/service/src/providers/json.ts";
-import { attestSubject } from "../../packages/service/src/subjects/request.ts";
+import { attestSubject } from "../../packages/service/src/subjects/subject.ts";
 import { readFileContents } from "../../packages/web/src/bundle-file.ts";
 import { parsePointer, pointerUrl } from "../../packages/web/src/pointer.ts";
 import { hostOf } from "../../packages/web/src/printable.ts";

@@ -9,8 +9,7 @@ import { jwks } from "../documents/well-known.ts";
 import { hasCode } from "../errors.ts";
 import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
-import { attestSubject, blockSubject, inclusionSubject } from "../subjects/request.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
 /** What an endpoint does, whichever transport the request came over. */

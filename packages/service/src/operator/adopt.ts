@@ -13,8 +13,14 @@ import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import type { Evidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
-import { attestSubject, blockSubject, inclusionSubject, unfit } from "../subjects/request.ts";
-import { requestHash, type Subject } from "../subjects/subject.ts";
+import {
+  attestSubject,
+  blockSubject,
+  inclusionSubject,
+  requestHash,
+  type Subject,
+  unfit,
+} from "../subjects/subject.ts";
 import { asAttested, findLostAttestation, type SearchOptions } from "./lost-attestation.ts";
 import { type OperatorOptions, Session, type Settings } from "./session.ts";
 

@@ -1,39 +1,34 @@
 import { MAX_BUNDLE_BYTES } from "@attestd/proof";
 import type { ChainName, ConfirmationLevel, SourceChains } from "../chains/chain.ts";
 import type { BlockFacts } from "../chains/kind.ts";
-import { kindNamed } from "../chains/registry.ts";
+import { SOURCE_CHAINS } from "../chains/registry.ts";
 
 type BlockCapability = BlockFacts & {
   levels: { known: readonly ConfirmationLevel[]; required: ConfirmationLevel };
 };
 
-export type BlockCapabilities = {
-  chains: Readonly<Record<ChainName, BlockCapability>>;
-  limits: { blocksPerRequest: number; transactionsPerRequest: number; bundleBytes: number; heights: string };
-  doesNotProve: readonly string[];
-};
-
-const DOES_NOT_PROVE = [
-  "That the chain agreed on the block. The header is the one that the configured nodes agree on; the attestor signs that, and consensus itself is not verified.",
-  "That a transaction is in no block, or in no other one: only that it is in this one.",
-  "What anyone owned before or after: no balances, no storage, no state.",
-  "That the transaction was wanted or lawful, or that no later one undoes it.",
-] as const;
+export type BlockCapabilities = ReturnType<typeof blockCapabilities>;
 
 /** The document of `GET /block-capabilities`. */
-export function blockCapabilities(sources: SourceChains): BlockCapabilities {
-  const chains = [...sources].map(([name, { required }]): [ChainName, BlockCapability] => {
-    const { blocks, format } = kindNamed(name);
-    return [name, { ...blocks, levels: { known: format.levels, required: required.block.level } }];
-  });
+export function blockCapabilities(sources: SourceChains) {
+  const chains: Record<ChainName, BlockCapability> = {};
+  for (const { blocks, format } of SOURCE_CHAINS) {
+    const required = sources.get(format.name)?.required.block.level;
+    if (required) chains[format.name] = { ...blocks, levels: { known: format.levels, required } };
+  }
   return {
-    chains: Object.fromEntries(chains),
+    chains,
     limits: {
       blocksPerRequest: 1,
       transactionsPerRequest: 1,
       bundleBytes: MAX_BUNDLE_BYTES,
       heights: "0 to 2^53 - 1, as an integer or decimal digits",
     },
-    doesNotProve: DOES_NOT_PROVE,
+    doesNotProve: [
+      "That the chain agreed on the block. The header is the one that the configured nodes agree on; the attestor signs that, and consensus itself is not verified.",
+      "That a transaction is in no block, or in no other one: only that it is in this one.",
+      "What anyone owned before or after: no balances, no storage, no state.",
+      "That the transaction was wanted or lawful, or that no later one undoes it.",
+    ],
   };
 }

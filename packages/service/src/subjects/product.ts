@@ -3,30 +3,16 @@ import type { UnsignedBundle } from "@attestd/proof/attestor";
 import type { ChainName, ConfirmationLevel } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 
-/** A transaction, as it was fetched. */
-export type TransactionEvidence = {
-  kind: "transaction";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
-  source: BundleSource;
-};
+/** The part of the evidence that every subject has. */
+type Fetched = { chain: ChainName; caip2: string; level: ConfirmationLevel };
 
-/** A block, as it was fetched. */
-export type BlockEvidence = {
-  kind: "block";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
-  block: BundleBlock;
-};
+export type TransactionEvidence = Fetched & { kind: "transaction"; source: BundleSource };
 
-/** A transaction in its block, as both were fetched, and the way from the one to the other. */
-export type InclusionEvidence = {
+export type BlockEvidence = Fetched & { kind: "block"; block: BundleBlock };
+
+/** A transaction and its block, and the proof that leads from one to the other. */
+export type InclusionEvidence = Fetched & {
   kind: "inclusion";
-  chain: ChainName;
-  caip2: string;
-  level: ConfirmationLevel;
   block: BundleBlock;
   source: BundleSource;
   inclusion: Inclusion;
@@ -44,9 +30,6 @@ export type NoteContext = {
   paymentKey: string;
 };
 
-/** Members of a bundle that are the same for every product. */
-export type Attested = Pick<UnsignedBundle, "attest" | "attestor">;
-
 /** One thing that is sold: fetches its subject, makes its note and its bundle. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
   /**
@@ -60,7 +43,7 @@ export interface Product<S extends Subject = Subject, E extends Evidence = Evide
   note(evidence: E, context: NoteContext): string;
 
   /** The bundle without its signature. */
-  bundle(evidence: E, attested: Attested): UnsignedBundle;
+  bundle(evidence: E, attested: Pick<UnsignedBundle, "attest" | "attestor">): UnsignedBundle;
 }
 
 /** Every product by its subject's kind. Each is given subjects and evidence of its own kind alone. */

@@ -1,8 +1,31 @@
-import type { SourceChains } from "../chains/chain.ts";
-import { blockProduct } from "./block.ts";
-import { inclusionProduct } from "./inclusion.ts";
-import type { Products } from "./product.ts";
-import { transactionProduct } from "./transaction.ts";
+import { createHash } from "node:crypto";
+import { type BundleBlock, type BundleSource, type Inclusion, MAX_BUNDLE_BYTES } from "@attestd/proof";
+import { encodeNote, paymentCommitment } from "@attestd/proof/attestor";
+import { toBase64 } from "@attestd/proof/encoding";
+import {
+  type ChainName,
+  type ConfirmationLevel,
+  LEVELS,
+  type RequiredLevel,
+  type SourceBlock,
+  type SourceChain,
+  type SourceChains,
+} from "../chains/chain.ts";
+import { hasCode } from "../errors.ts";
+import { Problem } from "../problems.ts";
+import { unavailable } from "../providers/provider.ts";
+import type {
+  BlockEvidence,
+  InclusionEvidence,
+  NoteContext,
+  Product,
+  Products,
+  TransactionEvidence,
+} from "./product.ts";
+import type { SubjectOf } from "./subject.ts";
+
+/** More than the key, signature, note and names of any bundle take. */
+const REST_OF_BUNDLE_BYTES = 16 * 1024;
 
 /** Everything that is sold. */
 export function createProducts(chains: SourceChains): Products {
@@ -11,4 +34,157 @@ export function createProducts(chains: SourceChains): Products {
     block: blockProduct(chains),
     inclusion: inclusionProduct(chains),
   };
+}
+
+/** The attestation of a transaction (ProofBundle). */
+function transactionProduct(chains: SourceChains): Product<SubjectOf<"transaction">, TransactionEvidence> {
+  return {
+    async evidence({ chain, id }, signal) {
+      const reader = sourceNamed(chains, chain);
+      const transaction = await reader.transaction(id, signal);
+      requireLevel("The transaction", transaction.level, reader.required.transaction);
+      const { source } = requireSize({ source: sourceOf(chain, transaction.txnId, transaction.bytes) });
+      return { kind: "transaction", chain, caip2: transaction.caip2, level: transaction.level, source };
+    },
+
+    note({ caip2, level, source }, { keySha256, ledger, paymentKey }) {
+      return encodeNote({
+        a: keySha256,
+        c: caip2,
+        g: ledger,
+        h: source.hashSha256,
+        l: level,
+        p: paymentCommitment(paymentKey),
+        t: source.txnId,
+      });
+    },
+
+    bundle({ source }, { attest, attestor }) {
+      return { version: 1, network: "algorand-mainnet", source, attest, attestor };
+    },
+  };
+}
+
+/** The attestation of a block (BlockBundle). */
+function blockProduct(chains: SourceChains): Product<SubjectOf<"block">, BlockEvidence> {
+  return {
+    async evidence({ chain, height }, signal) {
+      const reader = sourceNamed(chains, chain);
+      const block = await reader.block(height, signal);
+      requireLevel("The block", block.level, reader.required.block);
+      return { kind: "block", chain, caip2: block.caip2, level: block.level, block: blockOf(block) };
+    },
+
+    note: blockNote,
+
+    bundle({ block }, { attest, attestor }) {
+      return { type: "block-attestation", version: 1, network: "algorand-mainnet", block, attest, attestor };
+    },
+  };
+}
+
+/** The proof that a transaction is in a block (InclusionBundle). */
+function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">, InclusionEvidence> {
+  return {
+    async evidence(subject, signal) {
+      const { chain, id, height } = subject;
+      const reader = sourceNamed(chains, chain);
+      const block = await reader.block(height, signal).catch(unlessNone);
+      const transaction = await block?.find(id, signal);
+      if (!block || !transaction) throw await whereItIs(reader, subject, signal);
+      // Before the proof, which may cost a thousand requests.
+      requireLevel("The block", block.level, reader.required.block);
+      const { bytes, inclusion } = await transaction.prove(signal);
+      const members = { block: blockOf(block), source: sourceOf(chain, id, bytes), inclusion };
+      return { kind: "inclusion", chain, caip2: block.caip2, level: block.level, ...fitting(members) };
+    },
+
+    note: blockNote,
+
+    bundle({ block, source, inclusion }, { attest, attestor }) {
+      const type = "tx-inclusion";
+      return { type, version: 1, network: "algorand-mainnet", block, source, inclusion, attest, attestor };
+    },
+  };
+}
+
+/** The note of a block, and of an inclusion in it: a proof leads to a header that is recorded. */
+function blockNote(
+  { caip2, level, block }: Pick<BlockEvidence, "caip2" | "level" | "block">,
+  { keySha256, ledger, paymentKey }: NoteContext,
+): string {
+  return encodeNote({
+    a: keySha256,
+    b: block.blockHash,
+    c: caip2,
+    g: ledger,
+    h: block.hashSha256,
+    l: level,
+    n: block.height,
+    p: paymentCommitment(paymentKey),
+  });
+}
+
+/** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */
+function sourceNamed(chains: SourceChains, name: ChainName): SourceChain {
+  const chain = chains.get(name);
+  if (!chain) throw new Problem("source_wrong_chain", `${name} is not configured as a source here.`);
+  return chain;
+}
+
+/** @param what "The block", "The transaction" @throws Problem source_not_final */
+function requireLevel(what: string, level: ConfirmationLevel, required: RequiredLevel): void {
+  if (LEVELS.indexOf(level) >= LEVELS.indexOf(required.level)) return;
+  const { retryAfter } = required;
+  throw new Problem("source_not_final", `${what} is ${level}; ${required.level} is needed.`, { retryAfter });
+}
+
+/** Whether a bundle with these members, which are ASCII, is small enough to be verified here. */
+function fits(members: object): boolean {
+  return JSON.stringify(members).length + REST_OF_BUNDLE_BYTES <= MAX_BUNDLE_BYTES;
+}
+
+/** Returns the members. @throws Problem source_too_large */
+function requireSize<M extends object>(members: M): M {
+  if (fits(members)) return members;
+  throw new Problem("source_too_large", `A bundle has at most ${MAX_BUNDLE_BYTES} bytes; this one would have more.`);
+}
+
+/** The members, without a receipt that makes the bundle too large. @throws Problem source_too_large */
+function fitting(members: Pick<InclusionEvidence, "block" | "source" | "inclusion">) {
+  if (fits(members)) return members;
+  const { receipt: _, ...bare } = members.inclusion as Inclusion & { receipt?: unknown };
+  return requireSize({ ...members, inclusion: bare });
+}
+
+/** The error for a transaction that is not in the block that was named. @throws SourceError when it is in none */
+async function whereItIs(
+  reader: SourceChain,
+  { id, height }: SubjectOf<"inclusion">,
+  signal: AbortSignal,
+): Promise<Error> {
+  const { height: actual } = await reader.transaction(id, signal);
+  if (actual === height) return unavailable(`the nodes do not agree on whether ${id} is in block ${height}`);
+  const message = `The transaction is in block ${actual}, not in ${height}.`;
+  return new Problem("source_elsewhere", message, { members: { height: actual } });
+}
+
+/** @returns undefined when the chain has not reached the height. @throws any other error */
+function unlessNone(error: unknown): undefined {
+  if (hasCode(error, "block_not_found")) return undefined;
+  throw error;
+}
+
+/** The member `source` of a bundle. */
+function sourceOf(chain: ChainName, txnId: string, bytes: Uint8Array): BundleSource {
+  return { chain, txnId, hashSha256: sha256(bytes), txnBytesBase64: toBase64(bytes) };
+}
+
+/** The member `block` of a bundle. */
+function blockOf({ chain, height, blockHash, header }: SourceBlock): BundleBlock {
+  return { chain, height, blockHash, headerBase64: toBase64(header), hashSha256: sha256(header) };
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BlockRequest, InclusionRequest } from "../catalogue/schemas/requests.ts";
 import type { ChainName } from "../chains/chain.ts";
-import { attestSubject, blockSubject, inclusionSubject } from "./request.ts";
-import { requestHash, type Subject } from "./subject.ts";
+import { attestSubject, blockSubject, inclusionSubject, requestHash, type Subject } from "./subject.ts";
 
 const BOTH = new Map<ChainName, unknown>([
   ["algorand", 1],
