@@ -4,23 +4,34 @@ import {
   encodeMsgpack,
   type MsgpackMap,
   type MsgpackValue,
+  RawString,
   structMap,
   txid,
 } from "@attestd/proof/algorand";
-import { address, anyText, bytes, digest, flag, integer, type Json, list, object, text } from "./indexer-json.ts";
+import { fromBase64, fromUtf8, utf8 } from "@attestd/proof/encoding";
 
-type Fields = Record<string, MsgpackValue | undefined>;
+/** A JSON object as an indexer writes it, with lossless integers. */
+type Json = Readonly<Record<string, unknown>>;
+/** Reads a JSON value. It throws ProofError `malformed` for a value of another type. */
+type Read<T = MsgpackValue | undefined> = (value: unknown) => T;
+/** The JSON member that a field comes from, and its reader; or a reader of the JSON object that has the members. */
+type Field = readonly [member: string, read: Read] | ((json: Json) => MsgpackValue | undefined);
+type Fields = Readonly<Record<string, Field>>;
 
 /**
  * Rebuilds a transaction's canonical msgpack from an indexer's JSON, for rounds whose block no algod keeps.
  *
- * The JSON lacks resource access lists and some box references, so that a rebuild is a guess until its id proves it. Field names: go-algorand, `data/transactions`; JSON names: indexer `api/`.
+ * The JSON lacks resource access lists and some box references: a rebuild is a guess until its id proves it. Names of
+ * fields: go-algorand, `data/transactions`; of JSON members: indexer, `api/`.
  *
  * @returns the unsigned transaction's bytes, whose id is `txnId`; undefined when the JSON does not lead to that id
  */
 export function rebuildTransaction(txnId: string, json: Json): Uint8Array | undefined {
   try {
-    const bytes = encodeMsgpack(transaction(json));
+    const type = text(json["tx-type"]);
+    const own = OWN_FIELDS[type];
+    if (!own) throw new ProofError("malformed", `no rebuild for transactions of type ${type}`);
+    const bytes = encodeMsgpack(new Map([["type", type], ...commonFields(json), ...own(json)]));
     return txid(bytes) === txnId ? bytes : undefined;
   } catch (error) {
     if (isProofError(error, "malformed") || error instanceof TypeError) return undefined;
@@ -28,207 +39,227 @@ export function rebuildTransaction(txnId: string, json: Json): Uint8Array | unde
   }
 }
 
-function transaction(json: Json): MsgpackMap {
-  const type = text(json["tx-type"]);
-  const own = OWN_FIELDS[type];
-  if (own === undefined) throw new ProofError("malformed", `no rebuild for transactions of type ${type}`);
-  return structMap({
-    type,
-    snd: address(json.sender),
-    fee: integer(json.fee),
-    fv: integer(json["first-valid"]),
-    lv: integer(json["last-valid"]),
-    note: bytes(json.note),
-    gen: text(json["genesis-id"]),
-    gh: digest(json["genesis-hash"]),
-    grp: digest(json.group),
-    lx: digest(json.lease),
-    rekey: address(json["rekey-to"]),
-    ...own(json),
-  });
-}
-
-const OWN_FIELDS: Readonly<Record<string, (json: Json) => Fields>> = {
-  pay: (json) => payment(object(json["payment-transaction"])),
-  axfer: (json) => assetTransfer(object(json["asset-transfer-transaction"])),
-  afrz: (json) => assetFreeze(object(json["asset-freeze-transaction"])),
-  acfg: (json) => assetConfig(object(json["asset-config-transaction"])),
-  keyreg: (json) => keyRegistration(object(json["keyreg-transaction"])),
-  appl: (json) => applicationCall(object(json["application-transaction"])),
-  hb: (json) => heartbeat(object(json["heartbeat-transaction"])),
-  stpf: (json) => stateProofTransaction(object(json["state-proof-transaction"])),
-};
-
-function payment(json: Json): Fields {
-  return {
-    rcv: address(json.receiver),
-    amt: integer(json.amount),
-    close: address(json["close-remainder-to"]),
+/** Makes a reader of a JSON object; an absent one has no members. */
+function struct(fields: Fields): Read<MsgpackMap> {
+  return (value) => {
+    const json = object(value ?? {});
+    const values = Object.entries(fields).map(([name, field]) => {
+      return [name, typeof field === "function" ? field(json) : field[1](json[field[0]])];
+    });
+    return structMap(Object.fromEntries(values));
   };
 }
 
-function assetTransfer(json: Json): Fields {
-  return {
-    xaid: integer(json["asset-id"]),
-    aamt: integer(json.amount),
-    asnd: address(json.sender),
-    arcv: address(json.receiver),
-    aclose: address(json["close-to"]),
+/** Makes a reader of the JSON object that is this member of another. */
+function member(name: string, fields: Fields): (json: Json) => MsgpackMap {
+  const read = struct(fields);
+  return (json) => read(json[name]);
+}
+
+function object(value: unknown): Json {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
+  throw new ProofError("malformed", "not an object");
+}
+
+// An absent member is read as the empty value of its type, which `structMap` leaves out.
+
+function list<T>(read: Read<T>): Read<T[]> {
+  return (value = []) => {
+    if (Array.isArray(value)) return value.map(read);
+    throw new ProofError("malformed", "not a list");
   };
 }
 
-function assetFreeze(json: Json): Fields {
-  return {
-    fadd: address(json.address),
-    faid: integer(json["asset-id"]),
-    afrz: flag(json["new-freeze-status"]),
-  };
+function integer(value: unknown = 0): number | bigint {
+  if (typeof value === "bigint" || typeof value === "number") return value;
+  throw new ProofError("malformed", "not an integer");
 }
 
-function assetConfig(json: Json): Fields {
-  const params = object(json.params ?? {});
-  return {
-    caid: integer(json["asset-id"]),
-    apar: structMap({
-      t: integer(params.total),
-      dc: integer(params.decimals),
-      df: flag(params["default-frozen"]),
-      // The plain members are missing or mangled where the name is not UTF-8.
-      un: anyText(params["unit-name-b64"], params["unit-name"]),
-      an: anyText(params["name-b64"], params.name),
-      au: anyText(params["url-b64"], params.url),
-      am: digest(params["metadata-hash"]),
-      m: address(params.manager),
-      r: address(params.reserve),
-      f: address(params.freeze),
-      c: address(params.clawback),
-    }),
-  };
+function flag(value: unknown = false): boolean {
+  if (typeof value === "boolean") return value;
+  throw new ProofError("malformed", "not a boolean");
 }
 
-function keyRegistration(json: Json): Fields {
-  return {
-    votekey: digest(json["vote-participation-key"]),
-    selkey: digest(json["selection-participation-key"]),
-    sprfkey: digest(json["state-proof-key"]),
-    votefst: integer(json["vote-first-valid"]),
-    votelst: integer(json["vote-last-valid"]),
-    votekd: integer(json["vote-key-dilution"]),
-    nonpart: flag(json["non-participation"]),
-  };
+function text(value: unknown = ""): string {
+  if (typeof value === "string") return value;
+  throw new ProofError("malformed", "not a text");
 }
 
-const ON_COMPLETION = ["noop", "optin", "closeout", "clear", "update", "delete"];
+/** Base64. */
+function bytes(value: unknown): Uint8Array {
+  return fromBase64(text(value));
+}
 
-function applicationCall(json: Json): Fields {
-  const application = integer(json["application-id"]);
-  const applications = list(json["foreign-apps"], integer);
-  return {
-    apid: application,
-    apan: ON_COMPLETION.indexOf(text(json["on-completion"])),
-    apap: bytes(json["approval-program"]),
-    apsu: bytes(json["clear-state-program"]),
-    apaa: list(json["application-args"], bytes),
-    apat: list(json.accounts, (account) => decodeAddress(text(account))),
-    apfa: applications,
-    apas: list(json["foreign-assets"], integer),
-    apbx: list(json["box-references"], (box) => boxReference(object(box), application, applications)),
-    apgs: stateSchema(json["global-state-schema"]),
-    apls: stateSchema(json["local-state-schema"]),
-    apep: integer(json["extra-program-pages"]),
-    aprv: integer(json["reject-version"]),
+/** Base64 of a fixed number of bytes. @returns undefined for all zeros, which Go leaves out */
+function digest(value: unknown): Uint8Array | undefined {
+  return unlessZero(bytes(value));
+}
+
+function address(value: unknown): Uint8Array | undefined {
+  return value === undefined ? undefined : unlessZero(decodeAddress(text(value)));
+}
+
+function unlessZero(fixed: Uint8Array): Uint8Array | undefined {
+  return fixed.some((byte) => byte !== 0) ? fixed : undefined;
+}
+
+/** Text for which the ledger prescribes no encoding. The plain member is missing or mangled where it is not UTF-8. */
+function anyText(name: string): Field {
+  return (json) => {
+    const base64 = json[`${name}-b64`];
+    const raw = base64 === undefined ? utf8(text(json[name])) : bytes(base64);
+    try {
+      return fromUtf8(raw);
+    } catch {
+      return new RawString(raw);
+    }
   };
 }
 
 /** A box names its application by its index in the foreign applications, from 1; 0 is the called one. */
-function boxReference(json: Json, called: number | bigint, applications: readonly (number | bigint)[]): MsgpackMap {
-  const application = integer(json.app);
-  const index = applications.indexOf(application) + 1;
-  if (index === 0 && application !== 0 && application !== called)
-    throw new ProofError("malformed", "box of an unlisted application");
-  return structMap({ i: index, n: bytes(json.name) });
+function boxReferences(call: Json): MsgpackMap[] {
+  const called = integer(call["application-id"]);
+  const applications = list(integer)(call["foreign-apps"]);
+  return list((value) => {
+    const box = object(value);
+    const application = integer(box.app);
+    const index = applications.indexOf(application) + 1;
+    if (index === 0 && application !== 0 && application !== called)
+      throw new ProofError("malformed", "box of an unlisted application");
+    return structMap({ i: index, n: bytes(box.name) });
+  })(call["box-references"]);
 }
 
-function stateSchema(value: unknown): MsgpackMap {
-  const json = object(value ?? {});
-  return structMap({ nui: integer(json["num-uint"]), nbs: integer(json["num-byte-slice"]) });
-}
+const commonFields = struct({
+  snd: ["sender", address],
+  fee: ["fee", integer],
+  fv: ["first-valid", integer],
+  lv: ["last-valid", integer],
+  note: ["note", bytes],
+  gen: ["genesis-id", text],
+  gh: ["genesis-hash", digest],
+  grp: ["group", digest],
+  lx: ["lease", digest],
+  rekey: ["rekey-to", address],
+});
 
-function heartbeat(json: Json): Fields {
-  const proof = object(json["hb-proof"]);
-  return {
-    hb: structMap({
-      a: address(json["hb-address"]),
-      kd: integer(json["hb-key-dilution"]),
-      sd: digest(json["hb-seed"]),
-      vid: digest(json["hb-vote-id"]),
-      prf: structMap({
-        s: digest(proof["hb-sig"]),
-        p: digest(proof["hb-pk"]),
-        p2: digest(proof["hb-pk2"]),
-        p1s: digest(proof["hb-pk1sig"]),
-        p2s: digest(proof["hb-pk2sig"]),
+const ON_COMPLETION = ["noop", "optin", "closeout", "clear", "update", "delete"];
+
+const stateSchema = struct({ nui: ["num-uint", integer], nbs: ["num-byte-slice", integer] });
+
+const merkleProof = struct({
+  pth: ["path", list(bytes)],
+  hsh: member("hash-factory", { t: ["hash-type", integer] }),
+  td: ["tree-depth", integer],
+});
+
+const reveal = struct({
+  s: member("sig-slot", {
+    s: member("signature", {
+      sig: ["falcon-signature", bytes],
+      idx: ["merkle-array-index", integer],
+      prf: ["proof", merkleProof],
+      vkey: struct({ k: ["verifying-key", bytes] }),
+    }),
+    l: ["lower-sig-weight", integer],
+  }),
+  p: member("participant", {
+    p: member("verifier", { cmt: ["commitment", bytes], lf: ["key-lifetime", integer] }),
+    w: ["weight", integer],
+  }),
+});
+
+/** By type of transaction. */
+const OWN_FIELDS: Readonly<Record<string, (json: Json) => MsgpackMap>> = {
+  pay: member("payment-transaction", {
+    rcv: ["receiver", address],
+    amt: ["amount", integer],
+    close: ["close-remainder-to", address],
+  }),
+  axfer: member("asset-transfer-transaction", {
+    xaid: ["asset-id", integer],
+    aamt: ["amount", integer],
+    asnd: ["sender", address],
+    arcv: ["receiver", address],
+    aclose: ["close-to", address],
+  }),
+  afrz: member("asset-freeze-transaction", {
+    fadd: ["address", address],
+    faid: ["asset-id", integer],
+    afrz: ["new-freeze-status", flag],
+  }),
+  acfg: member("asset-config-transaction", {
+    caid: ["asset-id", integer],
+    apar: member("params", {
+      t: ["total", integer],
+      dc: ["decimals", integer],
+      df: ["default-frozen", flag],
+      un: anyText("unit-name"),
+      an: anyText("name"),
+      au: anyText("url"),
+      am: ["metadata-hash", digest],
+      m: ["manager", address],
+      r: ["reserve", address],
+      f: ["freeze", address],
+      c: ["clawback", address],
+    }),
+  }),
+  keyreg: member("keyreg-transaction", {
+    votekey: ["vote-participation-key", digest],
+    selkey: ["selection-participation-key", digest],
+    sprfkey: ["state-proof-key", digest],
+    votefst: ["vote-first-valid", integer],
+    votelst: ["vote-last-valid", integer],
+    votekd: ["vote-key-dilution", integer],
+    nonpart: ["non-participation", flag],
+  }),
+  appl: member("application-transaction", {
+    apid: ["application-id", integer],
+    apan: ["on-completion", (value) => ON_COMPLETION.indexOf(text(value))],
+    apap: ["approval-program", bytes],
+    apsu: ["clear-state-program", bytes],
+    apaa: ["application-args", list(bytes)],
+    apat: ["accounts", list((account) => decodeAddress(text(account)))],
+    apfa: ["foreign-apps", list(integer)],
+    apas: ["foreign-assets", list(integer)],
+    apbx: boxReferences,
+    apgs: ["global-state-schema", stateSchema],
+    apls: ["local-state-schema", stateSchema],
+    apep: ["extra-program-pages", integer],
+    aprv: ["reject-version", integer],
+  }),
+  hb: member("heartbeat-transaction", {
+    hb: struct({
+      a: ["hb-address", address],
+      kd: ["hb-key-dilution", integer],
+      sd: ["hb-seed", digest],
+      vid: ["hb-vote-id", digest],
+      prf: member("hb-proof", {
+        s: ["hb-sig", digest],
+        p: ["hb-pk", digest],
+        p2: ["hb-pk2", digest],
+        p1s: ["hb-pk1sig", digest],
+        p2s: ["hb-pk2sig", digest],
       }),
     }),
-  };
-}
-
-function stateProofTransaction(json: Json): Fields {
-  const message = object(json.message);
-  return {
-    sptype: integer(json["state-proof-type"]),
-    sp: stateProof(object(json["state-proof"])),
-    spmsg: structMap({
-      b: bytes(message["block-headers-commitment"]),
-      v: bytes(message["voters-commitment"]),
-      P: integer(message["ln-proven-weight"]),
-      f: integer(message["first-attested-round"]),
-      l: integer(message["latest-attested-round"]),
+  }),
+  stpf: member("state-proof-transaction", {
+    sptype: ["state-proof-type", integer],
+    sp: member("state-proof", {
+      c: ["sig-commit", bytes],
+      w: ["signed-weight", integer],
+      S: ["sig-proofs", merkleProof],
+      P: ["part-proofs", merkleProof],
+      v: ["salt-version", integer],
+      r: ({ reveals }) => new Map(list(object)(reveals).map((item) => [integer(item.position), reveal(item)])),
+      pr: ["positions-to-reveal", list(integer)],
     }),
-  };
-}
-
-function stateProof(json: Json): MsgpackMap {
-  const reveals = list(json.reveals, object);
-  return structMap({
-    c: bytes(json["sig-commit"]),
-    w: integer(json["signed-weight"]),
-    S: merkleProof(json["sig-proofs"]),
-    P: merkleProof(json["part-proofs"]),
-    v: integer(json["salt-version"]),
-    r: new Map(reveals.map((reveal) => [integer(reveal.position), stateProofReveal(reveal)])),
-    pr: list(json["positions-to-reveal"], integer),
-  });
-}
-
-function stateProofReveal(json: Json): MsgpackMap {
-  const slot = object(json["sig-slot"]);
-  const participant = object(json.participant);
-  const verifier = object(participant.verifier);
-  const signature = object(slot.signature ?? {});
-  return structMap({
-    s: structMap({
-      s: structMap({
-        sig: bytes(signature["falcon-signature"]),
-        idx: integer(signature["merkle-array-index"]),
-        prf: merkleProof(signature.proof),
-        vkey: structMap({ k: bytes(signature["verifying-key"]) }),
-      }),
-      l: integer(slot["lower-sig-weight"]),
+    spmsg: member("message", {
+      b: ["block-headers-commitment", bytes],
+      v: ["voters-commitment", bytes],
+      P: ["ln-proven-weight", integer],
+      f: ["first-attested-round", integer],
+      l: ["latest-attested-round", integer],
     }),
-    p: structMap({
-      p: structMap({ cmt: bytes(verifier.commitment), lf: integer(verifier["key-lifetime"]) }),
-      w: integer(participant.weight),
-    }),
-  });
-}
-
-function merkleProof(value: unknown): MsgpackMap {
-  const json = object(value ?? {});
-  const factory = object(json["hash-factory"] ?? {});
-  return structMap({
-    pth: list(json.path, bytes),
-    hsh: structMap({ t: integer(factory["hash-type"]) }),
-    td: integer(json["tree-depth"]),
-  });
-}
+  }),
+};
