@@ -10,6 +10,18 @@ export type BundleSource = {
   txnBytesBase64: string;
 };
 
+/** A block, by its header. */
+export type BundleBlock = {
+  /** The chain's name. */
+  chain: string;
+  height: number;
+  blockHash: string;
+  /** The exact bytes whose hash is `blockHash`. */
+  headerBase64: string;
+  /** Lower-case hex SHA-256 of the header's bytes. */
+  hashSha256: string;
+};
+
 export type BundleAttest = {
   /** Id of the attestation transaction. */
   txnId: string;
@@ -34,50 +46,27 @@ export type BundleSignature = {
 /** The types of bundle. A transaction's bundle, the oldest, has no member `type`. */
 export type BundleType = "transaction-attestation" | "block-attestation" | "tx-inclusion";
 
-/** The attestation of a transaction. */
-export type ProofBundle = {
+/** The members of every bundle. */
+export type Attested = {
   version: 1;
   network: "algorand-mainnet";
-  source: BundleSource;
   attest: BundleAttest;
   attestor: BundleAttestor;
   signature: BundleSignature;
 };
 
-/** A block, by its header. */
-export type BundleBlock = {
-  /** The chain's name. */
-  chain: string;
-  height: number;
-  blockHash: string;
-  /** The exact bytes whose hash is `blockHash`. */
-  headerBase64: string;
-  /** Lower-case hex SHA-256 of the header's bytes. */
-  hashSha256: string;
-};
+/** The attestation of a transaction. */
+export type ProofBundle = Attested & { source: BundleSource };
 
 /** The attestation of a block. */
-export type BlockBundle = {
-  type: "block-attestation";
-  version: 1;
-  network: "algorand-mainnet";
-  block: BundleBlock;
-  attest: BundleAttest;
-  attestor: BundleAttestor;
-  signature: BundleSignature;
-};
+export type BlockBundle = Attested & { type: "block-attestation"; block: BundleBlock };
 
 /** A proof that a transaction is in an attested block. */
-export type InclusionBundle = {
+export type InclusionBundle = Attested & {
   type: "tx-inclusion";
-  version: 1;
-  network: "algorand-mainnet";
   block: BundleBlock;
   source: BundleSource;
   inclusion: Inclusion;
-  attest: BundleAttest;
-  attestor: BundleAttestor;
-  signature: BundleSignature;
 };
 
 export type Bundle = ProofBundle | BlockBundle | InclusionBundle;

@@ -1,12 +1,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { isAlgorandAddress, isAlgorandTxId } from "./algorand/transaction.ts";
+import { ALGORAND_ID, isAlgorandAddress } from "./algorand/transaction.ts";
 import type {
+  Attested,
   BlockBundle,
   Bundle,
-  BundleAttest,
-  BundleAttestor,
   BundleBlock,
-  BundleSignature,
   BundleSource,
   BundleType,
   InclusionBundle,
@@ -17,8 +15,8 @@ import { CHAINS, chainNamed, chainOf, type Inclusion, inferChain } from "./chain
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
-import { HEX_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
 import { jsonValue, MAX_JSON_BYTES } from "./json/parse.ts";
+import { base64, constant, hex32Bytes, integer, isObject, object, type Reader, string } from "./json/readers.ts";
 import { MAX_NOTE_BYTES } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
@@ -29,7 +27,7 @@ export const MAX_BUNDLE_BYTES = MAX_JSON_BYTES;
 
 /** The type that a value claims, by its member `type`, which a ProofBundle does not have. */
 export function bundleType(value: unknown): BundleType {
-  const type = typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  const type = isObject(value) ? value.type : undefined;
   return type === "block-attestation" || type === "tx-inclusion" ? type : "transaction-attestation";
 }
 
@@ -54,140 +52,76 @@ export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle 
 
 /** Reads a value as a bundle of this type. @throws ProofError `format` */
 export function readBundle(value: unknown, type: BundleType, chains: readonly ChainFormat[]): Bundle {
+  const source = sourceReader(chains);
+  const block = blockReader(chains);
   switch (type) {
     case "transaction-attestation":
-      return readProofBundle(value, chains);
+      return object({ ...ATTESTED, source })(value, "");
     case "block-attestation":
-      return readBlockBundle(value, chains);
-    case "tx-inclusion":
-      return readInclusionBundle(value, chains);
+      return object({ type: constant(type), ...ATTESTED, block })(value, "");
+    case "tx-inclusion": {
+      const inclusion: Reader<unknown> = (stated) => stated;
+      const bundle = object({ type: constant(type), ...ATTESTED, block, source, inclusion })(value, "");
+      const chain = chainOf({ block: bundle.block }, chains);
+      if (chainOf({ source: bundle.source }, chains) !== chain)
+        throw formatError("/source", `must be of ${chain.name}, as the block is`);
+      return { ...bundle, inclusion: chain.readInclusion(bundle.inclusion, "/inclusion") as Inclusion };
+    }
   }
 }
 
-function readProofBundle(value: unknown, chains: readonly ChainFormat[]): ProofBundle {
-  const members = readMembers(value, "", ["version", "network", "source", "attest", "attestor", "signature"]);
-  return { ...readVersion(members), source: readSource(members.source, chains), ...readAttestation(members) };
-}
+/** An Algorand address. */
+export const algorandAddress = string("an Algorand address", isAlgorandAddress);
 
-function readBlockBundle(value: unknown, chains: readonly ChainFormat[]): BlockBundle {
-  const members = readMembers(value, "", ["type", "version", "network", "block", "attest", "attestor", "signature"]);
-  return {
-    type: readConstant(members.type, "/type", "block-attestation"),
-    ...readVersion(members),
-    block: readBlock(members.block, chains),
-    ...readAttestation(members),
-  };
-}
-
-function readInclusionBundle(value: unknown, chains: readonly ChainFormat[]): InclusionBundle {
-  const members = readMembers(value, "", [
-    "type",
-    "version",
-    "network",
-    "block",
-    "source",
-    "inclusion",
-    "attest",
-    "attestor",
-    "signature",
-  ]);
-  const block = readBlock(members.block, chains);
-  const source = readSource(members.source, chains);
-  const chain = chainOf({ block }, chains);
-  if (chainOf({ source }, chains) !== chain) throw formatError("/source", `must be of ${chain.name}, as the block is`);
-  return {
-    type: readConstant(members.type, "/type", "tx-inclusion"),
-    ...readVersion(members),
-    block,
-    source,
-    inclusion: chain.readInclusion(members.inclusion, "/inclusion") as Inclusion,
-    ...readAttestation(members),
-  };
-}
-
-function readVersion(members: { version: unknown; network: unknown }): Pick<ProofBundle, "version" | "network"> {
-  return {
-    version: readConstant(members.version, "/version", 1),
-    network: readConstant(members.network, "/network", "algorand-mainnet"),
-  };
-}
-
-type Attestation = Pick<ProofBundle, "attest" | "attestor" | "signature">;
-
-function readAttestation(members: Record<keyof Attestation, unknown>): Attestation {
-  return {
-    attest: readAttest(members.attest),
-    attestor: readAttestor(members.attestor),
-    signature: readSignature(members.signature),
-  };
-}
-
-function readBlock(value: unknown, chains: readonly ChainFormat[]): BundleBlock {
-  const members = readMembers(value, "/block", ["chain", "height", "blockHash", "headerBase64", "hashSha256"]);
-  const { name, blockHash } = readChain(members.chain, "/block/chain", chains);
-  return {
-    chain: name,
-    height: readInteger(members.height, "/block/height", 0),
-    blockHash: readString(members.blockHash, "/block/blockHash", `a block hash of ${name}`, blockHash.pattern),
-    headerBase64: readBase64(members.headerBase64, "/block/headerBase64"),
-    hashSha256: readString(members.hashSha256, "/block/hashSha256", "lower-case hex of 32 bytes", HEX_32_BYTES),
-  };
-}
-
-function readSource(value: unknown, chains: readonly ChainFormat[]): BundleSource {
-  const members = readMembers(value, "/source", ["txnId", "hashSha256", "txnBytesBase64"], ["chain"]);
-  const named = Object.hasOwn(members, "chain") ? readChain(members.chain, "/source/chain", chains) : undefined;
-  return {
-    ...(named && { chain: named.name }),
-    txnId: readString(
-      members.txnId,
-      "/source/txnId",
-      `a transaction id${named ? ` of ${named.name}` : ""}`,
-      named?.transactionId.pattern ?? ((id) => inferChain(id, chains) !== undefined),
-    ),
-    hashSha256: readString(members.hashSha256, "/source/hashSha256", "lower-case hex of 32 bytes", HEX_32_BYTES),
-    txnBytesBase64: readBase64(members.txnBytesBase64, "/source/txnBytesBase64"),
-  };
-}
-
-function readChain(value: unknown, pointer: string, chains: readonly ChainFormat[]): ChainFormat {
-  const names = chains.map(({ name }) => name).join(", ");
-  const name = readString(value, pointer, `one of ${names}`, (text) => chainNamed(text, chains) !== undefined);
-  return chainNamed(name, chains) as ChainFormat;
-}
-
-function readAttest(value: unknown): BundleAttest {
-  const { txnId, round, note } = readMembers(value, "/attest", ["txnId", "round", "note"]);
-  return {
-    txnId: readString(txnId, "/attest/txnId", "an Algorand transaction id", isAlgorandTxId),
-    round: readInteger(round, "/attest/round", 1),
-    note: readString(note, "/attest/note", `text of at most ${MAX_NOTE_BYTES} bytes`, isNoteText),
-  };
-}
+const ATTESTED = {
+  version: constant(1),
+  network: constant("algorand-mainnet"),
+  attest: object({
+    txnId: string("an Algorand transaction id", ALGORAND_ID.pattern),
+    round: integer(1),
+    note: string(`text of at most ${MAX_NOTE_BYTES} bytes`, isNoteText),
+  }),
+  attestor: object({ algorandAddress, pqPublicKey: base64(ML_DSA_65_PUBLIC_KEY_LENGTH) }),
+  signature: object({ alg: constant("ML-DSA-65"), sigBase64: base64(ML_DSA_65_SIGNATURE_LENGTH) }),
+} satisfies { [Member in keyof Attested]: Reader<Attested[Member]> };
 
 function isNoteText(text: string): boolean {
   return text.isWellFormed() && utf8(text).length <= MAX_NOTE_BYTES;
 }
 
-function readAttestor(value: unknown): BundleAttestor {
-  const { algorandAddress, pqPublicKey } = readMembers(value, "/attestor", ["algorandAddress", "pqPublicKey"]);
-  return {
-    algorandAddress: readAddress(algorandAddress, "/attestor/algorandAddress"),
-    pqPublicKey: readBase64(pqPublicKey, "/attestor/pqPublicKey", ML_DSA_65_PUBLIC_KEY_LENGTH),
+function blockReader(chains: readonly ChainFormat[]): Reader<BundleBlock> {
+  return (value, pointer) => {
+    const chain = namedChain(value, pointer, chains);
+    return object({
+      chain: chainReader(chains),
+      height: integer(0),
+      blockHash: string(`a block hash of ${chain?.name}`, chain?.blockHash.pattern ?? (() => false)),
+      headerBase64: base64(),
+      hashSha256: hex32Bytes,
+    })(value, pointer);
   };
 }
 
-/** An Algorand address. @throws ProofError `format` */
-export function readAddress(value: unknown, pointer: string): string {
-  return readString(value, pointer, "an Algorand address", isAlgorandAddress);
+function sourceReader(chains: readonly ChainFormat[]): Reader<BundleSource> {
+  return (value, pointer) => {
+    const chain = namedChain(value, pointer, chains);
+    const txnId = chain
+      ? string(`a transaction id of ${chain.name}`, chain.transactionId.pattern)
+      : string("a transaction id", (id) => inferChain(id, chains) !== undefined);
+    const required = { txnId, hashSha256: hex32Bytes, txnBytesBase64: base64() };
+    return object(required, { chain: chainReader(chains) })(value, pointer);
+  };
 }
 
-function readSignature(value: unknown): BundleSignature {
-  const { alg, sigBase64 } = readMembers(value, "/signature", ["alg", "sigBase64"]);
-  return {
-    alg: readConstant(alg, "/signature/alg", "ML-DSA-65"),
-    sigBase64: readBase64(sigBase64, "/signature/sigBase64", ML_DSA_65_SIGNATURE_LENGTH),
-  };
+function chainReader(chains: readonly ChainFormat[]): Reader<string> {
+  const names = chains.map(({ name }) => name);
+  return string(`one of ${names.join(", ")}`, (text) => names.includes(text));
+}
+
+/** The chain that the member `chain` names, whose form the ids beside it have; undefined where there is no such member. */
+function namedChain(value: unknown, pointer: string, chains: readonly ChainFormat[]): ChainFormat | undefined {
+  if (!isObject(value) || !Object.hasOwn(value, "chain")) return undefined;
+  return chainNamed(chainReader(chains)(value.chain, `${pointer}/chain`), chains);
 }
 
 /** A bundle of any kind before it is signed. */

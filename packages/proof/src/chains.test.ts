@@ -7,7 +7,7 @@ import { chainOf, matchTransactionId } from "./chains.ts";
 import { fromUtf8, toHex, utf8 } from "./encoding.ts";
 import { malformed } from "./errors.ts";
 import { type AnyInclusion, CHAINS, type ChainFormat, chainNamed, inferChain } from "./index.ts";
-import { readConstant, readMembers, readString } from "./json/members.ts";
+import { constant, object, string } from "./json/readers.ts";
 import { verify } from "./verify.ts";
 
 type Basket = AnyInclusion & { basket: string };
@@ -36,13 +36,7 @@ const orchard: ChainFormat<Basket> = {
     if (!Number.isSafeInteger(height)) throw malformed("no row");
     return { blockHash: `tree${hashOf(bytes)}`, height, caip2: "orchard:1" };
   },
-  readInclusion(value, pointer) {
-    const { kind, basket } = readMembers(value, pointer, ["kind", "basket"]);
-    return {
-      kind: readConstant(kind, `${pointer}/kind`, "basket"),
-      basket: readString(basket, `${pointer}/basket`, "text", /./),
-    };
-  },
+  readInclusion: object({ kind: constant("basket"), basket: string("text", /./) }),
   checkInclusion({ basket }, transaction, header) {
     const isIn = fromUtf8(transaction) === basket && fieldsOf(header).slice(1).includes(basket);
     return isIn ? [] : [{ pointer: "/inclusion/basket", message: "is not in the header" }];

@@ -3,16 +3,18 @@ import type { Level } from "./chain-format.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
-import {
-  BASE64URL_16_BYTES,
-  BASE64URL_32_BYTES,
-  CAIP2,
-  HEX_32_BYTES,
-  readInteger,
-  readMembers,
-  readString,
-} from "./json/members.ts";
 import { type JsonValue, parseJson } from "./json/parse.ts";
+import {
+  base64Url16Bytes,
+  base64Url32Bytes,
+  caip2,
+  constant,
+  hex32Bytes,
+  integer,
+  isObject,
+  object,
+  string,
+} from "./json/readers.ts";
 
 type SubjectNote = {
   /** Attestor: base64url SHA-256 of the raw ML-DSA-65 public key. */
@@ -82,41 +84,25 @@ function parseNoteJson(text: string): JsonValue {
 }
 
 function readNote(value: JsonValue): Note {
-  const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
-  if (has("k")) {
-    const { g, k } = readMembers(value, "", ["g", "k"]);
-    return { g: readChain(g, "/g"), k: readString(k, "/k", "hex of 32 bytes", HEX_32_BYTES) };
-  }
-  if (has("t")) {
-    const members = readMembers(value, "", ["a", "c", "g", "h", "l", "p", "t"]);
-    return { ...readSubject(members), t: readString(members.t, "/t", "a transaction id", ID) };
-  }
-  const members = readMembers(value, "", ["a", "b", "c", "g", "h", "l", "n", "p"]);
-  return {
-    ...readSubject(members),
-    b: readString(members.b, "/b", "a block hash", ID),
-    n: readInteger(members.n, "/n", 0),
-  };
+  if (isObject(value) && Object.hasOwn(value, "k")) return readKeyNote(value, "");
+  if (isObject(value) && Object.hasOwn(value, "t")) return readTransactionNote(value, "");
+  return readBlockNote(value, "");
 }
 
-function readSubject(members: Record<keyof SubjectNote, unknown>): SubjectNote {
-  return {
-    a: readString(members.a, "/a", "base64url of 32 bytes", BASE64URL_32_BYTES),
-    c: readChain(members.c, "/c"),
-    g: readChain(members.g, "/g"),
-    h: readString(members.h, "/h", "hex of 32 bytes", HEX_32_BYTES),
-    l: readString(members.l, "/l", "included, safe or finalized", LEVEL) as Level,
-    p: readString(members.p, "/p", "base64url of 16 bytes", BASE64URL_16_BYTES),
-  };
-}
+const readKeyNote = object({ g: caip2, k: hex32Bytes });
 
-function readChain(value: unknown, pointer: string): string {
-  return readString(value, pointer, "CAIP-2", CAIP2);
-}
-
-const LEVEL = /^(?:included|safe|finalized)$/;
+const SUBJECT = {
+  a: base64Url32Bytes,
+  c: caip2,
+  g: caip2,
+  h: hex32Bytes,
+  l: constant("included", "safe", "finalized"),
+  p: base64Url16Bytes,
+};
 /** The chain decides how an id is spelled; a note only requires that it is one. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
+const readTransactionNote = object({ ...SUBJECT, t: string("a transaction id", ID) });
+const readBlockNote = object({ ...SUBJECT, b: string("a block hash", ID), n: integer(0) });
 
 /**
  * The note's `p`: base64url of the first 16 bytes of the payment key's SHA-256. It binds a note to one payment without

@@ -1,8 +1,8 @@
 import { fromBase64, fromBase64Url, toBase64Url, utf8 } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
-import { BASE64URL_32_BYTES, CAIP2, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
 import { parseJson } from "./json/parse.ts";
+import { base64Url32Bytes, caip2, constant, integer, object, type Reader, string } from "./json/readers.ts";
 import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
 import { keyId } from "./trust.ts";
 
@@ -53,10 +53,8 @@ export function verifyPaymentReceipt(
 ): PaymentReceipt {
   const [header = "", payload = "", signature = "", ...rest] = jws.split(".");
   if (rest.length > 0) throw formatError("", "must be a compact JWS: three parts");
-  const { kid, alg } = readMembers(decodeJson(header, "/header"), "/header", ["alg", "kid"]);
-  readConstant(alg, "/header/alg", "ML-DSA-65");
-  readString(kid, "/header/kid", "base64url of 32 bytes", BASE64URL_32_BYTES);
-  const receipt = readReceipt(decodeJson(payload, "/payload"));
+  const { kid } = readHeader(decodeJson(header, "/header"), "/header");
+  const receipt = readReceipt(decodeJson(payload, "/payload"), "/payload");
   const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
   if (!publicKey) throw formatError("/header/kid", "is of no key that is trusted here");
   const signed = verifySignature(publicKey, utf8(`${header}.${payload}`), decode(signature, "/signature"), crypto);
@@ -64,19 +62,17 @@ export function verifyPaymentReceipt(
   return receipt;
 }
 
-function readReceipt(value: unknown): PaymentReceipt {
-  const names = ["type", "version", "network", "resourceUrl", "payer", "transaction", "issuedAt"] as const;
-  const members = readMembers(value, "/payload", names);
-  return {
-    type: readConstant(members.type, "/payload/type", "x402-receipt"),
-    version: readConstant(members.version, "/payload/version", 1),
-    network: readString(members.network, "/payload/network", "CAIP-2", CAIP2),
-    resourceUrl: readString(members.resourceUrl, "/payload/resourceUrl", "a URL", isUrl),
-    payer: readString(members.payer, "/payload/payer", "an address", /./),
-    transaction: readString(members.transaction, "/payload/transaction", "a transaction id", /./),
-    issuedAt: readInteger(members.issuedAt, "/payload/issuedAt", 0),
-  };
-}
+const readHeader = object({ alg: constant("ML-DSA-65"), kid: base64Url32Bytes });
+
+const readReceipt: Reader<PaymentReceipt> = object({
+  type: constant("x402-receipt"),
+  version: constant(1),
+  network: caip2,
+  resourceUrl: string("a URL", isUrl),
+  payer: string("an address", /./),
+  transaction: string("a transaction id", /./),
+  issuedAt: integer(0),
+});
 
 /** At most as long as every recipient must support (RFC 9110 section 4.1): some parsers take minutes for a 1 MB host. */
 function isUrl(text: string): boolean {

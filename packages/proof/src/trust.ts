@@ -1,12 +1,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./algorand/network.ts";
-import { readAddress } from "./bundle.ts";
+import { algorandAddress } from "./bundle.ts";
 import type { Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
-import { BASE64URL_32_BYTES, readBase64, readConstant, readInteger, readMembers, readString } from "./json/members.ts";
 import { childPointer, jsonValue } from "./json/parse.ts";
+import { base64, base64Url32Bytes, constant, integer, object, type Reader, string } from "./json/readers.ts";
 import type { KeyStatus } from "./report.ts";
 import {
   type Crypto,
@@ -163,13 +163,7 @@ export function keyEntryHash(entry: KeyEntry): string {
  * @throws ProofError `format`; `json` for a text
  */
 export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> = nobleCrypto): KeyHistory {
-  const { version, ledger, keys } = readMembers(jsonValue(input), "", ["version", "ledger", "keys"]);
-  if (!Array.isArray(keys) || keys.length === 0) throw formatError("/keys", "must be an array of keys");
-  const history: KeyHistory = {
-    version: readConstant(version, "/version", 1),
-    ledger: readString(ledger, "/ledger", "CAIP-2 of an Algorand network", isAlgorandCaip2),
-    keys: keys.map((entry, index) => readKeyEntry(entry, childPointer("/keys", index))),
-  };
+  const history = readHistory(jsonValue(input), "");
   history.keys.forEach((entry, index) => {
     const pointer = childPointer("/keys", index);
     if (entry.algorandAddress !== accountOf(history))
@@ -186,38 +180,39 @@ export function accountOf({ keys: [first] }: KeyHistory): string {
   return (first as KeyEntry).algorandAddress;
 }
 
-function readKeyEntry(value: unknown, pointer: string): KeyEntry {
-  const at = (member: string) => childPointer(pointer, member);
-  const members = readMembers(
-    value,
-    pointer,
-    ["type", "version", "kid", "keySha256", "pqPublicKey", "algorandAddress", "origin", "fromRound"],
-    ["untilRound", "revokedRound", "endorsement"],
-  );
-  const { untilRound, revokedRound, endorsement } = members;
-  const entry: KeyEntry = {
-    type: readConstant(members.type, at("type"), "attestor-key"),
-    version: readConstant(members.version, at("version"), 1),
-    kid: readString(members.kid, at("kid"), "base64url of 32 bytes", BASE64URL_32_BYTES),
-    keySha256: readString(members.keySha256, at("keySha256"), "base64url of 32 bytes", BASE64URL_32_BYTES),
-    pqPublicKey: readBase64(members.pqPublicKey, at("pqPublicKey"), ML_DSA_65_PUBLIC_KEY_LENGTH),
-    algorandAddress: readAddress(members.algorandAddress, at("algorandAddress")),
-    origin: readString(members.origin, at("origin"), "an origin, such as https://attestd.example", ORIGIN),
-    fromRound: readInteger(members.fromRound, at("fromRound"), 0),
-    ...(untilRound !== undefined && { untilRound: readInteger(untilRound, at("untilRound"), 1) }),
-    ...(revokedRound !== undefined && { revokedRound: readInteger(revokedRound, at("revokedRound"), 0) }),
-    ...(endorsement !== undefined && {
-      endorsement: readBase64(endorsement, at("endorsement"), ML_DSA_65_SIGNATURE_LENGTH),
-    }),
-  };
-  const own = keyIdentity(fromBase64(entry.pqPublicKey));
-  if (entry.kid !== own.kid) throw formatError(at("kid"), "is not the key's thumbprint");
-  if (entry.keySha256 !== own.keySha256) throw formatError(at("keySha256"), "is not the key's SHA-256");
-  return entry;
-}
-
 /** Scheme, host and port as a URL's origin has them (RFC 6454 section 6.1): ASCII in lower case, no user, no path. */
 const ORIGIN = /^https?:\/\/(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[1-9][0-9]{0,4})?$/;
+
+const readEntryMembers: Reader<KeyEntry> = object(
+  {
+    type: constant("attestor-key"),
+    version: constant(1),
+    kid: base64Url32Bytes,
+    keySha256: base64Url32Bytes,
+    pqPublicKey: base64(ML_DSA_65_PUBLIC_KEY_LENGTH),
+    algorandAddress,
+    origin: string("an origin, such as https://attestd.example", ORIGIN),
+    fromRound: integer(0),
+  },
+  { untilRound: integer(1), revokedRound: integer(0), endorsement: base64(ML_DSA_65_SIGNATURE_LENGTH) },
+);
+
+const readKeyEntry: Reader<KeyEntry> = (value, pointer) => {
+  const entry = readEntryMembers(value, pointer);
+  const { kid, keySha256 } = keyIdentity(fromBase64(entry.pqPublicKey));
+  if (entry.kid !== kid) throw formatError(`${pointer}/kid`, "is not the key's thumbprint");
+  if (entry.keySha256 !== keySha256) throw formatError(`${pointer}/keySha256`, "is not the key's SHA-256");
+  return entry;
+};
+
+const readHistory: Reader<KeyHistory> = object({
+  version: constant(1),
+  ledger: string("CAIP-2 of an Algorand network", isAlgorandCaip2),
+  keys(value, pointer) {
+    if (!Array.isArray(value) || value.length === 0) throw formatError(pointer, "must be an array of keys");
+    return value.map((entry, index) => readKeyEntry(entry, childPointer(pointer, index)));
+  },
+});
 
 function checkSuccession(
   entry: KeyEntry,

@@ -1,7 +1,7 @@
 import type { ChainFormat, Finding } from "../chain-format.ts";
 import { fromBase64 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
-import { readBase64, readConstant, readInteger, readList, readMembers, readString } from "../json/members.ts";
+import { base64, constant, integer, list, object, type Reader } from "../json/readers.ts";
 import { blockHash, headerDigest, headerRound } from "./block.ts";
 import { lightHeaderLeaf, transactionLeaf, verifyLeaf } from "./merkle.ts";
 import { decodeMsgpackMap, getBytes, isCanonicalMsgpack, type MsgpackMap } from "./msgpack.ts";
@@ -38,6 +38,20 @@ export type LightHeaderProof = {
   siblings: string[];
 };
 
+const digest = base64(DIGEST_LENGTH);
+const siblings = list(MAX_SIBLINGS, digest);
+const lightHeader = object({ index: integer(0), interval: integer(1), commitment: digest, siblings });
+const readInclusion: Reader<AlgorandInclusion> = object(
+  {
+    kind: constant("algorand-merkle"),
+    tree: constant("txn256", "txn"),
+    index: integer(0),
+    stibBase64: base64(),
+    siblings,
+  },
+  { lightHeader },
+);
+
 /** Algorand as a source chain. */
 export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   name: "algorand",
@@ -61,20 +75,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
     return { blockHash: blockHash(bytes), height: headerRound(header), caip2: network(header, ledger) };
   },
 
-  readInclusion(value, pointer) {
-    const required = ["kind", "tree", "index", "stibBase64", "siblings"] as const;
-    const members = readMembers(value, pointer, required, ["lightHeader"]);
-    return {
-      kind: readConstant(members.kind, `${pointer}/kind`, "algorand-merkle"),
-      tree: readString(members.tree, `${pointer}/tree`, "txn256 or txn", /^txn(?:256)?$/) as "txn256" | "txn",
-      index: readInteger(members.index, `${pointer}/index`, 0),
-      stibBase64: readBase64(members.stibBase64, `${pointer}/stibBase64`),
-      siblings: readSiblings(members.siblings, `${pointer}/siblings`),
-      ...(Object.hasOwn(members, "lightHeader") && {
-        lightHeader: readLightHeader(members.lightHeader, `${pointer}/lightHeader`),
-      }),
-    };
-  },
+  readInclusion,
 
   checkInclusion(inclusion, transaction, headerBytes) {
     const header = readHeader(headerBytes);
@@ -122,18 +123,4 @@ function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerByt
 function network(map: MsgpackMap, ledger: string): string {
   const genesisHash = getBytes(map, "gh", DIGEST_LENGTH);
   return genesisHash === undefined ? ledger : algorandCaip2(genesisHash);
-}
-
-function readSiblings(value: unknown, pointer: string): string[] {
-  return readList(value, pointer, MAX_SIBLINGS, (item, at) => readBase64(item, at, DIGEST_LENGTH));
-}
-
-function readLightHeader(value: unknown, pointer: string): LightHeaderProof {
-  const members = readMembers(value, pointer, ["index", "interval", "commitment", "siblings"]);
-  return {
-    index: readInteger(members.index, `${pointer}/index`, 0),
-    interval: readInteger(members.interval, `${pointer}/interval`, 1),
-    commitment: readBase64(members.commitment, `${pointer}/commitment`, DIGEST_LENGTH),
-    siblings: readSiblings(members.siblings, `${pointer}/siblings`),
-  };
 }

@@ -2,7 +2,7 @@ import { ALGORAND_MAINNET } from "../algorand/network.ts";
 import type { ChainFormat, Finding } from "../chain-format.ts";
 import { equalBytes, fromBase64 } from "../encoding.ts";
 import { isProofError } from "../errors.ts";
-import { readBase64, readConstant, readInteger, readList, readMembers } from "../json/members.ts";
+import { base64, constant, integer, list, object, type Reader } from "../json/readers.ts";
 import type { Keccak256 } from "../signature.ts";
 import { baseHeaderHash, decodeBaseHeader } from "./header.ts";
 import { BASE_MAINNET, evmCaip2 } from "./network.ts";
@@ -22,6 +22,10 @@ export type BaseInclusion = {
   nodes: string[];
   receipt?: { bytesBase64: string; nodes: string[] };
 };
+
+const nodes = list(MAX_NODES, base64());
+const receipt = object({ bytesBase64: base64(), nodes });
+const readInclusion: Reader<BaseInclusion> = object({ kind: constant("mpt"), index: integer(0), nodes }, { receipt });
 
 /** Base as a source chain. */
 export const baseFormat: ChainFormat<BaseInclusion> = {
@@ -45,15 +49,7 @@ export const baseFormat: ChainFormat<BaseInclusion> = {
     return { blockHash: baseHeaderHash(bytes, keccak256), height: number, caip2: BASE_MAINNET };
   },
 
-  readInclusion(value, pointer) {
-    const members = readMembers(value, pointer, ["kind", "index", "nodes"], ["receipt"]);
-    return {
-      kind: readConstant(members.kind, `${pointer}/kind`, "mpt"),
-      index: readInteger(members.index, `${pointer}/index`, 0),
-      nodes: readNodes(members.nodes, `${pointer}/nodes`),
-      ...(Object.hasOwn(members, "receipt") && { receipt: readReceipt(members.receipt, `${pointer}/receipt`) }),
-    };
-  },
+  readInclusion,
 
   checkInclusion({ index, nodes, receipt }, transaction, headerBytes, { keccak256 }) {
     const { transactionsRoot, receiptsRoot } = decodeBaseHeader(headerBytes);
@@ -77,18 +73,6 @@ function checkReceipt(receipt: Uint8Array, transaction: Uint8Array): Finding[] {
     if (!isProofError(error, "malformed")) throw error;
     return [{ pointer: "/inclusion/receipt/bytesBase64", message: error.message }];
   }
-}
-
-function readNodes(value: unknown, pointer: string): string[] {
-  return readList(value, pointer, MAX_NODES, (item, at) => readBase64(item, at));
-}
-
-function readReceipt(value: unknown, pointer: string): NonNullable<BaseInclusion["receipt"]> {
-  const members = readMembers(value, pointer, ["bytesBase64", "nodes"]);
-  return {
-    bytesBase64: readBase64(members.bytesBase64, `${pointer}/bytesBase64`),
-    nodes: readNodes(members.nodes, `${pointer}/nodes`),
-  };
 }
 
 function checkProof(

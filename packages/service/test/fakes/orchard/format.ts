@@ -2,7 +2,7 @@ import { type ChainFormat, ProofError } from "@attestd/proof";
 import { concatBytes, equalBytes, fromBase64, toHex, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { sha3_256 } from "@noble/hashes/sha3.js";
-import { readBase64, readConstant, readInteger, readList, readMembers } from "../../../../proof/src/json/members.ts";
+import { base64, constant, integer, list, object } from "../../../../proof/src/json/readers.ts";
 
 /*
  * Orchard, a chain that there is not: its folder in `proof`.
@@ -65,14 +65,11 @@ export const orchardFormat: ChainFormat<OrchardInclusion> = {
     return { blockHash: `tree${toHex(sha256(sha256(bytes)).reverse())}`, height, caip2: CAIP2 };
   },
 
-  readInclusion(value, pointer) {
-    const { kind, index, siblings } = readMembers(value, pointer, ["kind", "index", "siblings"]);
-    return {
-      kind: readConstant(kind, `${pointer}/kind`, "orchard-path"),
-      index: readInteger(index, `${pointer}/index`, 0),
-      siblings: readList(siblings, `${pointer}/siblings`, MAX_DEPTH, (item, at) => readBase64(item, at, 32)),
-    };
-  },
+  readInclusion: object({
+    kind: constant("orchard-path"),
+    index: integer(0),
+    siblings: list(MAX_DEPTH, base64(32)),
+  }),
 
   checkInclusion({ index, siblings }, transaction, headerBytes) {
     const { count, root } = decodeHeader(headerBytes);

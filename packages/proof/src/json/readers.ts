@@ -1,0 +1,81 @@
+import { fromBase64 } from "../encoding.ts";
+import { formatError } from "../errors.ts";
+import { childPointer } from "./parse.ts";
+
+/** Reads the value at a JSON pointer. @throws ProofError `format` pointing at it or into it */
+export type Reader<T> = (value: unknown, pointer: string) => T;
+type Readers<T> = { [Member in keyof T]: Reader<T[Member]> };
+
+/** An object that has all of `required`, any of `optional` and no other member. */
+export function object<R extends object, O extends object = Record<never, never>>(
+  required: Readers<R>,
+  optional?: Readers<O>,
+): Reader<R & Partial<O>> {
+  const readers: Record<string, Reader<unknown>> = { ...required, ...optional };
+  return (value, pointer) => {
+    if (!isObject(value)) throw formatError(pointer, "must be an object");
+    const foreign = Object.keys(value).find((name) => !Object.hasOwn(readers, name));
+    if (foreign !== undefined) throw formatError(childPointer(pointer, foreign), "unknown member");
+    const missing = Object.keys(required).find((name) => !Object.hasOwn(value, name));
+    if (missing !== undefined) throw formatError(childPointer(pointer, missing), "missing");
+    const present = Object.entries(readers).filter(([name]) => Object.hasOwn(value, name));
+    const members = present.map(([name, read]) => [name, read(value[name], childPointer(pointer, name))]);
+    return Object.fromEntries(members) as R & Partial<O>;
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** One of these values. */
+export function constant<const C extends string | number>(...constants: C[]): Reader<C> {
+  return (value, pointer) => {
+    const found = constants.find((candidate) => candidate === value);
+    if (found !== undefined) return found;
+    throw formatError(pointer, `must be ${constants.map((candidate) => JSON.stringify(candidate)).join(" or ")}`);
+  };
+}
+
+/** A string that `accepts`; `what` completes "must be …". */
+export function string(what: string, accepts: RegExp | ((text: string) => boolean)): Reader<string> {
+  return (value, pointer) => {
+    if (typeof value === "string" && (accepts instanceof RegExp ? accepts.test(value) : accepts(value))) return value;
+    throw formatError(pointer, `must be ${what}`);
+  };
+}
+
+/** An integer from `min` to 2^53 - 1. */
+export function integer(min: number): Reader<number> {
+  return (value, pointer) => {
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= min) return value;
+    throw formatError(pointer, `must be an integer of at least ${min}`);
+  };
+}
+
+/** The text of canonical standard base64 of exactly `length` bytes, or of at least one. */
+export function base64(length?: number): Reader<string> {
+  return string(`canonical base64 of ${length ?? "at least 1"} bytes`, (text) => {
+    try {
+      const bytes = fromBase64(text);
+      return length === undefined ? bytes.length > 0 : bytes.length === length;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** An array of at most `max` items. */
+export function list<T>(max: number, read: Reader<T>): Reader<T[]> {
+  return (value, pointer) => {
+    if (!Array.isArray(value) || value.length > max)
+      throw formatError(pointer, `must be an array of at most ${max} items`);
+    return value.map((item, index) => read(item, childPointer(pointer, index)));
+  };
+}
+
+export const hex32Bytes = string("lower-case hex of 32 bytes", /^[0-9a-f]{64}$/);
+/** 43 characters hold 258 bits: the last has two unused ones, which are zero. */
+export const base64Url32Bytes = string("base64url of 32 bytes", /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/);
+export const base64Url16Bytes = string("base64url of 16 bytes", /^[A-Za-z0-9_-]{21}[AQgw]$/);
+export const caip2 = string("CAIP-2", /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/);
