@@ -8,13 +8,7 @@ import {
   isAlgorandTxId,
   splitBlock,
 } from "@attestd/proof/algorand";
-import {
-  decodeBaseHeader,
-  decodeBaseTransaction,
-  decodeRlp,
-  isBaseTxHash,
-  readReceiptStatus,
-} from "@attestd/proof/base";
+import { BASE_HASH, decodeBaseHeader, decodeBaseTransaction, decodeRlp, readReceiptStatus } from "@attestd/proof/base";
 import { fromBase32, fromBase64, fromBase64Url, fromHex, utf8 } from "@attestd/proof/encoding";
 import { canonicalize, childPointer } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
@@ -82,7 +76,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   fromBase64Url,
   fromBase32,
   isAlgorandTxId,
-  isBaseTxHash,
+  "BASE_HASH.pattern": (text) => BASE_HASH.pattern.test(text),
   isAlgorandCaip2,
   inferChain,
   decodeAddress,

@@ -1,7 +1,6 @@
-import { isUsdc, railOf } from "@attestd/proof/rails";
+import { formatUsdc, isUsdc, railOf } from "@attestd/proof/rails";
 import type { PaymentRequirements } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
-import { formatUsdc } from "./usdc.ts";
 import type { Wallet } from "./wallet.ts";
 
 /** An authorization that is valid for longer is not signed: one call does not need it. */

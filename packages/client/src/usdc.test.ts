@@ -1,6 +1,7 @@
+import { formatUsdc } from "@attestd/proof/rails";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatUsdc, parseUsdc } from "./usdc.ts";
+import { parseUsdc } from "./usdc.ts";
 
 describe("USDC", () => {
   test("is written without trailing zeros", () => {

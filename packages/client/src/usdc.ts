@@ -1,7 +1,4 @@
-import { withoutTrailing } from "@attestd/proof/text";
-
-const DECIMALS = 6;
-const MICRO = 10n ** BigInt(DECIMALS);
+import { USDC_DECIMALS } from "@attestd/proof/rails";
 
 /**
  * Reads an amount of USDC.
@@ -13,12 +10,6 @@ const MICRO = 10n ** BigInt(DECIMALS);
 export function parseUsdc(text: string): bigint {
   const match = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text);
   if (!match) throw new RangeError(`${JSON.stringify(text)} is not an amount of USDC, such as 0.001.`);
-  return BigInt(match[1] ?? "0") * MICRO + BigInt((match[2] ?? "").padEnd(DECIMALS, "0"));
-}
-
-/** Writes micro-USDC as USDC, without trailing zeros: 1000 is `0.001`. */
-export function formatUsdc(micro: bigint): string {
-  const fraction = withoutTrailing((micro % MICRO).toString().padStart(DECIMALS, "0"), "0");
-  const whole = (micro / MICRO).toString();
-  return fraction === "" ? whole : `${whole}.${fraction}`;
+  const [, whole = "", fraction = ""] = match;
+  return BigInt(whole + fraction.padEnd(USDC_DECIMALS, "0"));
 }

@@ -1,15 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_ID, isAlgorandAddress } from "./algorand/transaction.ts";
-import type {
-  Attested,
-  BlockBundle,
-  Bundle,
-  BundleBlock,
-  BundleSource,
-  BundleType,
-  InclusionBundle,
-  ProofBundle,
-} from "./bundle-types.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { CHAINS, chainNamed, chainOf, type Inclusion, inferChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
@@ -20,7 +10,76 @@ import { base64, constant, hex32Bytes, integer, isObject, object, type Reader, s
 import { MAX_NOTE_BYTES } from "./note.ts";
 import { ML_DSA_65_PUBLIC_KEY_LENGTH, ML_DSA_65_SIGNATURE_LENGTH } from "./signature.ts";
 
-export type * from "./bundle-types.ts";
+export type BundleSource = {
+  /** The chain's name. Inferred from `txnId` where absent; never added to what is signed. */
+  chain?: string;
+  txnId: string;
+  /** Lower-case hex SHA-256 of the bytes. */
+  hashSha256: string;
+  /** The exact bytes whose hash is `txnId`. */
+  txnBytesBase64: string;
+};
+
+/** A block, by its header. */
+export type BundleBlock = {
+  /** The chain's name. */
+  chain: string;
+  height: number;
+  blockHash: string;
+  /** The exact bytes whose hash is `blockHash`. */
+  headerBase64: string;
+  /** Lower-case hex SHA-256 of the header's bytes. */
+  hashSha256: string;
+};
+
+export type BundleAttest = {
+  /** Id of the attestation transaction. */
+  txnId: string;
+  /** The ledger's round in which it was confirmed. */
+  round: number;
+  /** The text of its note field. */
+  note: string;
+};
+
+export type BundleAttestor = {
+  algorandAddress: string;
+  /** Raw ML-DSA-65 public key, 1952 bytes, base64. */
+  pqPublicKey: string;
+};
+
+export type BundleSignature = {
+  alg: "ML-DSA-65";
+  /** 3309 bytes, base64. */
+  sigBase64: string;
+};
+
+/** The types of bundle. A transaction's bundle, the oldest, has no member `type`. */
+export type BundleType = "transaction-attestation" | "block-attestation" | "tx-inclusion";
+
+/** The members of every bundle. */
+type Attested = {
+  version: 1;
+  network: "algorand-mainnet";
+  attest: BundleAttest;
+  attestor: BundleAttestor;
+  signature: BundleSignature;
+};
+
+/** The attestation of a transaction. */
+export type ProofBundle = Attested & { source: BundleSource };
+
+/** The attestation of a block. */
+export type BlockBundle = Attested & { type: "block-attestation"; block: BundleBlock };
+
+/** A proof that a transaction is in an attested block. */
+export type InclusionBundle = Attested & {
+  type: "tx-inclusion";
+  block: BundleBlock;
+  source: BundleSource;
+  inclusion: Inclusion;
+};
+
+export type Bundle = ProofBundle | BlockBundle | InclusionBundle;
 
 /** The size of the largest bundle that a verifier takes. */
 export const MAX_BUNDLE_BYTES = MAX_JSON_BYTES;

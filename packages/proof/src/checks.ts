@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import type { Bundle } from "./bundle.ts";
 import { signingBytes } from "./bundle.ts";
-import type { Bundle } from "./bundle-types.ts";
 import type { ChainFormat, Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";

@@ -1,7 +1,10 @@
 /// <reference lib="esnext.typedarrays" />
 
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { malformed } from "./errors.ts";
+
+/** `toHex`: lower-case hex without a prefix. `concatBytes`: the byte strings one after the other. */
+export { bytesToHex as toHex, concatBytes } from "@noble/hashes/utils.js";
 
 // The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work where it has them,
 // `atob` and `btoa` where it is older; what is added here is strictness. In a signed format each byte string has exactly
@@ -25,11 +28,6 @@ export function fromUtf8(bytes: Uint8Array): string {
   } catch (cause) {
     throw malformed("not UTF-8", cause);
   }
-}
-
-/** Lower-case hex without a prefix, two digits a byte. */
-export function toHex(bytes: Uint8Array): string {
-  return bytesToHex(bytes);
 }
 
 /**
@@ -137,17 +135,6 @@ export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   }
   if (pending !== 0 || bits >= 5) throw malformed("not canonical base32");
   return bytes;
-}
-
-/** The byte strings one after the other. */
-export function concatBytes(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
 }
 
 /** Whether two byte strings are the same. Not constant-time: nothing compared here is secret. */

@@ -15,31 +15,14 @@ export {
   type ProofBundle,
   parseBundle,
 } from "./bundle.ts";
-export type { AnyInclusion, ChainFormat, Finding, IdForm, Level, ReceiptStatus } from "./chain-format.ts";
-export { CHAINS, chainNamed, chainOf, type Inclusion, inferChain, matchTransactionId } from "./chains.ts";
+export type * from "./chain-format.ts";
+export * from "./chains.ts";
 export { isProofError, type JsonFault, ProofError, type ProofErrorCode } from "./errors.ts";
 export { parseJson } from "./json/parse.ts";
 export { checkKeyNotes, type RecordedNote, requireContinuation } from "./keys.ts";
 export { type BlockNote, type KeyNote, MAX_NOTE_BYTES, type Note, parseNote, type TransactionNote } from "./note.ts";
 export { type PaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
-export {
-  type CheckName,
-  type CheckResult,
-  type Conclusion,
-  conclusionOf,
-  type Failure,
-  type KeyStatus,
-  type VerifyReport,
-  type Warning,
-} from "./report.ts";
+export * from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto } from "./signature.ts";
 export { type KeyEntry, type KeyHistory, type PinnedKeys, parseKeyHistory, type Trust } from "./trust.ts";
-export {
-  type ChainFinding,
-  type ChainFindings,
-  HISTORY_OLD_AFTER,
-  mayAskChain,
-  type VerifyOptions,
-  verify,
-  withChain,
-} from "./verify.ts";
+export * from "./verify.ts";

@@ -1,5 +1,6 @@
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { BASE_MAINNET } from "./base/network.ts";
+import { formatUnits } from "./text.ts";
 
 /**
  * The rails: networks on which attestations are paid, by CAIP-2, with Circle's USDC there (an asset id, a contract address
@@ -26,4 +27,12 @@ export function railOf(network: string): Rail | undefined {
 /** Whether `asset` is the USDC of a rail. The case of an EVM address is only its checksum (EIP-55). */
 export function isUsdc(rail: Rail, asset: string): boolean {
   return rail.name === "base" ? asset.toLowerCase() === rail.usdc.toLowerCase() : asset === rail.usdc;
+}
+
+/** Decimals of USDC on every rail: prices and amounts are in micro-USDC. */
+export const USDC_DECIMALS = 6;
+
+/** Writes micro-USDC as USDC, without trailing zeros: 1000 is `0.001`. */
+export function formatUsdc(micro: bigint): string {
+  return formatUnits(micro, USDC_DECIMALS);
 }

@@ -1,4 +1,4 @@
-import type { BundleType } from "./bundle-types.ts";
+import type { BundleType } from "./bundle.ts";
 import type { Finding, ReceiptStatus } from "./chain-format.ts";
 
 /** The checks in their order. Which of them a bundle has depends on its type. */

@@ -17,3 +17,11 @@ export function withoutTrailing(text: string, character: string): string {
   while (end > 0 && text[end - 1] === character) end--;
   return text.slice(0, end);
 }
+
+/** An amount of a token's smallest units in whole tokens, without trailing zeros: 1000 of a token of 6 decimals is `0.001`. */
+export function formatUnits(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = withoutTrailing(digits.slice(whole.length), "0");
+  return fraction === "" ? whole : `${whole}.${fraction}`;
+}

@@ -1,6 +1,6 @@
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
+import type { Bundle, BundleType } from "./bundle.ts";
 import { bundleType, readBundle } from "./bundle.ts";
-import type { Bundle, BundleType } from "./bundle-types.ts";
 import type { ChainFormat, Finding, ReceiptStatus } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";

@@ -1,7 +1,8 @@
-import { fromUtf8, toHex } from "../encoding.ts";
+import { equalBytes, fromUtf8, toHex } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import { excerpt } from "../text.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
+import { encodeMsgpack } from "./msgpack-writer.ts";
 
 /** Deeper than any block: eight levels of inner transactions take four containers each. */
 const MAX_DEPTH = 64;
@@ -37,6 +38,15 @@ export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   const value = decodeMsgpack(bytes);
   if (!(value instanceof Map)) throw malformed("msgpack: not a map");
   return value;
+}
+
+/** Whether the bytes are one value in its canonical encoding. Never throws. */
+export function isCanonicalMsgpack(bytes: Uint8Array): boolean {
+  try {
+    return equalBytes(encodeMsgpack(decodeMsgpack(bytes)), bytes);
+  } catch {
+    return false;
+  }
 }
 
 class Reader {

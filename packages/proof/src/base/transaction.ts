@@ -59,11 +59,6 @@ export const BASE_HASH: IdForm = {
   description: "0x and 64 hex",
 };
 
-/** Whether the text is the one spelling of a transaction hash. */
-export function isBaseTxHash(text: string): boolean {
-  return BASE_HASH.pattern.test(text);
-}
-
 /**
  * The EIP-2718 type of a transaction or receipt, by its first byte; 0 for a legacy one, which has none.
  * @throws ProofError `malformed` when they begin as neither

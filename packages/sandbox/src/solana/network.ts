@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { RAILS } from "@attestd/proof/rails";
+import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   AccountRole,
@@ -17,14 +17,7 @@ import { serveJsonRpc } from "../jsonrpc.ts";
 import { Ledger } from "./ledger.ts";
 import { Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
-import {
-  associatedTokenAddress,
-  encodeMint,
-  encodeTokenAccount,
-  TOKEN_PROGRAM,
-  USDC_DECIMALS,
-  USDC_MINT,
-} from "./token.ts";
+import { associatedTokenAddress, encodeMint, encodeTokenAccount, TOKEN_PROGRAM, USDC_MINT } from "./token.ts";
 import { decodeTransaction } from "./transaction.ts";
 
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */

@@ -1,5 +1,5 @@
-import { RAILS } from "@attestd/proof/rails";
-import { withoutTrailing } from "@attestd/proof/text";
+import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
+import { formatUnits } from "@attestd/proof/text";
 import {
   type Address,
   address,
@@ -20,7 +20,6 @@ const ASSOCIATED_TOKEN_PROGRAM = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsL
 
 /** Circle's USDC mint on MainNet: stock x402 clients pay in it, and its accounts are derived from it. */
 export const USDC_MINT = address(RAILS.solana.usdc);
-export const USDC_DECIMALS = 6;
 
 const absentAddress = fixCodecSize(getBytesCodec(), 36);
 
@@ -115,9 +114,6 @@ export function decodeMint(
 
 /** An amount in RPC answers: `amount` in the smallest unit, and the same in whole tokens. */
 export function uiTokenAmount(amount: bigint, decimals: number) {
-  const digits = amount.toString().padStart(decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = withoutTrailing(digits.slice(digits.length - decimals), "0");
-  const uiAmountString = fraction === "" ? whole : `${whole}.${fraction}`;
+  const uiAmountString = formatUnits(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }

@@ -1,10 +1,10 @@
+import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
 import { serviceError } from "../../test/errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
 import { Offers } from "./offers.ts";
-import { usdc } from "./payment-option.ts";
 import type { Rail } from "./rails/rail.ts";
 
 type RailName = "algorand" | "base" | "solana";
@@ -200,5 +200,11 @@ describe("offers", () => {
 });
 
 test("a price is written as people do", () => {
-  expect([1n, 1000n, 10_000n, 1_000_000n, 1_500_000n].map(usdc)).toEqual(["0.000001", "0.001", "0.01", "1", "1.5"]);
+  expect([1n, 1000n, 10_000n, 1_000_000n, 1_500_000n].map(formatUsdc)).toEqual([
+    "0.000001",
+    "0.001",
+    "0.01",
+    "1",
+    "1.5",
+  ]);
 });

@@ -1,7 +1,6 @@
-import { withoutTrailing } from "@attestd/proof/text";
+import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload } from "@x402/core/types";
 import type { EnabledRail } from "./enabled-rail.ts";
-import { USDC_DECIMALS } from "./rails/rail.ts";
 
 /** An offer as the discovery document and `options` of a 402 write it. */
 export type PaymentOption = {
@@ -22,7 +21,7 @@ export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, pric
     asset: rail.asset,
     payTo,
     maxAmountRequired: price.toString(),
-    priceUsdc: usdc(price),
+    priceUsdc: formatUsdc(price),
     facilitatorUrl,
   };
 }
@@ -31,11 +30,4 @@ export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, pric
 export function acceptedAmount({ accepted }: PaymentPayload): unknown {
   const { amount, maxAmountRequired } = accepted as { amount?: unknown; maxAmountRequired?: unknown };
   return amount ?? maxAmountRequired;
-}
-
-/** A price as people write it: 1000 micro-USDC are "0.001". */
-export function usdc(micro: bigint): string {
-  const unit = 10n ** BigInt(USDC_DECIMALS);
-  const fraction = withoutTrailing((micro % unit).toString().padStart(USDC_DECIMALS, "0"), "0");
-  return `${micro / unit}${fraction && `.${fraction}`}`;
 }

@@ -11,9 +11,6 @@ import type { QuorumRules } from "../../providers/quorum.ts";
 /** The name of a rail in the registry; also in the journal, in settings (`PAY_TO_<NAME>`) and in logs. */
 export type RailName = string;
 
-/** Decimals of USDC on every chain: prices and amounts are in micro-USDC. */
-export const USDC_DECIMALS = 6;
-
 export type PaymentRefused = ServiceError<"payment_refused">;
 
 /** @param message the reason, for the `error` of a 402; it MUST NOT reveal chain state */

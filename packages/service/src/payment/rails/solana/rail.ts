@@ -1,16 +1,10 @@
+import { USDC_DECIMALS } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../../clock.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { isEd25519Signature } from "../ed25519.ts";
-import {
-  type Payment,
-  type PaymentStanding,
-  paymentRefused,
-  type Rail,
-  USDC_DECIMALS,
-  VOID_WITNESSES,
-} from "../rail.ts";
+import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
 import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
