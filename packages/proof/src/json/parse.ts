@@ -18,6 +18,8 @@ export interface JsonLimits {
   maxDepth?: number;
   /** Members of all objects and items of all arrays together. `MAX_JSON_MEMBERS`, unless given. */
   maxMembers?: number;
+  /** Whether an integer may end in `.0`, as protobuf's JSON writes the numbers of a `google.protobuf.Struct`. */
+  allowPointZero?: boolean;
 }
 
 /**
@@ -28,8 +30,13 @@ export interface JsonLimits {
  */
 export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): JsonValue {
   const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
+  const { allowPointZero = false } = limits;
   if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
-  return new Parser(typeof input === "string" ? input : decode(input), { maxDepth, maxMembers }).document();
+  return new Parser(typeof input === "string" ? input : decode(input), {
+    maxDepth,
+    maxMembers,
+    allowPointZero,
+  }).document();
 }
 
 function decode(bytes: Uint8Array): string {
@@ -194,7 +201,9 @@ class Parser {
     // Every number of 2^53 and more, infinity included, is an integer to some readers and another to others.
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
-    if (digits !== String(number)) throw this.#error("number_spelling", `${excerpt(digits)} must be spelled ${number}`);
+    const spelled = this.#limits.allowPointZero && digits.endsWith(".0") ? digits.slice(0, -2) : digits;
+    if (spelled !== String(number))
+      throw this.#error("number_spelling", `${excerpt(digits)} must be spelled ${number}`);
     this.#offset = NUMBER.lastIndex;
     return number;
   }

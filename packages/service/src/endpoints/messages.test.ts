@@ -48,6 +48,23 @@ describe("a message", () => {
     expect(await read(skill(text("verify", args)), A2A)).toEqual(left);
   });
 
+  /** As `google.protobuf.json_format` of a2a-sdk 1.3.0 for Python writes a Struct. */
+  test("of A2A may have integers as protobuf's JSON writes them, and the bundle is spelled canonically", async () => {
+    const sent = skill(data("verify", JSON.parse(bundle)), { x402Version: 2 })
+      .replace('"version":1', '"version":1.0')
+      .replace('"x402Version":2', '"x402Version":2.0');
+    expect(await read(sent, A2A)).toEqual({
+      message: JSON.parse(skill(data("verify", {}), { x402Version: 2 })),
+      bundle,
+    });
+    const spellings = ["-0.0", "1.00", "1.5e1", "01.0", "1e0"].map((digits) => skill({ kind: "data", data: digits }));
+    for (const one of spellings)
+      expect(await read(one.replace(/"data":"([^"]*)"/, '"data":$1'), A2A)).toHaveProperty("notJson");
+    expect(await read(tool("attest", { height: 1 }).replace('"height":1', '"height":1.0'), MCP)).toHaveProperty(
+      "notJson",
+    );
+  });
+
   test("of any other call keeps its arguments", async () => {
     for (const [sent, form] of [
       [tool("attest", { txid: "A" }), MCP],

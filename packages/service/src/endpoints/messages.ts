@@ -32,10 +32,15 @@ const MAX_METADATA_BYTES = 16 * 1024;
 /** A bundle lies six deep in a message of A2A, three deep in one of MCP. */
 const LIMITS = { maxSize: MAX_MESSAGE_BYTES, maxDepth: 16 + 6, maxMembers: 4096 + REQUEST_LIMITS.maxMembers };
 
+/** Clients of A2A 1.x write JSON as protobuf does. The bundle that is taken out of a message is spelled canonically. */
+function limitsOf({ protocol }: MessageForm): JsonLimits {
+  return { ...LIMITS, allowPointZero: protocol === "a2a" };
+}
+
 /** Reads a message in the calling thread. @param body UTF-8 */
 export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
   try {
-    return take(parseJson(body, LIMITS), form, (text) => readText(text));
+    return take(parseJson(body, limitsOf(form)), form, (text) => readText(text));
   } catch (error) {
     return refusal(error);
   }
@@ -44,7 +49,7 @@ export function readMessage(body: Uint8Array, form: MessageForm): MessageRead {
 /** Reads a message of no more bytes and members than a request may have. @returns undefined for a larger one */
 export function readSmallMessage(body: Uint8Array, form: MessageForm): MessageRead | undefined {
   if (body.length > MAX_REQUEST_BYTES) return undefined;
-  const limits = { ...LIMITS, ...REQUEST_LIMITS };
+  const limits = { ...limitsOf(form), ...REQUEST_LIMITS };
   try {
     return take(parseJson(body, limits), form, (text) => readText(text, limits));
   } catch (error) {

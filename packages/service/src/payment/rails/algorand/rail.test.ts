@@ -100,6 +100,16 @@ describe("an Algorand payment", () => {
     expect(await rail.signature(read)).toBe("on_chain");
   });
 
+  /** As @x402/avm, interface documents and PyPI's x402-avm 2.0.2 (`mechanisms/avm/constants.py`) name MainNet. */
+  test.each([
+    "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k",
+    "algorand-mainnet",
+    "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=",
+  ])("may name its network %s", (network) => {
+    expect(rail.isNetwork(network)).toBe(true);
+    expect(rail.isNetwork(`${network}A`)).toBe(false);
+  });
+
   test("alone, its fee paid by the payer, is accepted too", async () => {
     const alone = transfer({ suggestedParams: params({ fee: 1000 }) });
     expect(await checked(payload([base64(alone.signTxn(payer.sk))], 0))).toMatchObject({ amount: 1000n });

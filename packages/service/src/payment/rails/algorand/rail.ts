@@ -1,4 +1,4 @@
-import { encodeAddress } from "@attestd/proof/algorand";
+import { ALGORAND_MAINNET_GENESIS_HASH, encodeAddress } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
@@ -27,7 +27,9 @@ export type AlgorandRailOptions = {
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
   const { genesisHash, nodes, rounds, maxLifeSeconds, maxFee } = options;
   const genesis = fromBase64(genesisHash);
-  const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, `algorand:${genesisHash}`]);
+  // Some clients, such as x402-avm for Python, name a network by its whole genesis hash.
+  const hashes = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH];
+  const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, ...hashes.map((hash) => `algorand:${hash}`)]);
 
   /** Whether the signer may sign for the sender now, and where it is a program, whether the program accepts the group. */
   async function isAuthorized({ key, payer, signed, members }: AlgorandPayment, signal: AbortSignal): Promise<boolean> {
