@@ -1,0 +1,145 @@
+// Buys with clients that are not ours, and tests the served contract with schemathesis: `npm run test:foreign`.
+// It needs Python 3.11 or newer and Rust; what is installed stays in test/foreign/.cache.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { parseArgs } from "node:util";
+import { attestdProcess, type Running, start } from "../helpers/command.ts";
+import { temporaryFolder } from "../helpers/temporary-folder.ts";
+import { BUYERS, type Buyer, FOLDER, SCHEMATHESIS } from "./clients.ts";
+
+const { values: options } = parseArgs({ options: { examples: { type: "string", default: "100" } } });
+const CACHE = join(FOLDER, ".cache");
+const DOCUMENT = join(FOLDER, "../../docs/foreign-buyers.md");
+
+mkdirSync(CACHE, { recursive: true });
+await using folder = await temporaryFolder();
+const sandbox = start(["sandbox", "--port", "0", "--dir", folder.path], { cwd: folder.path });
+try {
+  const sandboxFile = join(folder.path, "sandbox.json");
+  const keysFile = join(folder.path, "keys.json");
+  await listening(sandbox);
+  const { serviceUrl, sampleTransactions } = JSON.parse(readFileSync(sandboxFile, "utf8"));
+
+  const lines: string[] = [];
+  for (const buyer of BUYERS) {
+    const result = await buy(buyer, sandboxFile, sampleTransactions[buyer.rail === "algorand" ? "algorand" : "base"]);
+    const { code, stdout } = await verified(result.bundle, keysFile, serviceUrl);
+    const isPaid = result.receipt?.success === true;
+    const outcome = code === 0 && isPaid ? "delivered and verified" : `FAILED: ${result.error ?? stdout}`;
+    if (code !== 0 || !isPaid) process.exitCode = 1;
+    lines.push(`| ${buyer.package} | ${buyer.registry} | ${buyer.over} | ${buyer.rail} | ${outcome} |`);
+    console.log(lines.at(-1));
+  }
+
+  const contract = await testContract(serviceUrl);
+  if (contract.code !== 0) process.exitCode = 1;
+  console.log(contract.summary.join("\n"));
+  if (process.exitCode === undefined) writeFileSync(DOCUMENT, documentOf(lines, contract.summary));
+} finally {
+  sandbox.kill("SIGINT");
+  await sandbox.ended;
+}
+
+/** Resolves once the sandbox has written that it listens. */
+async function listening({ stdout, ended }: Running): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stdout.on("data", (chunk) => String(chunk).includes("listening") && resolve());
+  await Promise.race([
+    promise,
+    ended.then(({ stderr }) => {
+      throw new Error(`the sandbox ended: ${stderr}`);
+    }),
+  ]);
+}
+
+type Purchase = { bundle?: object; receipt?: { success?: boolean }; error?: string };
+
+async function buy(buyer: Buyer, sandboxFile: string, txid: string): Promise<Purchase> {
+  const args = [sandboxFile, txid, ...(buyer.args ?? [])];
+  const { installation, requirements, program } = buyer;
+  const { code, stdout, stderr } = requirements
+    ? await run(install(installation, requirements, "python"), [
+        "-W",
+        "ignore",
+        join(FOLDER, "python", program),
+        ...args,
+      ])
+    : await run(build(program), args);
+  return code === 0 ? JSON.parse(stdout) : { error: stderr.trim().split("\n").at(-1) ?? "" };
+}
+
+/** Checks the bundle with the sandbox's keys, and asks its chains. */
+function verified(bundle: object | undefined, keysFile: string, serviceUrl: string) {
+  const input = JSON.stringify(bundle ?? null);
+  return attestdProcess(["verify", "-", "--keys", keysFile, "--chain", serviceUrl], { cwd: folder.path, input });
+}
+
+/** Runs every check of schemathesis on the contract that the service serves. */
+async function testContract(serviceUrl: string): Promise<{ code: number | null; summary: string[] }> {
+  const program = install(SCHEMATHESIS.installation, SCHEMATHESIS.requirements, "schemathesis");
+  const config = ["--config-file", join(FOLDER, "schemathesis.toml")];
+  const limits = ["--checks", "all", "--max-examples", options.examples];
+  const { code, stdout } = await run(program, [...config, "run", `${serviceUrl}/openapi.json`, ...limits]);
+  const from = stdout.indexOf("= SUMMARY =");
+  const summary = (from === -1 ? stdout : stdout.slice(from)).split("\n").slice(1);
+  if (code !== 0) console.error(stdout);
+  return { code, summary: summary.filter((line) => /Selected|Tested|Examples|Coverage|Fuzzing|generated/.test(line)) };
+}
+
+/** Installs Python packages once, in a virtual environment of their own. @returns the path of a program in it */
+function install(name: string, requirements: readonly string[], program: string): string {
+  const bin = join(CACHE, name, "bin");
+  const done = join(CACHE, name, "installed.txt");
+  const wanted = requirements.join("\n");
+  if (!existsSync(done) || readFileSync(done, "utf8") !== wanted) {
+    execFileSync("python3", ["-m", "venv", join(CACHE, name)], { stdio: "inherit" });
+    execFileSync(join(bin, "pip"), ["install", "--quiet", ...requirements], { stdio: "inherit" });
+    writeFileSync(done, wanted);
+  }
+  return join(bin, program);
+}
+
+/** Builds the Rust buyer. @returns the path of its program */
+function build(program: string): string {
+  const target = join(CACHE, "rust");
+  const manifest = join(FOLDER, "rust", "Cargo.toml");
+  execFileSync("cargo", ["build", "--quiet", "--locked", "--manifest-path", manifest, "--target-dir", target], {
+    stdio: "inherit",
+  });
+  return join(target, "debug", program);
+}
+
+/** Runs a program to its end, for five minutes at most. */
+async function run(program: string, args: readonly string[]) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout: 300_000, cwd: folder.path });
+  const code = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await code, stdout, stderr };
+}
+
+function documentOf(lines: readonly string[], summary: readonly string[]): string {
+  const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: FOLDER, encoding: "utf8" }).trim();
+  return `# Clients that are not ours
+
+Written by \`npm run test:foreign\` on ${new Date().toISOString().slice(0, 10)}, revision ${revision}. Each client below
+bought one attestation from a sandbox; the bundle was then verified with the sandbox's keys and its chains. The programs are
+in test/foreign: each is the package's own documentation applied, and may be copied.
+
+| Client | Registry | Over | Rail | Outcome |
+| --- | --- | --- | --- | --- |
+${lines.join("\n")}
+
+- x402-avm for Python names a network by its whole genesis hash, and buys with the policy in
+  test/foreign/python/buy_x402_avm.py.
+- No Go client: the modules that the x402 projects publish are not on the module proxy that this was run with.
+
+[schemathesis](https://schemathesis.readthedocs.io) 4.32.5, all checks, over \`/openapi.json\` of the same service
+(test/foreign/schemathesis.toml counts 402 and, for a false bundle, 400 as answers to a valid request):
+
+\`\`\`
+${summary.join("\n")}
+\`\`\`
+`;
+}
