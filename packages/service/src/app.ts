@@ -42,8 +42,11 @@ function handlerOf(endpoint: Endpoint, operation: Operation, paid: PaidOptions):
   }
 }
 
+const NO_PARAMETERS = { params: {}, query: {} };
+
 /** Checks a request's parameters by the schemas of its endpoint before the handler gets them. */
 function checked({ params, query }: Endpoint, handle: Handler): Handler {
+  if (!params && !query) return (incoming) => handle(incoming, NO_PARAMETERS);
   return (incoming, given) =>
     handle(incoming, {
       params: params ? strings(params, given.params, notFound) : {},

@@ -1,7 +1,7 @@
 import type { Answer } from "../endpoints/answer.ts";
 
-/** Of every answer. Any page may read our answers and their payment headers: no answer depends on cookies. */
-export const CORS_HEADERS = {
+/** Any page may read our answers and their payment headers: no answer depends on cookies. */
+const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, ETag, Allow, X-A2A-Extensions",
 };
@@ -24,4 +24,18 @@ export function preflight(allow: string): Answer {
     "access-control-max-age": "86400",
   };
   return { status: 204, headers, body: null };
+}
+
+/** An answer with all of its headers, which may be sent any number of times. */
+export type CompleteAnswer = Answer & { isComplete: true };
+
+/** Adds the headers of every answer: CORS, and the length of a body that is not a stream. */
+export function complete(answer: Answer | CompleteAnswer): CompleteAnswer {
+  if ("isComplete" in answer) return answer;
+  const { status, headers, body } = answer;
+  if (body === null || body instanceof ReadableStream)
+    return { status, headers: { ...headers, ...CORS_HEADERS }, body, isComplete: true };
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const length = String(bytes.length);
+  return { status, headers: { "content-length": length, ...headers, ...CORS_HEADERS }, body: bytes, isComplete: true };
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import type { Delivered } from "../calls/outcome.ts";
+import { json } from "../endpoints/answer.ts";
+import { complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
 
-const answer = (body: string): Delivered => ({ kind: "delivered", body, receipt: "abc" });
+const answer = (body: string) => complete(json(200, body, { "payment-response": "abc" }));
 
 test("what was delivered is found by its request, until newer answers take its room", () => {
   const lately = createDeliveredCache(27);

@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
-import type { Delivered } from "../calls/outcome.ts";
+import type { CompleteAnswer } from "./cors.ts";
 
 /** Bytes of requests, bundles and receipts that a route remembers. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export type DeliveredCache = {
   /** @param request of `requestName` */
-  find(request: string): Delivered | undefined;
+  find(request: string): CompleteAnswer | undefined;
   /** Keeps an answer, and drops the oldest ones to make room. */
-  keep(request: string, answer: Delivered): void;
+  keep(request: string, answer: CompleteAnswer): void;
 };
 
 /**
@@ -16,7 +16,7 @@ export type DeliveredCache = {
  * request, byte for byte, has the same answer without a look at the journal.
  */
 export function createDeliveredCache(maxBytes = MAX_BYTES): DeliveredCache {
-  const answers = new LRUCache<string, Delivered>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const answers = new LRUCache<string, CompleteAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   return {
     // Not `get`: an answer gives way by the time of its delivery, however often it is replayed.
     find: (request) => answers.peek(request),
@@ -26,8 +26,8 @@ export function createDeliveredCache(maxBytes = MAX_BYTES): DeliveredCache {
   };
 }
 
-function sizeOf({ body, receipt }: Delivered, request: string): number {
-  return request.length + body.length + receipt.length;
+function sizeOf({ headers }: CompleteAnswer, request: string): number {
+  return request.length + Number(headers["content-length"]) + (headers["payment-response"]?.length ?? 0);
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Answer, problemAnswer } from "../endpoints/answer.ts";
 import { problemOf } from "../endpoints/failure.ts";
 import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";
-import { CORS_HEADERS, preflight } from "./cors.ts";
+import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { createRouter } from "./router.ts";
 
@@ -27,57 +27,65 @@ export type ListenerOptions = {
 /** Bytes of a body that no handler has read for which a connection is kept: Node reads and drops them. */
 const MAX_DROPPED = 64 * 1024;
 
-/** The way of every request: the rate limit, the route, the answer. What a handler throws is answered as a problem. */
+/**
+ * The way of every request: the rate limit, the route, the answer. What a handler throws is answered as a problem; a
+ * client that has hung up gets no answer.
+ */
 export function createListener({ routes, rateLimit, origin, log, observe }: ListenerOptions): RequestListener {
   const find = createRouter(routes);
 
   function handle(incoming: IncomingMessage): Answer | Promise<Answer> {
     const { method = "", url = "" } = incoming;
     const found = find(url);
-    const [path = ""] = url.split("?", 1);
-    if (!found) throw new Problem("not_found", `There is nothing at ${excerpt(path)}.`);
-    const route = found.routes.find((one) => one.method === (method === "HEAD" ? "GET" : method));
-    if (route) return route.handle(incoming, found);
-
-    const allow = found.routes.map((one) => (one.method === "GET" ? "GET, HEAD" : one.method)).join(", ");
+    if (!found) throw new Problem("not_found", `There is nothing at ${pathOf(url)}.`);
+    const { handlers, allow } = found;
+    const handler = handlers.get(method);
+    if (handler) return handler(incoming, found);
     if (method === "OPTIONS") return preflight(allow);
     const { headers, ...answer } = problemAnswer(
-      new Problem("method_not_allowed", `${excerpt(path)} takes ${allow}.`),
+      new Problem("method_not_allowed", `${pathOf(url)} takes ${allow}.`),
       origin,
     );
     return { ...answer, headers: { ...headers, allow } };
   }
 
-  async function answerTo(incoming: IncomingMessage): Promise<Answer> {
-    try {
-      await rateLimit?.(incoming);
-      return await handle(incoming);
-    } catch (error) {
-      const { method, url = "", headers } = incoming;
-      const [path = ""] = url.split("?", 1);
-      const mayBePaid = headers["payment-signature"] !== undefined;
-      return problemAnswer(problemOf(error, { log, mayBePaid, method, path: excerpt(path) }), origin);
-    }
+  function failed(error: unknown, { method, url = "", headers }: IncomingMessage): Answer {
+    const mayBePaid = headers["payment-signature"] !== undefined;
+    return problemAnswer(problemOf(error, { log, mayBePaid, method, path: pathOf(url) }), origin);
   }
 
-  return async (incoming, outgoing) => {
-    const answer = withCommonHeaders(await answerTo(incoming));
+  function send(incoming: IncomingMessage, outgoing: ServerResponse, answered: Answer): void {
     try {
+      const answer = complete(answered);
       observe?.(incoming, answer);
       // Node sends Connection: close, and closes it after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
-      send(outgoing, answer);
+      outgoing.writeHead(answer.status, answer.headers);
+      write(outgoing, answer.body);
     } catch {
       outgoing.destroy();
+    }
+  }
+
+  return (incoming, outgoing) => {
+    const fail = (error: unknown) => {
+      if (error === incoming.errored) outgoing.destroy();
+      else send(incoming, outgoing, failed(error, incoming));
+    };
+    try {
+      const answered = rateLimit ? rateLimit(incoming).then(() => handle(incoming)) : handle(incoming);
+      // An answer that is there already waits for no turn of the event loop.
+      if (answered instanceof Promise) answered.then((answer) => send(incoming, outgoing, answer), fail);
+      else send(incoming, outgoing, answered);
+    } catch (error) {
+      fail(error);
     }
   };
 }
 
-/** Adds the headers of every answer. */
-export function withCommonHeaders({ status, headers, body }: Answer): Answer {
-  const length = body === null || body instanceof ReadableStream ? undefined : Buffer.byteLength(body);
-  const framing = length === undefined ? {} : { "content-length": String(length) };
-  return { status, headers: { ...framing, ...headers, ...CORS_HEADERS }, body };
+/** The path of a request target, for messages. */
+function pathOf(target: string): string {
+  return excerpt(target.split("?", 1)[0] ?? "");
 }
 
 /** Whether more of a body may still come than is worth reading. */
@@ -85,8 +93,7 @@ function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > MAX_DROPPED);
 }
 
-function send(outgoing: ServerResponse, { status, headers, body }: Answer): void {
-  outgoing.writeHead(status, headers);
+function write(outgoing: ServerResponse, body: Answer["body"]): void {
   if (!(body instanceof ReadableStream)) return void outgoing.end(body);
   outgoing.flushHeaders();
   pipeline(Readable.fromWeb(body), outgoing, () => undefined);

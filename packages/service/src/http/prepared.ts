@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import type { Answer } from "../endpoints/answer.ts";
 import { takesGzip } from "../endpoints/gzip.ts";
+import { type CompleteAnswer, complete } from "./cors.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -10,10 +11,10 @@ type Headers = Readonly<Record<string, string>>;
 export type Prepared = {
   bytes: Uint8Array<ArrayBuffer>;
   etag: string;
-  /** Of 200. */
-  headers: Headers;
-  /** Of 304. */
-  unchangedHeaders: Headers;
+  /** 200. */
+  found: CompleteAnswer;
+  /** 304. */
+  unchanged: CompleteAnswer;
 };
 
 /** A representation as it is and compressed. */
@@ -30,9 +31,12 @@ export const GZIP = { "content-encoding": "gzip" };
  * @param content headers of 200 alone, beside Content-Length
  */
 export function prepare(bytes: Uint8Array<ArrayBuffer>, etag: string, headers: Headers, content: Headers): Prepared {
-  const unchangedHeaders = { ...headers, etag };
-  const length = { "content-length": String(bytes.length) };
-  return { bytes, etag, headers: { ...content, ...length, ...unchangedHeaders }, unchangedHeaders };
+  return {
+    bytes,
+    etag,
+    found: complete({ status: 200, headers: { ...content, ...headers, etag }, body: bytes }),
+    unchanged: complete({ status: 304, headers: { ...headers, etag }, body: null }),
+  };
 }
 
 /** Prepares an endpoint's text. @param varying,coding headers of a text that has variants */
@@ -68,12 +72,10 @@ export function answerVariant(variants: Variants, headers: IncomingHttpHeaders):
 
 /** Answers a GET with a representation, or with 304 where the client has it already. */
 export function answerPrepared(
-  { bytes, etag, headers, unchangedHeaders }: Prepared,
+  { etag, found, unchanged }: Prepared,
   { "if-none-match": ifNoneMatch }: IncomingHttpHeaders,
 ): Answer {
-  return isKnown(ifNoneMatch, etag)
-    ? { status: 304, headers: unchangedHeaders, body: null }
-    : { status: 200, headers, body: bytes };
+  return isKnown(ifNoneMatch, etag) ? unchanged : found;
 }
 
 /** Whether If-None-Match names a tag, by weak comparison (RFC 9110, 13.1.2). */

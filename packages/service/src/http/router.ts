@@ -1,27 +1,46 @@
-import type { Parameters, Route } from "../endpoints/route.ts";
+import type { Handler, Parameters, Route } from "../endpoints/route.ts";
 
-/** What there is at a path: a route for each method, and the parameters that the request target gives them. */
-export type Found = Parameters & { routes: readonly Route[] };
+/** What there is at a path. */
+export type Place = {
+  /** By method, HEAD among them where there is GET. */
+  handlers: ReadonlyMap<string, Handler>;
+  /** Value of Allow. */
+  allow: string;
+};
 
-/** Finds what a request target names. @returns undefined where there is nothing */
+/** What a request target names, and the parameters that it gives. */
+export type Found = Place & Parameters;
+
+/** @returns undefined where there is nothing */
 export type Router = (target: string) => Found | undefined;
 
 /** @param routes whose paths do not overlap */
 export function createRouter(routes: readonly Route[]): Router {
-  const byPath = Map.groupBy(routes, ({ path }) => path);
-  const patterns = [...byPath].map(([path, found]) => ({ segments: path.split("/"), routes: found }));
+  const byPath = new Map<string, Found>();
+  for (const [path, found] of Map.groupBy(routes, (route) => route.path))
+    byPath.set(path, { ...placeOf(found), params: {}, query: {} });
+  const patterns = [...byPath].map(([path, place]) => ({ segments: path.split("/"), place }));
 
   return (target) => {
     // Most targets are a path as the catalogue has it.
     const exact = byPath.get(target);
-    if (exact) return { routes: exact, params: {}, query: {} };
+    if (exact) return exact;
 
     const url = parseTarget(target);
     if (!url) return undefined;
     const segments = url.pathname.split("/").map(decode);
     const found = patterns.find((pattern) => matches(pattern.segments, segments));
-    return found && { routes: found.routes, params: paramsOf(found.segments, segments), query: queryOf(url) };
+    return found && { ...found.place, params: paramsOf(found.segments, segments), query: queryOf(url) };
   };
+}
+
+function placeOf(routes: readonly Route[]): Place {
+  const handlers = new Map<string, Handler>();
+  for (const { method, handle } of routes) {
+    handlers.set(method, handle);
+    if (method === "GET") handlers.set("HEAD", handle);
+  }
+  return { handlers, allow: [...handlers.keys()].join(", ") };
 }
 
 /** Origin-form and absolute-form (RFC 9112, 3.2). A backslash, which `URL` reads as a slash, is in no path of ours. */

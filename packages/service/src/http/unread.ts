@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from "node:net";
 import { problemAnswer } from "../endpoints/answer.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
-import { withCommonHeaders } from "./listener.ts";
+import { complete } from "./cors.ts";
 
 /** Node's errors of requests that do not reach a listener; every other one is `request_malformed`. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -18,14 +18,15 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
  * @param origin of this service, for the links
  */
 export function answerUnread(server: Server, origin: string): void {
-  /** The last request of each connection that has reached a listener. */
-  const begun = new WeakMap<Socket, { incoming: IncomingMessage; outgoing: ServerResponse }>();
-  server.on("request", (incoming, outgoing) => begun.set(incoming.socket, { incoming, outgoing }));
+  /** The last answer that each connection was promised. */
+  const begun = new WeakMap<Socket, ServerResponse<IncomingMessage>>();
+  server.on("request", (incoming, outgoing) => begun.set(incoming.socket, outgoing));
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
-    const { incoming, outgoing } = begun.get(socket) ?? {};
+    const outgoing = begun.get(socket);
     // An earlier request on this connection still waits for its answer, which this one must not replace or interrupt.
-    const isOwed = outgoing !== undefined && !outgoing.writableFinished && (incoming?.complete || outgoing.headersSent);
+    const isOwed =
+      outgoing !== undefined && !outgoing.writableFinished && (outgoing.req.complete || outgoing.headersSent);
     if (!socket.writable || isOwed) return void socket.destroy();
     socket.end(responseText(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());
   });
@@ -34,7 +35,7 @@ export function answerUnread(server: Server, origin: string): void {
 /** An HTTP/1.1 answer after which the connection is closed. */
 function responseText(code: ProblemCode, origin: string): string {
   const problem = new Problem(code, "The request could not be read.");
-  const { status, headers, body } = withCommonHeaders(problemAnswer(problem, origin));
+  const { status, headers, body } = complete(problemAnswer(problem, origin));
   const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
 }
