@@ -2,12 +2,17 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import pino from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";
 import { createListener } from "./listener.ts";
+
+const log = pino({ level: "silent" });
+const logged = vi.spyOn(log, "error");
+/** The body of the request that is never sent whole. */
+const unfinished = Promise.withResolvers<{ body: Promise<Uint8Array> }>();
 
 const routes: Route[] = [
   {
@@ -20,6 +25,15 @@ const routes: Route[] = [
     method: "GET",
     path: "/named/:name",
     handle: (_, { params, query }) => json(200, JSON.stringify([params, query])),
+  },
+  {
+    method: "POST",
+    path: "/unfinished",
+    handle: async (incoming) => {
+      const body = readBody(incoming, 10);
+      unfinished.resolve({ body });
+      return json(200, String(await body));
+    },
   },
   {
     method: "GET",
@@ -38,7 +52,7 @@ const server = createServer(
       if (limited) throw new Problem("too_many_requests", "Enough.", { retryAfter: 3 });
     },
     origin: "https://attestd.example",
-    log: pino({ level: "silent" }),
+    log,
   }),
 );
 let port = 0;
@@ -129,4 +143,14 @@ test("a connection is kept after a small body that nobody read, and closed after
   expect(closed).toMatch(/^HTTP\/1\.1 404 /);
   expect(closed.toLowerCase()).toContain("connection: close");
   expect(closed.split("HTTP/1.1 404").length).toBe(2);
+});
+
+test("a client that hangs up in the middle of its body is no error of the service", async () => {
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST /unfinished HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n{");
+  const { body } = await unfinished.promise;
+  socket.destroy();
+  await expect(body).rejects.toThrow("aborted");
+  expect(await ask("GET /same")).toMatch(/^HTTP\/1\.1 304 /);
+  expect(logged).not.toHaveBeenCalled();
 });

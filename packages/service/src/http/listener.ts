@@ -67,18 +67,22 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     }
   }
 
+  function fail(incoming: IncomingMessage, outgoing: ServerResponse, error: unknown): void {
+    if (error === incoming.errored) outgoing.destroy();
+    else send(incoming, outgoing, failed(error, incoming));
+  }
+
   return (incoming, outgoing) => {
-    const fail = (error: unknown) => {
-      if (error === incoming.errored) outgoing.destroy();
-      else send(incoming, outgoing, failed(error, incoming));
-    };
     try {
       const answered = rateLimit ? rateLimit(incoming).then(() => handle(incoming)) : handle(incoming);
       // An answer that is there already waits for no turn of the event loop.
-      if (answered instanceof Promise) answered.then((answer) => send(incoming, outgoing, answer), fail);
-      else send(incoming, outgoing, answered);
+      if (!(answered instanceof Promise)) return send(incoming, outgoing, answered);
+      answered.then(
+        (answer) => send(incoming, outgoing, answer),
+        (error: unknown) => fail(incoming, outgoing, error),
+      );
     } catch (error) {
-      fail(error);
+      fail(incoming, outgoing, error);
     }
   };
 }
