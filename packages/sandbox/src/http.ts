@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
@@ -36,23 +37,17 @@ export async function listen(
   { port = 0, server: name, onRequest }: ListenOptions,
 ): Promise<Listening> {
   const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
-  const server = createServer((incoming: IncomingMessage, outgoing) => {
+  const server = createServer((incoming, outgoing) => {
     onRequest?.({ server: name, method: incoming.method ?? "", url: incoming.url ?? "" });
     void answer(incoming, outgoing);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  await once(server.listen(port, "127.0.0.1"), "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
-        server.closeAllConnections();
-      }),
+    close: async () => {
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }

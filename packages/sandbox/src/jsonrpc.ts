@@ -1,3 +1,5 @@
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { jsonText } from "./json.ts";
 
 /** More than any batch of the sandbox's callers. */
@@ -34,28 +36,29 @@ export type RpcHandler = (method: string, params: unknown) => unknown;
  * cannot send that media type across origins, so they cannot call a sandbox. Bodies over 1 MiB are 413. BigInts in results
  * are written as JSON integers of any size.
  */
-export function serveJsonRpc(handle: RpcHandler): (request: Request) => Promise<Response> {
-  return async (request) => {
-    if (request.method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-    if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
-      return new Response("application/json is wanted", { status: 415 });
-    }
-    const text = await readText(request);
-    if (text === undefined) {
-      return new Response("the body is too large", { status: 413, headers: { connection: "close" } });
-    }
-
+export function serveJsonRpc(handle: RpcHandler): Hono["fetch"] {
+  const app = new Hono();
+  app.post("*", async (c, next) => {
+    if (!/^application\/json\b/i.test(c.req.header("content-type") ?? ""))
+      return c.text("the content type is not application/json", 415);
+    await next();
+  });
+  const tooLarge = (c: Context) => c.text("the body is too large", 413, { connection: "close" });
+  app.post("*", bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }), async (c) => {
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = await c.req.json();
     } catch {
       return json(failure(null, new RpcError(PARSE_ERROR, "Parse error")));
     }
     if (!Array.isArray(body)) return json(await answer(handle, body));
     if (body.length === 0) return json(failure(null, new RpcError(INVALID_REQUEST, "Invalid Request")));
     const answers = await Promise.all(body.map((call) => answer(handle, call)));
-    return json(answers.some((one) => one !== undefined) ? answers.filter((one) => one !== undefined) : undefined);
-  };
+    const wanted = answers.filter((one) => one !== undefined);
+    return json(wanted.length > 0 ? wanted : undefined);
+  });
+  app.all("*", (c) => c.body(null, 405, { allow: "POST" }));
+  return app.fetch;
 }
 
 /** Answers one call; undefined for a notification, which has no id. */
@@ -79,18 +82,6 @@ function failure(id: unknown, thrown: unknown): object {
 function json(value: object | undefined): Response {
   if (value === undefined) return new Response(null, { status: 204 });
   return new Response(jsonText(value), { headers: { "content-type": "application/json" } });
-}
-
-/** The body as text; undefined as soon as it exceeds MAX_BODY_BYTES. */
-async function readText(request: Request): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.byteLength;
-    if (length > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length).toString("utf8");
 }
 
 /** Calls a method of another JSON-RPC server. @returns its `result` */

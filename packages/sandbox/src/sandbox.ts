@@ -1,7 +1,6 @@
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
-import type { BaseNetwork } from "./base/network.ts";
-import { type RailRegistration, startFacilitator } from "./facilitator/server.ts";
-import type { Listening, RequestObserver } from "./http.ts";
+import { startFacilitator } from "./facilitator/server.ts";
+import type { RequestObserver } from "./http.ts";
 import type { SolanaNetwork } from "./solana/network.ts";
 
 /** Networks beside Algorand's, which is always started because it is the ledger. */
@@ -64,83 +63,33 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
-  const started: { close(): Promise<void> }[] = [];
-  const keep = <T extends Listening | AlgorandNetwork | BaseNetwork | SolanaNetwork>(running: Promise<T>): Promise<T> =>
-    running.then((one) => {
-      started.push(one);
-      return one;
-    });
-  const close = async () => {
-    // The facilitator, started last, stops before the networks that it uses.
-    for (const one of started.splice(0).reverse()) await one.close();
+  await using starting = new AsyncDisposableStack();
+  const keep = async <T extends { close(): Promise<void> }>(start: Promise<T>): Promise<T> => {
+    const running = await start;
+    starting.defer(() => running.close());
+    return running;
   };
-  try {
-    const all = [
-      keep(runAlgorand(options)),
-      networks.includes("base") ? keep(runBase(options)) : undefined,
-      networks.includes("solana") ? keep(runSolana(options)) : undefined,
-    ] as const;
-    // Waits for every start to succeed or fail, so that none succeeds after `close`.
-    await Promise.allSettled(all);
-    const [algorand, base, solana] = await Promise.all(all);
-    const rails = await Promise.all([
-      algorandRail(algorand),
-      ...(base === undefined ? [] : [baseRail(base)]),
-      ...(solana === undefined ? [] : [solanaRail(solana)]),
-    ]);
-    const facilitator = await keep(startFacilitator({ rails, port: ports.facilitator, onRequest }));
-    return toSandbox(algorand, base, solana, facilitator.url, close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
+  const starts = [
+    keep(runAlgorand(options)),
+    networks.includes("base") ? keep(runBase(options)) : undefined,
+    networks.includes("solana") ? keep(runSolana(options)) : undefined,
+  ] as const;
+  // Waits for every start to succeed or fail, so that none succeeds after the others were stopped.
+  await Promise.allSettled(starts);
+  const [algorand, base, solana] = await Promise.all(starts);
+  const rails = [algorand, base, solana].flatMap((network) => network?.rail ?? []);
+  // Started last, so it stops before the networks that it uses.
+  const facilitator = await keep(startFacilitator({ rails, port: ports.facilitator, onRequest }));
 
-function runAlgorand({ roundMs = 1000, ports, replayDir, onRequest }: SandboxOptions): Promise<AlgorandNetwork> {
-  return startAlgorand({ roundMs, algodPort: ports?.algod, indexerPort: ports?.indexer, replayDir, onRequest });
-}
-
-// The modules of optional networks are imported on demand: each takes half a second.
-
-async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions): Promise<BaseNetwork> {
-  const { startBase } = await import("./base/network.ts");
-  return startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
-}
-
-async function runSolana({ ports, onRequest }: SandboxOptions): Promise<SolanaNetwork> {
-  const { startSolana } = await import("./solana/network.ts");
-  return startSolana({ port: ports?.solana, onRequest });
-}
-
-async function algorandRail({ algodUrl, accounts }: AlgorandNetwork): Promise<RailRegistration> {
-  const { registerAlgorand } = await import("./facilitator/algorand.ts");
-  return registerAlgorand({ algodUrl, secretKey: accounts.feePayer.secretKey });
-}
-
-async function baseRail({ rpcUrl, facilitator }: BaseNetwork): Promise<RailRegistration> {
-  const { registerBase } = await import("./facilitator/base.ts");
-  return registerBase({ rpcUrl, privateKey: facilitator.privateKey });
-}
-
-async function solanaRail({ rpcUrl, feePayer }: SolanaNetwork): Promise<RailRegistration> {
-  const { registerSolana } = await import("./facilitator/solana.ts");
-  return registerSolana({ rpcUrl, secretKeyBase64: feePayer.secretKeyBase64 });
-}
-
-function toSandbox(
-  algorand: AlgorandNetwork,
-  base: BaseNetwork | undefined,
-  solana: SolanaNetwork | undefined,
-  facilitatorUrl: string,
-  close: () => Promise<void>,
-): Sandbox {
   const { payer, attestor, payTo } = algorand.accounts;
+  const recordedEvmChains = new Set(base?.recordings.map(({ chainId }) => `eip155:${chainId}`));
+  const running = starting.move();
   return {
     algodUrl: algorand.algodUrl,
     indexerUrl: algorand.indexerUrl,
     ...(base && { baseRpcUrl: base.rpcUrl }),
     ...(solana && { solanaRpcUrl: solana.rpcUrl }),
-    facilitatorUrl,
+    facilitatorUrl: facilitator.url,
     genesisId: algorand.genesisId,
     genesisHash: algorand.genesisHash,
     ledgerCaip2: algorand.caip2,
@@ -160,14 +109,33 @@ function toSandbox(
       algorandHeight: algorand.sample.round,
       ...(base && { base: base.sample.hash, baseHeight: base.sample.height }),
     },
-    sourceChains: [...algorand.recordedChains, ...recordedEvmChains(base)],
+    sourceChains: [...algorand.recordedChains, ...recordedEvmChains],
     died: base?.exited ?? new Promise(() => {}),
     algorand,
     ...(solana && { solana }),
-    close,
+    close: () => running.disposeAsync(),
   };
 }
 
-function recordedEvmChains(base: BaseNetwork | undefined): string[] {
-  return [...new Set(base?.recordings.map(({ chainId }) => `eip155:${chainId}`))];
+// A network and its rail are imported on demand: each takes up to half a second.
+
+async function runAlgorand({ roundMs = 1000, ports, replayDir, onRequest }: SandboxOptions) {
+  const { registerAlgorand } = await import("./facilitator/algorand.ts");
+  const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
+  const network = await startAlgorand({ roundMs, replayDir, ...listeners });
+  return { ...network, rail: registerAlgorand(network.algodUrl, network.accounts.feePayer.secretKey) };
+}
+
+async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions) {
+  const { startBase } = await import("./base/network.ts");
+  const { registerBase } = await import("./facilitator/base.ts");
+  const network = await startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
+  return { ...network, rail: registerBase(network.rpcUrl, network.facilitator.privateKey) };
+}
+
+async function runSolana({ ports, onRequest }: SandboxOptions) {
+  const { startSolana } = await import("./solana/network.ts");
+  const { registerSolana } = await import("./facilitator/solana.ts");
+  const network = await startSolana({ port: ports?.solana, onRequest });
+  return { ...network, rail: registerSolana(network.rpcUrl, network.feePayer.secretKeyBase64) };
 }

@@ -1,3 +1,4 @@
+import { toBase64 } from "@attestd/proof/encoding";
 import { ALGORAND_MAINNET_CAIP2, toFacilitatorAvmSigner } from "@x402/avm";
 import { ExactAvmScheme } from "@x402/avm/exact/facilitator";
 import type { RailRegistration } from "./server.ts";
@@ -8,13 +9,7 @@ import type { RailRegistration } from "./server.ts";
  * contains the genesis.
  * @param secretKey of the fee payer, 64 bytes
  */
-export function registerAlgorand({
-  algodUrl,
-  secretKey,
-}: {
-  algodUrl: string;
-  secretKey: Uint8Array;
-}): RailRegistration {
-  const signer = toFacilitatorAvmSigner(Buffer.from(secretKey).toString("base64"), { mainnetUrl: algodUrl });
+export function registerAlgorand(algodUrl: string, secretKey: Uint8Array): RailRegistration {
+  const signer = toFacilitatorAvmSigner(toBase64(secretKey), { mainnetUrl: algodUrl });
   return (facilitator) => void facilitator.register(ALGORAND_MAINNET_CAIP2, new ExactAvmScheme(signer));
 }

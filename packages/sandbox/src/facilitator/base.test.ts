@@ -12,7 +12,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   base = await startBase({ blockMs: 100 });
-  const rail = registerBase({ rpcUrl: base.rpcUrl, privateKey: base.facilitator.privateKey });
+  const rail = registerBase(base.rpcUrl, base.facilitator.privateKey);
   const { address, name, version } = base.usdc;
   shop = await startShop(rail, {
     scheme: "exact",

@@ -6,18 +6,15 @@ import { privateKeyToAccount } from "viem/accounts";
 import { baseChain } from "../base/chain.ts";
 import type { RailRegistration } from "./server.ts";
 
-export interface BaseRailOptions {
-  /** JSON-RPC URL that payments are checked and settled through. */
-  rpcUrl: string;
-  /** Key of the account that pays the gas of settlements, `0x` hex of 32 bytes. */
-  privateKey: Hex;
-}
-
 /** How long a settlement waits for its receipt: less than the 90 s that @x402/core's HTTP client waits for us. */
 const CONFIRMATION_TIMEOUT_MS = 60_000;
 
-/** The Base rail of a facilitator: @x402/evm's `exact` scheme on `eip155:8453`, x402 version 2 alone. */
-export function registerBase({ rpcUrl, privateKey }: BaseRailOptions): RailRegistration {
+/**
+ * The Base rail of a facilitator: @x402/evm's `exact` scheme on `eip155:8453`, x402 version 2 alone.
+ * @param rpcUrl JSON-RPC URL that payments are checked and settled through
+ * @param privateKey of the account that pays the gas of settlements, `0x` hex of 32 bytes
+ */
+export function registerBase(rpcUrl: string, privateKey: Hex): RailRegistration {
   const client = createWalletClient({
     account: privateKeyToAccount(privateKey),
     chain: baseChain(rpcUrl),

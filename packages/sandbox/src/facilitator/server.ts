@@ -13,29 +13,29 @@ export interface FacilitatorOptions {
   onRequest?: RequestObserver | undefined;
 }
 
-/**
- * An x402 facilitator (version 2) over HTTP for the registered rails: `POST /verify`, `POST /settle`, `GET /supported`, for
- * `HTTPFacilitatorClient` of @x402/core. The stock scheme packages decide and settle. A malformed request is answered 400,
- * an error in a scheme 500: neither decides about the payment.
- */
+/** Starts a facilitator for the registered rails. The stock scheme packages verify and settle. */
 export async function startFacilitator({ rails, port, onRequest }: FacilitatorOptions): Promise<Listening> {
   const facilitator = new x402Facilitator();
   for (const register of rails) await register(facilitator);
+  return listen(facilitatorApp(facilitator).fetch, { server: "facilitator", port, onRequest });
+}
 
+/**
+ * The HTTP API of an x402 facilitator (version 2) for `HTTPFacilitatorClient` of @x402/core: `POST /verify`,
+ * `POST /settle`, `GET /supported`. A malformed request is answered 400, an error in a scheme 500: neither decides about
+ * the payment.
+ */
+function facilitatorApp(facilitator: x402Facilitator): Hono {
   const app = new Hono();
   app.get("/supported", (c) => c.json(facilitator.getSupported()));
-  app.post("/verify", async (c) => {
-    const asked = parseRequest(await c.req.text());
-    if (asked === undefined) return c.json({ error: "not a verify request" }, 400);
-    return c.json(await facilitator.verify(asked.payload, asked.requirements));
-  });
-  app.post("/settle", async (c) => {
-    const asked = parseRequest(await c.req.text());
-    if (asked === undefined) return c.json({ error: "not a settle request" }, 400);
-    return c.json(await facilitator.settle(asked.payload, asked.requirements));
-  });
+  for (const operation of ["verify", "settle"] as const)
+    app.post(`/${operation}`, async (c) => {
+      const asked = parseRequest(await c.req.text());
+      if (asked === undefined) return c.json({ error: `not a ${operation} request` }, 400);
+      return c.json(await facilitator[operation](asked.payload, asked.requirements));
+    });
   app.onError((error, c) => c.json({ error: error.message }, 500));
-  return listen(app.fetch, { server: "facilitator", port, onRequest });
+  return app;
 }
 
 function parseRequest(text: string): { payload: PaymentPayload; requirements: PaymentRequirements } | undefined {

@@ -17,7 +17,7 @@ let scheme: ExactSvmScheme;
 beforeAll(async () => {
   solana = await startSolana({ slotMs: 100 });
   const { rpcUrl, feePayer, payer } = solana;
-  shop = await startShop(registerSolana({ rpcUrl, secretKeyBase64: feePayer.secretKeyBase64 }), {
+  shop = await startShop(registerSolana(rpcUrl, feePayer.secretKeyBase64), {
     scheme: "exact",
     network: NETWORK,
     asset: solana.usdc,

@@ -3,15 +3,12 @@ import { SOLANA_MAINNET_CAIP2, toFacilitatorSvmSigner } from "@x402/svm";
 import { ExactSvmScheme } from "@x402/svm/exact/facilitator";
 import type { RailRegistration } from "./server.ts";
 
-export interface SolanaRailOptions {
-  /** JSON-RPC URL that payments are checked and settled through. */
-  rpcUrl: string;
-  /** Key of the account that pays the fees of settlements: base64 of 64 bytes, seed and then public key. */
-  secretKeyBase64: string;
-}
-
-/** The Solana rail of a facilitator: @x402/svm's `exact` scheme on MainNet's network name, x402 version 2 alone. */
-export function registerSolana({ rpcUrl, secretKeyBase64 }: SolanaRailOptions): RailRegistration {
+/**
+ * The Solana rail of a facilitator: @x402/svm's `exact` scheme on MainNet's network name, x402 version 2 alone.
+ * @param rpcUrl JSON-RPC URL that payments are checked and settled through
+ * @param secretKeyBase64 of the account that pays the fees of settlements: base64 of 64 bytes, seed and then public key
+ */
+export function registerSolana(rpcUrl: string, secretKeyBase64: string): RailRegistration {
   return async (facilitator) => {
     const signer = await createKeyPairSignerFromBytes(Buffer.from(secretKeyBase64, "base64"));
     const scheme = new ExactSvmScheme(toFacilitatorSvmSigner(signer, { defaultRpcUrl: rpcUrl }));
