@@ -14,10 +14,9 @@ export interface SandboxRequest {
 /** Called with every request before it is answered. */
 export type RequestObserver = (request: SandboxRequest) => void;
 
-export interface ListenOptions {
-  /** 0 picks a free port. */
+export interface ServerOptions {
+  /** 0, the default, picks a free port. */
   port?: number | undefined;
-  server: SandboxRequest["server"];
   onRequest?: RequestObserver | undefined;
 }
 
@@ -34,7 +33,7 @@ export interface Listening {
  */
 export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,
-  { port = 0, server: name, onRequest }: ListenOptions,
+  { port = 0, server: name, onRequest }: ServerOptions & Pick<SandboxRequest, "server">,
 ): Promise<Listening> {
   const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => {

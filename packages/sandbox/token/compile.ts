@@ -24,44 +24,32 @@ interface SolcOutput {
 
 export const CONTRACTS = ["SandboxUSDC", "Multicall3"] as const;
 
-/** Compiles every contract of this folder from source. Throws with solc's own words when one does not compile. */
-export function compile(): Record<(typeof CONTRACTS)[number], CompiledContract> {
+/** Compiles a contract of this folder. @throws Error with solc's messages when it does not compile */
+export function compile(name: (typeof CONTRACTS)[number]): CompiledContract {
   const require = createRequire(import.meta.url);
   const solc = require("solc") as {
     compile(input: string, callbacks: { import(path: string): { contents: string } }): string;
     version(): string;
   };
+  const file = `${name}.sol`;
   const input = {
     language: "Solidity",
-    sources: Object.fromEntries(
-      CONTRACTS.map((name) => [
-        `${name}.sol`,
-        { content: readFileSync(new URL(`${name}.sol`, import.meta.url), "utf8") },
-      ]),
-    ),
+    sources: { [file]: { content: readFileSync(new URL(file, import.meta.url), "utf8") } },
     settings: {
       // Cancun is the oldest fork that OpenZeppelin 5.7 builds for (mcopy), so the code runs on every later one.
       evmVersion: "cancun",
       optimizer: { enabled: true, runs: 200 },
-      // Without the metadata hash the code depends on the sources' meaning alone, not on their comments and paths.
+      // Without the metadata hash the code does not depend on comments and paths of the sources.
       metadata: { bytecodeHash: "none", appendCBOR: false },
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
     },
   };
-  const output = JSON.parse(
-    solc.compile(JSON.stringify(input), {
-      import: (path) => ({ contents: readFileSync(require.resolve(path), "utf8") }),
-    }),
-  ) as SolcOutput;
-  const errors = (output.errors ?? []).filter((error) => error.severity === "error");
-  if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join("\n"));
-
-  const compiled = (name: string): CompiledContract => {
-    const contract = output.contracts[`${name}.sol`]?.[name];
-    if (!contract) throw new Error(`solc gave no contract ${name}`);
-    return { compiler: solc.version(), abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
-  };
-  return { SandboxUSDC: compiled("SandboxUSDC"), Multicall3: compiled("Multicall3") };
+  const readImport = (path: string) => ({ contents: readFileSync(require.resolve(path), "utf8") });
+  const output: SolcOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }));
+  const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
+  const contract = output.contracts[file]?.[name];
+  if (errors.length > 0 || !contract) throw new Error(errors.map((error) => error.formattedMessage).join("\n"));
+  return { compiler: solc.version(), abi: contract.abi, bytecode: `0x${contract.evm.bytecode.object}` };
 }
 
 /** The text of a committed file: deterministic, so that a test can compare it. */
@@ -70,7 +58,6 @@ export function serialize(contract: CompiledContract): string {
 }
 
 if (import.meta.main) {
-  for (const [name, contract] of Object.entries(compile())) {
-    writeFileSync(new URL(`${name}.compiled.json`, import.meta.url), serialize(contract));
-  }
+  for (const name of CONTRACTS)
+    writeFileSync(new URL(`${name}.compiled.json`, import.meta.url), serialize(compile(name)));
 }

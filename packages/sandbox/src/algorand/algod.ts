@@ -20,9 +20,7 @@ import { answerSimulate, pendingInformation } from "./transaction-information.ts
 
 const WAIT_FOR_BLOCK_MS = 60_000;
 
-const NOT_IN_LEDGER = "failed to retrieve information from the ledger";
 const NOT_FOUND = "could not find the transaction in the transaction pool or in the last 1000 confirmed rounds";
-const BAD_ID = "no valid transaction ID was specified";
 
 /**
  * algod's REST API over the ledger, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
@@ -165,13 +163,13 @@ function transactionProof(ledger: Ledger, c: Context): Json {
 
 function block(ledger: Ledger, c: Context): StoredBlock {
   const found = ledger.blocks.block(pathInteger("round", c.req.param("round") ?? ""));
-  if (found === undefined) throw apiError(404, NOT_IN_LEDGER);
+  if (found === undefined) throw apiError(404, "failed to retrieve information from the ledger");
   return found;
 }
 
 function transactionId(c: Context): string {
   const id = c.req.param("txid") ?? "";
-  if (!isAlgorandTxId(id)) throw apiError(400, BAD_ID);
+  if (!isAlgorandTxId(id)) throw apiError(400, "no valid transaction ID was specified");
   return id;
 }
 

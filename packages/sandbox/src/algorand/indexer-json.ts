@@ -148,8 +148,8 @@ function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
 export function blockJson(header: MsgpackMap, transactions: Json[]): JsonObject {
   const tracking = getMap(header, "spt") ?? new Map<number, MsgpackValue>();
   return {
-    bonus: optionalInteger(header, "bi"),
-    "fees-collected": optionalInteger(header, "fc"),
+    bonus: getInteger(header, "bi") || undefined,
+    "fees-collected": getInteger(header, "fc") || undefined,
     "genesis-hash": base64(header, "gh"),
     "genesis-id": getString(header, "gen") ?? "",
     "participation-updates": {
@@ -159,7 +159,7 @@ export function blockJson(header: MsgpackMap, transactions: Json[]): JsonObject 
     "previous-block-hash": base64(header, "prev") ?? toBase64(new Uint8Array(32)),
     "previous-block-hash-512": base64(header, "prev512"),
     proposer: getAddress(header, "prp"),
-    "proposer-payout": optionalInteger(header, "pp"),
+    "proposer-payout": getInteger(header, "pp") || undefined,
     rewards: {
       "fee-sink": getAddress(header, "fees") ?? ZERO_ADDRESS,
       "rewards-calculation-round": getInteger(header, "rwcalr"),
@@ -205,10 +205,6 @@ function trackingJson(type: number, data: MsgpackValue): JsonObject {
 function base64(map: MsgpackMap, key: string): string | undefined {
   const bytes = getBytes(map, key);
   return bytes && toBase64(bytes);
-}
-
-function optionalInteger(map: MsgpackMap, key: string): bigint | undefined {
-  return map.has(key) ? getInteger(map, key) : undefined;
 }
 
 function addresses(value: MsgpackValue | undefined): string[] {

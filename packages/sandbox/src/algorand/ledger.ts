@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import type { ApplyData } from "./apply.ts";
-import { inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
-import { BlockStore } from "./block-store.ts";
+import { BlockStore, inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
 import { MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
 import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
@@ -103,17 +102,14 @@ export class Ledger {
    * @throws Rejection when the group is malformed or a signature is wrong: algod answers 400 without a result
    */
   simulate(group: SignedTransaction[], allowEmptySignatures: boolean): Simulation {
+    let isVerified = false;
     try {
       verifyGroup(group, this.genesis.special, allowEmptySignatures);
-    } catch (error) {
-      if (error instanceof Rejection && error.groupIndex !== undefined) return { applied: [], failure: error };
-      throw error;
-    }
-    try {
+      isVerified = true;
       return { applied: applyGroup(this.#state.child(), group, this.round + 1, this.genesis) };
     } catch (error) {
-      if (error instanceof Rejection) return { applied: [], failure: error };
-      throw error;
+      if (!(error instanceof Rejection) || (!isVerified && error.groupIndex === undefined)) throw error;
+      return { applied: [], failure: error };
     }
   }
 

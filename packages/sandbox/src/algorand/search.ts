@@ -1,8 +1,7 @@
 import { isProofError } from "@attestd/proof";
 import { getBytes, getInteger, getString, isAlgorandAddress, isAlgorandTxId } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromBase64Url, toBase64Url } from "@attestd/proof/encoding";
-import type { BlockTransaction } from "./block.ts";
-import type { BlockStore, Location } from "./block-store.ts";
+import type { BlockStore, BlockTransaction, Location } from "./block.ts";
 import { apiError } from "./http.ts";
 import { getAddress } from "./transaction.ts";
 

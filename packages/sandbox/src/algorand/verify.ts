@@ -137,21 +137,18 @@ function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty
   if (map.has("lsig")) throw new Rejection("LogicSig not enabled");
   const message = signedMessage(txn.bytes);
   const multisig = getMap(map, "msig");
-  if (multisig === undefined)
-    return [
-      { publicKey: decodeAddress(authorizer), signature: getBytes(map, "sig", 64) ?? new Uint8Array(64), message },
-    ];
+  if (multisig === undefined) {
+    const signature = getBytes(map, "sig", 64) ?? new Uint8Array(64);
+    return [{ publicKey: decodeAddress(authorizer), signature, message }];
+  }
   return prefixRejection("multisig validation failed: ", () => multisigChecks(multisig, authorizer, message));
 }
 
 /** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */
 function isValidSignature({ publicKey, signature, message }: SignatureCheck): boolean {
   try {
-    const key = createPublicKey({
-      key: { kty: "OKP", crv: "Ed25519", x: toBase64Url(publicKey) },
-      format: "jwk",
-    });
-    return verify(null, message, key, signature);
+    const key = { kty: "OKP", crv: "Ed25519", x: toBase64Url(publicKey) };
+    return verify(null, message, createPublicKey({ key, format: "jwk" }), signature);
   } catch {
     return false;
   }

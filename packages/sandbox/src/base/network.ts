@@ -1,6 +1,6 @@
 import { createWalletClient, type Hex, http, numberToHex, parseEther, parseUnits, publicActions } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { listen, type RequestObserver } from "../http.ts";
+import { listen, type ServerOptions } from "../http.ts";
 import { jsonRpcClient, type RpcCall, serveJsonRpc } from "../jsonrpc.ts";
 import { startAnvil } from "./anvil.ts";
 import { baseChain } from "./chain.ts";
@@ -8,14 +8,11 @@ import { baseRpc } from "./proxy.ts";
 import { type RecordedBlock, readRecordings } from "./recordings.ts";
 import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.ts";
 
-export interface BaseOptions {
+export interface BaseOptions extends ServerOptions {
   /** Time between blocks, in milliseconds; 1000 unless given. */
   blockMs?: number | undefined;
-  /** Port of the JSON-RPC server; 0, the default, picks a free one. */
-  port?: number | undefined;
   /** Folder whose `base/blocks/*.json` are served beside the simulated blocks. */
   replayDir?: string | undefined;
-  onRequest?: RequestObserver | undefined;
 }
 
 /** An account with its key: `0x` hex of 32 bytes. */
@@ -51,12 +48,7 @@ export interface BaseNetwork {
  *
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
-export async function startBase({
-  blockMs = 1000,
-  port,
-  replayDir,
-  onRequest,
-}: BaseOptions = {}): Promise<BaseNetwork> {
+export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseOptions = {}): Promise<BaseNetwork> {
   const recordings = await readRecordings(replayDir);
   await using starting = new AsyncDisposableStack();
   const anvil = await startAnvil({ blockMs, firstBlock: (recordings.blocks.at(-1)?.number ?? 0) + 1 });
@@ -65,7 +57,7 @@ export async function startBase({
   const payer = randomKey();
   const facilitator = randomKey();
   const sample = await fund(call, anvil.url, { payer: payer.address, facilitator: facilitator.address });
-  const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", port, onRequest });
+  const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", ...options });
   starting.defer(server.close);
   const running = starting.move();
   return {

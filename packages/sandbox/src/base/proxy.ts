@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import { type RpcCall, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { transactionFromBytes } from "./encoding.ts";
 import type { RecordedBlock, RecordedTransaction, Recordings } from "./recordings.ts";
@@ -40,18 +40,14 @@ export function baseRpc(anvil: RpcCall, recordings: Recordings): RpcHandler {
 }
 
 /** Methods over the recordings; undefined for anything that was not recorded. */
-function recordedMethods({
-  byNumber,
-  byHash,
-  byTransaction,
-}: Recordings): Record<string, (...args: unknown[]) => unknown> {
-  const numbered = (number: unknown) => (isHex(number) ? byNumber.get(Number(number)) : undefined);
-  const hashed = (hash: unknown) => (isHex(hash) ? byHash.get(hash.toLowerCase()) : undefined);
-  const transaction = (hash: unknown) => (isHex(hash) ? byTransaction.get(hash.toLowerCase()) : undefined);
+function recordedMethods(recordings: Recordings): Record<string, (...args: unknown[]) => unknown> {
+  const numbered = (number: unknown) => (isHex(number) ? recordings.byNumber.get(Number(number)) : undefined);
+  const hashed = (hash: unknown) => (isHex(hash) ? recordings.byHash.get(hash.toLowerCase()) : undefined);
+  const transaction = (hash: unknown) => (isHex(hash) ? recordings.byTransaction.get(hash.toLowerCase()) : undefined);
   const nth = (block: RecordedBlock | undefined, index: unknown) =>
-    block && { block, transaction: block.transactions[Number(index)] };
-  const raw = (found: Found | undefined) => found && (found.transaction?.raw ?? null);
-  const count = (block: RecordedBlock | undefined) => block && toHex(block.transactions.length);
+    block && (block.transactions[Number(index)] ?? null);
+  const raw = (found: Found) => (found ? found.raw : found);
+  const count = (block: RecordedBlock | undefined) => block && numberToHex(block.transactions.length);
 
   return {
     eth_getBlockByNumber: (number, full) => blockJson(numbered(number), full),
@@ -73,46 +69,31 @@ function recordedMethods({
   };
 }
 
-/** A recorded block and one of its transactions; undefined for an index beyond the last. */
-interface Found {
-  block: RecordedBlock;
-  transaction: RecordedTransaction | undefined;
-}
+/** A recorded transaction; null for an index beyond the last of a recorded block. */
+type Found = RecordedTransaction | null | undefined;
 
 async function blockJson(block: RecordedBlock | undefined, full: unknown): Promise<object | undefined> {
   if (!block) return undefined;
-  const transactions = block.transactions.map((transaction) =>
-    full === true ? transactionJson({ block, transaction }) : transaction.hash,
+  const { hash, header } = block;
+  const transactions = await Promise.all(
+    block.transactions.map((one) => (full === true ? transactionJson(one) : one.hash)),
   );
-  return {
-    ...block.header,
-    hash: block.hash,
-    transactions: await Promise.all(transactions),
-    uncles: [],
-    ...("withdrawalsRoot" in block.header ? { withdrawals: [] } : {}),
-  };
+  return { ...header, hash, transactions, uncles: [], ...("withdrawalsRoot" in header && { withdrawals: [] }) };
 }
 
-async function transactionJson(found: Found | undefined): Promise<object | null | undefined> {
-  if (!found?.transaction) return found && null;
-  const members = await transactionFromBytes(found.transaction.raw);
-  return { ...place(found.block, found.transaction), hash: found.transaction.hash, ...members };
+async function transactionJson(found: Found): Promise<object | null | undefined> {
+  return found && { ...place(found), hash: found.hash, ...(await transactionFromBytes(found.raw)) };
 }
 
 /** Position and members of the transaction. `status`, gas and logs are absent, because they were not recorded. */
-async function receiptJson(found: Found | undefined): Promise<object | undefined> {
-  if (!found?.transaction) return undefined;
-  const { type, from, to } = await transactionFromBytes(found.transaction.raw);
-  return { ...place(found.block, found.transaction), transactionHash: found.transaction.hash, type, from, to };
+async function receiptJson(found: Found): Promise<object | undefined> {
+  if (!found) return undefined;
+  const { type, from, to } = await transactionFromBytes(found.raw);
+  return { ...place(found), transactionHash: found.hash, type, from, to };
 }
 
-function place(block: RecordedBlock, transaction: RecordedTransaction) {
-  return {
-    blockHash: block.hash,
-    blockNumber: block.header.number,
-    transactionIndex: toHex(transaction.index),
-  };
+function place({ block, index }: RecordedTransaction) {
+  return { blockHash: block.hash, blockNumber: block.header.number, transactionIndex: numberToHex(index) };
 }
 
-const toHex = (value: number): Hex => `0x${value.toString(16)}`;
 const isHex = (value: unknown): value is Hex => typeof value === "string" && value.startsWith("0x");

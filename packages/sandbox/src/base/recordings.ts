@@ -14,6 +14,7 @@ export interface RecordedBlock {
 }
 
 export interface RecordedTransaction {
+  block: RecordedBlock;
   hash: Hex;
   /** EIP-2718 bytes. */
   raw: Hex;
@@ -25,7 +26,7 @@ export interface Recordings {
   blocks: RecordedBlock[];
   byNumber: ReadonlyMap<number, RecordedBlock>;
   byHash: ReadonlyMap<string, RecordedBlock>;
-  byTransaction: ReadonlyMap<string, { block: RecordedBlock; transaction: RecordedTransaction }>;
+  byTransaction: ReadonlyMap<string, RecordedTransaction>;
 }
 
 /**
@@ -50,9 +51,7 @@ export async function readRecordings(replayDir: string | undefined): Promise<Rec
     blocks,
     byNumber,
     byHash: new Map(blocks.map((block) => [block.hash, block])),
-    byTransaction: new Map(
-      blocks.flatMap((block) => block.transactions.map((transaction) => [transaction.hash, { block, transaction }])),
-    ),
+    byTransaction: new Map(blocks.flatMap(({ transactions }) => transactions.map((one) => [one.hash, one]))),
   };
 }
 
@@ -70,18 +69,14 @@ function parseBlock(recording: Record<string, unknown>): RecordedBlock {
     const value = (stated as Record<string, unknown> | undefined)?.[name];
     if (value !== header[name]) throw new Error(`header.${name} is ${value}, but headerRlp says ${header[name]}`);
   }
-  return {
-    chainId: chainId as number,
-    number: number as number,
-    hash,
-    header,
-    transactions: transactions.map((transaction: Record<string, unknown>, index) => {
-      const raw = hex(transaction.raw, `transactions[${index}].raw`);
-      const hash = hex(transaction.hash, `transactions[${index}].hash`);
-      if (keccak256(raw) !== hash) throw new Error(`transactions[${index}].raw does not have the hash ${hash}`);
-      return { hash, raw, index };
-    }),
-  };
+  const block: RecordedBlock = { chainId: Number(chainId), number: Number(number), hash, header, transactions: [] };
+  block.transactions = transactions.map((transaction: Record<string, unknown>, index) => {
+    const raw = hex(transaction.raw, `transactions[${index}].raw`);
+    const hash = hex(transaction.hash, `transactions[${index}].hash`);
+    if (keccak256(raw) !== hash) throw new Error(`transactions[${index}].raw does not have the hash ${hash}`);
+    return { block, hash, raw, index };
+  });
+  return block;
 }
 
 function hex(value: unknown, name: string): Hex {

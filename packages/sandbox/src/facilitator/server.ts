@@ -2,22 +2,20 @@ import { x402Facilitator } from "@x402/core/facilitator";
 import { PaymentPayloadV2Schema, PaymentRequirementsV2Schema } from "@x402/core/schemas";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { Hono } from "hono";
-import { type Listening, listen, type RequestObserver } from "../http.ts";
+import { type Listening, listen, type ServerOptions } from "../http.ts";
 
 /** Adds one rail's schemes to the facilitator. */
 export type RailRegistration = (facilitator: x402Facilitator) => void | Promise<void>;
 
-export interface FacilitatorOptions {
+export interface FacilitatorOptions extends ServerOptions {
   rails: RailRegistration[];
-  port?: number | undefined;
-  onRequest?: RequestObserver | undefined;
 }
 
 /** Starts a facilitator for the registered rails. The stock scheme packages verify and settle. */
-export async function startFacilitator({ rails, port, onRequest }: FacilitatorOptions): Promise<Listening> {
+export async function startFacilitator({ rails, ...options }: FacilitatorOptions): Promise<Listening> {
   const facilitator = new x402Facilitator();
   for (const register of rails) await register(facilitator);
-  return listen(facilitatorApp(facilitator).fetch, { server: "facilitator", port, onRequest });
+  return listen(facilitatorApp(facilitator).fetch, { server: "facilitator", ...options });
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   type KeyPairSigner,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
-import { listen, type RequestObserver } from "../http.ts";
+import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
 import { Ledger } from "./ledger.ts";
 import { Machine } from "./machine.ts";
@@ -28,12 +28,9 @@ const MICRO_USDC = 1_000_000n;
 /** Transactions of version 1 of each account when the network starts. */
 const VERSION_1_AT_START = 3;
 
-export interface SolanaOptions {
+export interface SolanaOptions extends ServerOptions {
   /** Time between slots, in milliseconds; 400 unless given, as on MainNet. A blockhash lives for 150 of them. */
   slotMs?: number | undefined;
-  /** Port of the JSON-RPC server; 0, the default, picks a free one. */
-  port?: number | undefined;
-  onRequest?: RequestObserver | undefined;
 }
 
 /** An account with its key: base64 of 64 bytes, the ed25519 seed and then the public key. */
@@ -71,7 +68,7 @@ export interface SolanaNetwork {
  *
  * @throws when the port is in use
  */
-export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptions = {}): Promise<SolanaNetwork> {
+export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = {}): Promise<SolanaNetwork> {
   const machine = new Machine();
   const ledger = new Ledger(machine, unixTime());
   const payer = randomKey();
@@ -87,7 +84,7 @@ export async function startSolana({ slotMs = 400, port, onRequest }: SolanaOptio
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
   const handler = solanaRpc({ machine, ledger, genesisHash: sandboxGenesis(), version: "0.0.0-attestd-sandbox" });
-  const server = await listen(serveJsonRpc(handler), { server: "solana", port, onRequest });
+  const server = await listen(serveJsonRpc(handler), { server: "solana", ...options });
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
   return {
     rpcUrl: server.url,
