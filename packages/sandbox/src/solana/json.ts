@@ -1,11 +1,12 @@
 import { zstdCompressSync } from "node:zlib";
 import { toBase64 as base64 } from "@attestd/proof/encoding";
 import { type Address, getBase58Decoder, type ReadonlyUint8Array } from "@solana/kit";
+import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { INVALID_PARAMS, RpcError } from "../jsonrpc.ts";
 import type { Block, LandedTransaction, TokenBalance } from "./ledger.ts";
 import type { AccountState, Execution, InnerInstruction } from "./machine.ts";
 import { type Config, unknownEncoding } from "./params.ts";
-import { decodeMint, decodeTokenAccount, TOKEN_PROGRAM, uiTokenAmount } from "./token.ts";
+import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 
 /** The rent epoch with which a validator marks a rent-exempt account, as all are here: 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
@@ -41,17 +42,12 @@ export function encodeData(account: AccountState, config: Config, decimalsOf: (m
   return encoding === undefined ? base58(part) : [base58(part), "base58"];
 }
 
-/**
- * An account's data in the `jsonParsed` encoding.
- * @param decimalsOf the decimals of a mint
- * @returns undefined for data without a parser, which validators return in base64
- */
+/** An account's data in the `jsonParsed` encoding; undefined without a parser for it: validators return base64 then. */
 function parsedData({ owner, data }: AccountState, decimalsOf: (mint: Address) => number): object | undefined {
   const token = decodeTokenAccount(owner, data);
   if (token) {
-    const { mint, amount } = token;
-    const tokenAmount = uiTokenAmount(amount, decimalsOf(mint));
-    const info = { isNative: false, mint, owner: token.owner, state: "initialized", tokenAmount };
+    const tokenAmount = uiTokenAmount(token.amount, decimalsOf(token.mint));
+    const info = { isNative: false, mint: token.mint, owner: token.owner, state: "initialized", tokenAmount };
     return { program: "spl-token", parsed: { type: "account", info }, space: data.length };
   }
   const mint = decodeMint(owner, data);
@@ -83,7 +79,13 @@ export function metaJson({ execution, balances, tokenBalances }: LandedTransacti
 }
 
 function tokenBalanceJson({ accountIndex, mint, owner, amount, decimals }: TokenBalance) {
-  return { accountIndex, mint, owner, programId: TOKEN_PROGRAM, uiTokenAmount: uiTokenAmount(amount, decimals) };
+  return {
+    accountIndex,
+    mint,
+    owner,
+    programId: TOKEN_PROGRAM_ADDRESS,
+    uiTokenAmount: uiTokenAmount(amount, decimals),
+  };
 }
 
 function innerInstructionsJson({ innerInstructions }: Execution) {

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { RAILS, USDC_DECIMALS } from "@attestd/proof/rails";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
-  AccountRole,
   type Address,
   address,
   generateKeyPairSigner,
@@ -10,14 +9,16 @@ import {
   getBase58Decoder,
   getTransactionEncoder,
   type KeyPairSigner,
+  type ReadonlyUint8Array,
   signTransactionMessageWithSigners,
 } from "@solana/kit";
+import { getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
 import { Ledger } from "./ledger.ts";
-import { Machine } from "./machine.ts";
+import { type AccountState, Machine } from "./machine.ts";
 import { solanaRpc } from "./rpc.ts";
-import { associatedTokenAddress, encodeMint, encodeTokenAccount, TOKEN_PROGRAM, USDC_MINT } from "./token.ts";
+import { associatedTokenAddress, encodeMint, encodeTokenAccount, USDC_MINT } from "./token.ts";
 import { decodeTransaction } from "./transaction.ts";
 
 /** CAIP-2 reference of Solana's MainNet: the first 32 characters of its genesis hash. */
@@ -113,19 +114,14 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
 function sendingNothing(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sendVersion1"] {
   let sent = 0n;
   return async (owner, count) => {
-    const [source, destination] = await Promise.all([from.address, owner].map(associatedTokenAddress));
-    if (source === undefined || destination === undefined) return;
-    const transferOfNothing = {
-      programAddress: TOKEN_PROGRAM,
-      accounts: [
-        { address: source, role: AccountRole.WRITABLE },
-        { address: USDC_MINT, role: AccountRole.READONLY },
-        { address: destination, role: AccountRole.WRITABLE },
-        { address: from.address, role: AccountRole.READONLY_SIGNER, signer: from },
-      ],
-      // `TransferChecked`: its tag, the amount as a u64, the decimals.
-      data: Uint8Array.of(12, 0, 0, 0, 0, 0, 0, 0, 0, USDC_DECIMALS),
-    } as const;
+    const transferOfNothing = getTransferCheckedInstruction({
+      source: await associatedTokenAddress(from.address),
+      mint: USDC_MINT,
+      destination: await associatedTokenAddress(owner),
+      authority: from,
+      amount: 0n,
+      decimals: USDC_DECIMALS,
+    });
     for (let i = 0; i < count; i++) {
       const message = {
         version: 1,
@@ -140,8 +136,10 @@ function sendingNothing(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sen
   };
 }
 
-function rentExempt(machine: Machine, data: Uint8Array) {
-  return { lamports: machine.rentExemption(BigInt(data.length)), owner: TOKEN_PROGRAM, data, executable: false };
+function rentExempt(machine: Machine, encoded: ReadonlyUint8Array): AccountState {
+  const data = new Uint8Array(encoded);
+  const lamports = machine.rentExemption(BigInt(data.length));
+  return { lamports, owner: TOKEN_PROGRAM_ADDRESS, data, executable: false };
 }
 
 /** A genesis hash of this sandbox alone, under MainNet's CAIP-2 name. */
