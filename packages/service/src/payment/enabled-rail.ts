@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
-import { FacilitatorWatch } from "./facilitator-watch.ts";
-import { PayeeWatch } from "./payee-watch.ts";
+import { watchFacilitator } from "./facilitator-watch.ts";
+import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
 
 /** A rail that the settings switch on. */
@@ -28,12 +28,12 @@ export function enableRails(
   log: Logger,
 ): { enabled: EnabledRail[]; payees: PayeeWatch } {
   const payable = rails.flatMap((rail) => {
-    const { [rail.name]: own } = settings;
+    const own = settings[rail.name];
     return own ? [{ rail, ...own }] : [];
   });
-  const payees = new PayeeWatch(payable);
+  const payees = watchPayees(payable);
   const enabled = payable.map(({ rail, payTo, facilitator }) => {
-    const watch = new FacilitatorWatch({
+    const watch = watchFacilitator({
       facilitator: httpFacilitator(facilitator),
       log: log.child({ rail: rail.name }),
       now: Date.now,
@@ -44,7 +44,7 @@ export function enableRails(
       facilitator: watch,
       facilitatorUrl: facilitator.url,
       obstacle: () => payees.obstacle(rail.name) ?? watch.obstacle(),
-      doubt: () => watch.doubt(),
+      doubt: watch.doubt,
     };
   });
   return { enabled, payees };

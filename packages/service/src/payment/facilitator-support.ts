@@ -13,61 +13,46 @@ const OBSTACLES = {
 const FEE_PAYER = /^[\x21-\x7e]{1,64}$/;
 
 /** What one rail's facilitator supports, and the fee payers that it has named. */
-export class FacilitatorSupport {
-  readonly #enabled: EnabledRail;
-  readonly #offerMs: number;
-  readonly #now: () => number;
-  #support: Support = "unknown";
+export type FacilitatorSupport = ReturnType<typeof facilitatorSupport>;
+
+/**
+ * @param offerMs how long an offer stays good after it was last made, its fee payer included
+ * @param now Unix ms
+ */
+export function facilitatorSupport({ rail, facilitator }: EnabledRail, offerMs: number, now: () => number) {
+  let support: Support = "unknown";
   /** Newest first, with the time (Unix ms) until which a payment may name them. */
-  #feePayers: { address: string; until: number }[] = [];
+  let feePayers: { address: string; until: number }[] = [];
 
-  /**
-   * @param offerMs how long an offer stays good after it was last made, its fee payer included
-   * @param now Unix ms
-   */
-  constructor(enabled: EnabledRail, offerMs: number, now: () => number) {
-    this.#enabled = enabled;
-    this.#offerMs = offerMs;
-    this.#now = now;
-  }
+  return {
+    /** Why nothing can be sold on the rail: a clause. */
+    obstacle: () => (support === "settled" ? undefined : OBSTACLES[support]),
 
-  /** Why nothing can be sold on the rail: a clause. */
-  get obstacle(): string | undefined {
-    return this.#support === "settled" ? undefined : OBSTACLES[this.#support];
-  }
+    isUnsettled: () => support === "not settled",
 
-  get isUnsettled(): boolean {
-    return this.#support === "not settled";
-  }
+    /** The fee payer that new offers name. */
+    feePayer: () => feePayers[0]?.address,
 
-  /** The fee payer that new offers name. */
-  get feePayer(): string | undefined {
-    return this.#feePayers[0]?.address;
-  }
+    /** Whether a payment may name the fee payer now. */
+    mayName: (address: unknown) => feePayers.some((payer) => payer.address === address && payer.until > now()),
 
-  /** Whether a payment may name the fee payer now. */
-  mayName(address: unknown): boolean {
-    return this.#feePayers.some((payer) => payer.address === address && payer.until > this.#now());
-  }
-
-  /** Asks the facilitator. If it cannot be asked, its last answer stands. @returns whether the fee payer has changed */
-  async refresh(signal: AbortSignal): Promise<boolean> {
-    const { rail, facilitator } = this.#enabled;
-    const kinds = await facilitator.supported(signal).catch(unlessUnavailable);
-    if (!kinds) return false;
-    const kind = kinds.find(({ network }) => rail.isNetwork(network));
-    const feePayer = kind?.extra.feePayer;
-    const isNamed = typeof feePayer === "string" && FEE_PAYER.test(feePayer);
-    if (!kind) this.#support = "not settled";
-    else this.#support = rail.needsFeePayer && !isNamed ? "no fee payer" : "settled";
-    if (!isNamed || feePayer === this.feePayer) return false;
-    const now = this.#now();
-    const [current, ...older] = this.#feePayers;
-    const retired = current ? [{ ...current, until: now + this.#offerMs }] : [];
-    const kept = [...retired, ...older].filter((payer) => payer.until > now && payer.address !== feePayer);
-    this.#feePayers = [{ address: feePayer, until: Number.POSITIVE_INFINITY }, ...kept];
-    return true;
-  }
+    /** Asks the facilitator. If it cannot be asked, its last answer stands. @returns whether the fee payer has changed */
+    async refresh(signal: AbortSignal): Promise<boolean> {
+      const kinds = await facilitator.supported(signal).catch(unlessUnavailable);
+      if (!kinds) return false;
+      const kind = kinds.find(({ network }) => rail.isNetwork(network));
+      const feePayer = kind?.extra.feePayer;
+      const isNamed = typeof feePayer === "string" && FEE_PAYER.test(feePayer);
+      if (!kind) support = "not settled";
+      else support = rail.needsFeePayer && !isNamed ? "no fee payer" : "settled";
+      const [current, ...older] = feePayers;
+      if (!isNamed || feePayer === current?.address) return false;
+      const retired = current ? [{ ...current, until: now() + offerMs }] : [];
+      const kept = [...retired, ...older].filter((payer) => payer.until > now() && payer.address !== feePayer);
+      feePayers = [{ address: feePayer, until: Number.POSITIVE_INFINITY }, ...kept];
+      return true;
+    },
+  };
 }
 
 /** @throws every other error */

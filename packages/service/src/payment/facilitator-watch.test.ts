@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Handler, json, Upstream } from "../../test/fakes/providers.ts";
 import { httpFacilitator } from "./facilitator.ts";
-import { FacilitatorWatch } from "./facilitator-watch.ts";
+import { type WatchedFacilitator, watchFacilitator } from "./facilitator-watch.ts";
 
 let upstream: Upstream;
 beforeAll(async () => {
@@ -23,12 +23,12 @@ beforeEach(() => {
   monotonic = 0;
 });
 
-function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): FacilitatorWatch {
+function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): WatchedFacilitator {
   const level = (name: string) => (fields: { operation: string; failures?: number }, text: string) =>
     void lines.push([name, fields.operation, text, ...(fields.failures ? [fields.failures] : [])].join(" "));
   const log = { info: level("info"), warn: level("warn"), error: level("error") } as unknown as Logger;
   const facilitator = httpFacilitator({ url, ...over });
-  return new FacilitatorWatch({
+  return watchFacilitator({
     facilitator,
     log,
     now: () => 1_000,
@@ -37,11 +37,11 @@ function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): Fa
   });
 }
 
-const verify = (facilitator: FacilitatorWatch) =>
+const verify = (facilitator: WatchedFacilitator) =>
   facilitator.verify(PAYMENT, REQUIREMENT, soon()).catch((error: Error) => error);
-const settle = (facilitator: FacilitatorWatch) =>
+const settle = (facilitator: WatchedFacilitator) =>
   facilitator.settle(PAYMENT, REQUIREMENT, soon()).catch((error: Error) => error);
-const supported = (facilitator: FacilitatorWatch) => facilitator.supported(soon()).catch((error: Error) => error);
+const supported = (facilitator: WatchedFacilitator) => facilitator.supported(soon()).catch((error: Error) => error);
 const times = async (count: number, ask: () => Promise<unknown>) => {
   for (let i = 0; i < count; i++) await ask();
 };

@@ -1,19 +1,11 @@
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Logger } from "pino";
 import { hasCode } from "../errors.ts";
 import { Breaker, type Vote } from "../providers/breaker.ts";
-import {
-  type Facilitator,
-  type FacilitatorError,
-  facilitatorFailed,
-  type SettleAnswer,
-  type SupportedKind,
-  type VerifyAnswer,
-} from "./facilitator.ts";
+import { type Facilitator, type FacilitatorError, facilitatorFailed } from "./facilitator.ts";
 
-type Operation = "verify" | "settle" | "supported";
+type Operation = keyof Facilitator;
 
-/** Failures in a row of one operation, for whatever reason. */
+/** Failures in a row of one operation, for whatever reason; `since` in Unix ms. */
 type Failing = { failures: number; since: number; cause: FacilitatorError };
 
 export type FacilitatorWatchOptions = {
@@ -39,128 +31,122 @@ const SILENT_AFTER = 2;
 /** Payments in a row without an answer, after which `/ready` reports a doubt. */
 const DOUBTFUL_AFTER = 5;
 
+export type WatchedFacilitator = Facilitator & {
+  /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
+  obstacle(): string | undefined;
+  /** What may be wrong with it, or with single payments, though it still sells: a clause. */
+  doubt(): string | undefined;
+};
+
 /**
- * A facilitator with circuit breakers. It decides whether its rail can be sold on, and logs each change once with its cause.
+ * Puts circuit breakers before a facilitator, and logs each change once with its cause.
  *
  * The breakers open when the facilitator is unreachable or does not serve us. Nothing that a payment may cause counts,
  * because its payer could then keep others from paying: not a status 500 or 400, an unreadable answer, or a time-out.
  * Verify and settle have breakers of their own.
  */
-export class FacilitatorWatch implements Facilitator {
-  readonly #options: FacilitatorWatchOptions;
-  readonly #verifying: Breaker;
-  readonly #settling: Breaker;
-  /** Stops only further sales: every settlement is still sent. */
-  readonly #selling: Breaker;
-  readonly #failing = new Map<Operation, Failing>();
-  #underWay = 0;
+export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacilitator {
+  const { facilitator, log, now, monotonic, maxUnderWay = MAX_UNDER_WAY } = options;
+  const clock = monotonic && { now: monotonic };
+  const verifying = new Breaker({ ...clock });
+  const settling = new Breaker({ ...clock, ...SETTLE_REST_MS });
+  // Stops only further sales: every settlement is still sent.
+  const selling = new Breaker({ ...clock, ...REFUSAL_REST_MS });
+  const failing = new Map<Operation, Failing>();
+  let underWay = 0;
   /** When it last answered anything, Unix ms. */
-  #answeredAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: FacilitatorWatchOptions) {
-    const now = options.monotonic && { now: options.monotonic };
-    this.#options = options;
-    this.#verifying = new Breaker({ ...now });
-    this.#settling = new Breaker({ ...now, ...SETTLE_REST_MS });
-    this.#selling = new Breaker({ ...now, ...REFUSAL_REST_MS });
-  }
+  return {
+    verify(payment, requirement, signal) {
+      const ask = () => facilitator.verify(payment, requirement, signal);
+      return watch("verify", () => guard(verifying, isServing, ask));
+    },
 
-  verify(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer> {
-    const ask = () => this.#options.facilitator.verify(payment, requirement, signal);
-    return this.#watch("verify", () => this.#guarded(this.#verifying, isServing, ask));
-  }
+    settle(payment, requirement, signal) {
+      const ask = () => facilitator.settle(payment, requirement, signal);
+      return watch("settle", async () => {
+        try {
+          const answer = await guard(settling, isThere, ask);
+          selling.note("answered");
+          return answer;
+        } catch (error) {
+          if (hasCode(error, "facilitator_failed")) selling.note(isSettling(error));
+          throw error;
+        }
+      });
+    },
 
-  settle(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer> {
-    const ask = () => this.#options.facilitator.settle(payment, requirement, signal);
-    return this.#watch("settle", async () => {
-      try {
-        const answer = await this.#guarded(this.#settling, isThere, ask);
-        this.#selling.note("answered");
-        return answer;
-      } catch (error) {
-        if (hasCode(error, "facilitator_failed")) this.#selling.note(isSettling(error));
-        throw error;
-      }
-    });
-  }
+    supported: (signal) => watch("supported", () => facilitator.supported(signal)),
 
-  supported(signal: AbortSignal): Promise<SupportedKind[]> {
-    return this.#watch("supported", () => this.#options.facilitator.supported(signal));
-  }
+    obstacle() {
+      if (underWay >= maxUnderWay) return `the facilitator is late with ${underWay} payments`;
+      if (verifying.isResting && failing.has("verify")) return clauseFor("verify");
+      if ((selling.isResting || settling.isResting) && failing.has("settle")) return clauseFor("settle");
+      const silence = failing.get("supported");
+      const isSilent = silence && silence.failures >= SILENT_AFTER && answeredAt < silence.since;
+      return isSilent ? clauseFor("supported") : undefined;
+    },
 
-  /** Why nothing can be sold by it now: a clause, without the facilitator's own text. */
-  obstacle(): string | undefined {
-    const { maxUnderWay = MAX_UNDER_WAY } = this.#options;
-    if (this.#underWay >= maxUnderWay) return `the facilitator is late with ${this.#underWay} payments`;
-    const [verify, settle, supported] = (["verify", "settle", "supported"] as const).map((operation) =>
-      this.#failing.get(operation),
-    );
-    if (verify && this.#verifying.isResting) return clauseFor("verify", verify);
-    if (settle && (this.#selling.isResting || this.#settling.isResting)) return clauseFor("settle", settle);
-    if (supported && supported.failures >= SILENT_AFTER && this.#answeredAt < supported.since)
-      return clauseFor("supported", supported);
-    return undefined;
-  }
+    doubt() {
+      const isDoubtful = (operation: Operation) => (failing.get(operation)?.failures ?? 0) >= DOUBTFUL_AFTER;
+      const doubtful = (["verify", "settle"] as const).find(isDoubtful);
+      return doubtful && clauseFor(doubtful);
+    },
+  };
 
-  /** A possible fault of the facilitator, which may also be the fault of single payments. */
-  doubt(): string | undefined {
-    for (const operation of ["verify", "settle"] as const) {
-      const failing = this.#failing.get(operation);
-      if (failing && failing.failures >= DOUBTFUL_AFTER) return clauseFor(operation, failing);
-    }
-    return undefined;
-  }
-
-  async #watch<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
+  async function watch<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
     const isAboutPayment = operation !== "supported";
-    if (isAboutPayment) this.#underWay += 1;
+    if (isAboutPayment) underWay += 1;
     try {
       const answer = await ask();
-      this.#answered(operation);
+      answeredAt = now();
+      const past = failing.get(operation);
+      failing.delete(operation);
+      const facts = past && { operation, failures: past.failures, since: timeOf(past) };
+      if (facts) log.info(facts, "the facilitator answers again");
       return answer;
     } catch (error) {
-      if (hasCode(error, "facilitator_failed")) this.#failed(operation, error);
-      if (hasCode(error, "breaker_open")) throw this.#leftAlone(operation);
-      throw error;
+      if (hasCode(error, "facilitator_failed")) noteFailure(operation, error);
+      if (!hasCode(error, "breaker_open")) throw error;
+      const cause = failing.get(operation)?.cause;
+      throw facilitatorFailed("the facilitator is left alone after repeated failures", "unreachable", cause);
     } finally {
-      if (isAboutPayment) this.#underWay -= 1;
+      if (isAboutPayment) underWay -= 1;
     }
   }
 
-  #guarded<T>(breaker: Breaker, voteOf: (error: FacilitatorError) => Vote, ask: () => Promise<T>): Promise<T> {
-    return breaker.run(async (vote) => {
-      try {
-        const answer = await ask();
-        vote("answered");
-        return answer;
-      } catch (error) {
-        if (hasCode(error, "facilitator_failed")) vote(voteOf(error));
-        throw error;
-      }
-    });
-  }
-
-  #answered(operation: Operation): void {
-    const { log, now } = this.#options;
-    this.#answeredAt = now();
-    const failing = this.#failing.get(operation);
-    if (!failing) return;
-    this.#failing.delete(operation);
-    const { failures, since } = failing;
-    log.info({ operation, failures, since: new Date(since).toISOString() }, "the facilitator answers again");
-  }
-
-  #failed(operation: Operation, cause: FacilitatorError): void {
-    const { log, now } = this.#options;
-    const { failures, since } = this.#failing.get(operation) ?? { failures: 0, since: now() };
-    this.#failing.set(operation, { failures: failures + 1, since, cause });
+  function noteFailure(operation: Operation, cause: FacilitatorError): void {
+    const { failures, since } = failing.get(operation) ?? { failures: 0, since: now() };
+    failing.set(operation, { failures: failures + 1, since, cause });
     if (failures === 0) log.warn({ operation, err: cause }, "the facilitator fails");
   }
 
-  #leftAlone(operation: Operation): FacilitatorError {
-    const cause = this.#failing.get(operation)?.cause;
-    return facilitatorFailed("the facilitator is left alone after repeated failures", "unreachable", cause);
+  function clauseFor(operation: Operation): string | undefined {
+    const past = failing.get(operation);
+    if (!past) return undefined;
+    const { ending } = past.cause.details;
+    const what = typeof ending === "number" ? `answers HTTP ${ending}` : ENDINGS[ending];
+    return `the facilitator ${what} to ${operation}, ${past.failures} times in a row since ${timeOf(past)}`;
   }
+}
+
+function timeOf({ since }: Failing): string {
+  return new Date(since).toISOString();
+}
+
+/** Runs a request behind a breaker. @param voteOf what a failure shows about the facilitator */
+function guard<T>(breaker: Breaker, voteOf: (error: FacilitatorError) => Vote, ask: () => Promise<T>): Promise<T> {
+  return breaker.run(async (vote) => {
+    try {
+      const answer = await ask();
+      vote("answered");
+      return answer;
+    } catch (error) {
+      if (hasCode(error, "facilitator_failed")) vote(voteOf(error));
+      throw error;
+    }
+  });
 }
 
 /** A gateway's statuses when its upstream is away. */
@@ -180,12 +166,6 @@ function isServing(error: FacilitatorError): Vote {
 /** Also 403, which some send for an account that is used up. For verify it may be about the payer. */
 function isSettling(error: FacilitatorError): Vote {
   return error.details.ending === 403 ? "failed" : isServing(error);
-}
-
-function clauseFor(operation: Operation, { failures, since, cause }: Failing): string {
-  const { ending } = cause.details;
-  const what = typeof ending === "number" ? `answers HTTP ${ending}` : ENDINGS[ending];
-  return `the facilitator ${what} to ${operation}, ${failures} times in a row since ${new Date(since).toISOString()}`;
 }
 
 const ENDINGS = {

@@ -3,7 +3,7 @@ import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { facilitatorFailed } from "./facilitator.ts";
-import { FacilitatorSupport } from "./facilitator-support.ts";
+import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
 import { acceptedAmount, type PaymentOption, paymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
 
@@ -33,7 +33,7 @@ export class Offers {
     this.#options = options;
     this.#entries = options.rails.map((enabled) => ({
       ...enabled,
-      support: new FacilitatorSupport(enabled, options.maxTimeoutSeconds * 1000, options.now),
+      support: facilitatorSupport(enabled, options.maxTimeoutSeconds * 1000, options.now),
       option: paymentOption(enabled, options.price),
       closed: undefined,
     }));
@@ -51,7 +51,7 @@ export class Offers {
     });
     await Promise.all(refreshed);
     this.#checkObstacles();
-    const unsettled = this.#entries.find(({ support }) => support.isUnsettled);
+    const unsettled = this.#entries.find(({ support }) => support.isUnsettled());
     if (!unsettled) return;
     const message = `the facilitator ${unsettled.facilitatorUrl} does not settle ${unsettled.rail.network}`;
     throw new ServiceError("settlement_unsupported", message);
@@ -161,7 +161,8 @@ export class Offers {
     return [...paying.filter(({ rail }) => rail.name === source), ...paying.filter(({ rail }) => rail.name !== source)];
   }
 
-  #requirement({ rail, payTo, support: { feePayer } }: Entry): PaymentRequirements {
+  #requirement({ rail, payTo, support }: Entry): PaymentRequirements {
+    const feePayer = support.feePayer();
     return {
       scheme: "exact",
       network: rail.network as PaymentRequirements["network"],
@@ -175,5 +176,5 @@ export class Offers {
 }
 
 function obstacleOf({ support, obstacle }: Entry): string | undefined {
-  return support.obstacle ?? obstacle?.();
+  return support.obstacle() ?? obstacle?.();
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { unavailable } from "../providers/provider.ts";
-import { PayeeWatch } from "./payee-watch.ts";
+import { watchPayees } from "./payee-watch.ts";
 
 test("a payee that cannot be paid any more closes its rail, and one that cannot be read leaves what was read", async () => {
   let answer: () => string | undefined = () => {
     throw unavailable("no node answers");
   };
   const payeeFault = async () => answer();
-  const watch = new PayeeWatch([{ rail: { name: "algorand", payeeFault }, payTo: "PAYEE" }]);
+  const watch = watchPayees([{ rail: { name: "algorand", payeeFault }, payTo: "PAYEE" }]);
   const read = () => watch.refresh(AbortSignal.timeout(1_000));
 
   await read();
