@@ -361,7 +361,7 @@ test("a facilitator that is down closes its own rail alone, from the start on, a
   expect(await ready()).toEqual([200, { status: "pass", reasons: [] }]);
   const nobody = "http://127.0.0.1:1";
   await deployment.restart({ BASE_FACILITATOR_URL: nobody });
-  const reasons = ["nothing is sold on eip155:8453: the facilitator has not said yet what it settles"];
+  const reasons = ["nothing is sold on eip155:8453: the facilitator has not yet listed what it settles"];
   expect(await ready()).toEqual([200, { status: "pass", reasons }]);
   const { json } = await post(attestUrl(), sample());
   expect((json.accepts as PaymentRequirements[]).map(({ network }) => network)).toEqual([

@@ -137,23 +137,23 @@ describe("the settings", () => {
     [{ CONTACT: "https://user:hunter2@attestd.example/contact" }, "CONTACT is published"],
     [{ FACILITATOR_AUTH: "Bearer a\nX-Other: b" }, "FACILITATOR_AUTH must be one line of ASCII."],
     [{ ALGOD_TOKEN: "hunter2\r\nb" }, "ALGOD_TOKEN must be one line of ASCII."],
-  ])("%j would tell a secret, and is refused", (over, message) => {
-    const told = sentence({ ...MAINNET, ...over });
-    expect(told).toContain(message);
-    expect(told).not.toContain("hunter2");
+  ])("%j would publish a secret, and is refused", (over, message) => {
+    const refusal = sentence({ ...MAINNET, ...over });
+    expect(refusal).toContain(message);
+    expect(refusal).not.toContain("hunter2");
   });
 
   test.each<[object, string]>([
-    [
-      { PAY_TO_ALGORAND: `B${ADDRESS.slice(1)}` },
-      "PAY_TO_ALGORAND has a checksum that does not fit: copy the address anew.",
-    ],
+    [{ PAY_TO_ALGORAND: `B${ADDRESS.slice(1)}` }, "PAY_TO_ALGORAND has a wrong checksum: copy the address again."],
     [{ PAY_TO_ALGORAND: ADDRESS.slice(1) }, "PAY_TO_ALGORAND must be an Algorand address of 58 characters."],
     [{ PAY_TO_ALGORAND: algosdk.encodeAddress(new Uint8Array(32)) }, "PAY_TO_ALGORAND is the zero address"],
-    [{ ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("aA", "AA") }, "PAY_TO_BASE has capitals that do not fit (EIP-55)"],
+    [
+      { ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("aA", "AA") },
+      "PAY_TO_BASE has a wrong checksum in its capitals (EIP-55)",
+    ],
     [
       { ...BASE, PAY_TO_BASE: CHECKSUMMED.replace("eAed", "EAed") },
-      "PAY_TO_BASE has capitals that do not fit (EIP-55)",
+      "PAY_TO_BASE has a wrong checksum in its capitals (EIP-55)",
     ],
     [{ ...BASE, PAY_TO_BASE: `0x${"0".repeat(40)}` }, "PAY_TO_BASE is the zero address"],
     [
@@ -162,14 +162,17 @@ describe("the settings", () => {
     ],
     [{ ...SOLANA, PAY_TO_SOLANA: "1".repeat(32) }, "PAY_TO_SOLANA is the zero address"],
     // The associated USDC account of the wallet.
-    [{ ...SOLANA, PAY_TO_SOLANA: "TOKEN_ACCOUNT" }, "PAY_TO_SOLANA is no wallet's: a token account or a program's"],
-  ])("%j is nobody who could be paid, and is refused", async (over, message) => {
+    [
+      { ...SOLANA, PAY_TO_SOLANA: "TOKEN_ACCOUNT" },
+      "PAY_TO_SOLANA is not a wallet's: it belongs to a token account or a program",
+    ],
+  ])("%j cannot be paid, and is refused", async (over, message) => {
     const env = { ...MAINNET, ...over } as Record<string, string>;
     if (env.PAY_TO_SOLANA === "TOKEN_ACCOUNT") env.PAY_TO_SOLANA = await usdcAccountOf(SOLANA.PAY_TO_SOLANA);
     expect(sentence(env)).toContain(message);
   });
 
-  test("addresses that are right are taken in every spelling that they have", () => {
+  test("right addresses are accepted in each of their spellings", () => {
     for (const PAY_TO_BASE of [CHECKSUMMED, CHECKSUMMED.toLowerCase()])
       expect(sentence({ ...MAINNET, ...BASE, ...SOLANA, PAY_TO_BASE })).toBe("accepted");
   });

@@ -47,31 +47,31 @@ export const whole = (from: number, to: number) =>
     .transform(Number)
     .pipe(z.number().min(from, `must be at least ${from}`).max(to, `must be at most ${to}`));
 
-const NOBODY = "is the zero address, which is nobody's";
+const NO_OWNER = "is the zero address, which has no owner";
 
 /** 58 characters of base32, of which the last 4 bytes are a checksum. */
 export const algorandAddress = z
   .string()
   .regex(/^[A-Z2-7]{58}$/, "must be an Algorand address of 58 characters")
-  .refine((text) => algorandKey(text) !== undefined, "has a checksum that does not fit: copy the address anew")
-  .refine((text) => algorandKey(text)?.some((byte) => byte !== 0) ?? true, NOBODY);
+  .refine((text) => algorandKey(text) !== undefined, "has a wrong checksum: copy the address again")
+  .refine((text) => algorandKey(text)?.some((byte) => byte !== 0) ?? true, NO_OWNER);
 
 /** 0x and 40 hex characters, whose capitals are a checksum (EIP-55) unless all are lower case. */
 export const evmAddress = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex characters")
-  .refine((text) => isEvmAddress(text), "has capitals that do not fit (EIP-55): copy the address anew")
-  .refine((text) => !/^0x0*$/.test(text), NOBODY);
+  .refine((text) => isEvmAddress(text), "has a wrong checksum in its capitals (EIP-55): copy the address again")
+  .refine((text) => !/^0x0*$/.test(text), NO_OWNER);
 
 /** Base58 of 32 bytes that may be the key of a wallet. */
 export const solanaWallet = z
   .string()
   .refine((text) => solanaAddressBytes(text) !== undefined, "must be a Solana address: base58 of 32 bytes")
-  .refine((text) => solanaAddressBytes(text)?.some((byte) => byte !== 0) ?? true, NOBODY)
+  .refine((text) => solanaAddressBytes(text)?.some((byte) => byte !== 0) ?? true, NO_OWNER)
   .refine((text) => {
     const bytes = solanaAddressBytes(text);
     return bytes === undefined || isOnCurve(bytes);
-  }, "is no wallet's: a token account or a program's (off the curve). Give the wallet that owns the token account");
+  }, "is not a wallet's: it belongs to a token account or a program (off the curve). Set the wallet that owns the token account");
 
 function algorandKey(text: string): Uint8Array | undefined {
   try {

@@ -28,6 +28,6 @@ export function seedOfMnemonic(mnemonic: string): Uint8Array {
   const [low = 0, high = 0] = hash("sha512-256", seed, "buffer");
   const isSeed = packed >> BigInt(8 * SEED_BYTES) === 0n;
   if (!isSeed || numbers.at(-1) !== (low | ((high << 8) & 0x7ff)))
-    throw new RangeError("has a wrong word, or words in the wrong order: its checksum does not hold");
+    throw new RangeError("has a wrong word, or words in the wrong order: its checksum is wrong");
   return seed;
 }

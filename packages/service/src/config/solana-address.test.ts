@@ -17,7 +17,7 @@ const ADDRESSES = [
   }),
 ];
 
-test("addresses are read, and found on the curve or off it, as @solana/kit does", () => {
+test("addresses are read, and found on the curve or off it, as in @solana/kit", () => {
   let onCurve = 0;
   for (const bytes of ADDRESSES) {
     const address = getAddressDecoder().decode(bytes);
@@ -39,7 +39,7 @@ test.each([
   "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v1",
   "0PjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
   " PjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-])("%j is no address, as @solana/kit says", (text) => {
+])("%j is not an address, as in @solana/kit", (text) => {
   const bytes = solanaAddressBytes(text);
   expect(bytes !== undefined).toBe(isAddress(text));
   if (bytes) expect(bytes).toEqual(new Uint8Array(getAddressEncoder().encode(text as Address)));

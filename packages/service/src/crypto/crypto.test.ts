@@ -47,7 +47,7 @@ test("a signer's signatures verify under its public key, and are hedged", async 
   expect(verifySignature(signer.publicKey, new Uint8Array(1), first, nativeCrypto)).toBe(false);
 });
 
-test("a key is known among a hundred others", async () => {
+test("a key verifies among a hundred others", async () => {
   const crypto = await serviceCrypto();
   const message = new TextEncoder().encode("message");
   const signers = Array.from({ length: 100 }, (_, index) => seedSigner(new Uint8Array(32).fill(index)));
@@ -62,7 +62,7 @@ test("a key is known among a hundred others", async () => {
   }
 });
 
-test("the attestor's own key stays imported while many strangers' keys are used", async () => {
+test("the attestor's own key stays imported while many other keys are used", async () => {
   const imports: string[] = [];
   const crypto = await serviceCrypto((publicKey) => {
     imports.push(toHex(publicKey));
@@ -82,7 +82,7 @@ test("the attestor's own key stays imported while many strangers' keys are used"
   expect(imports).toHaveLength(201);
 });
 
-test("of strangers' keys, those used last stay imported", async () => {
+test("of other keys, those used last stay imported", async () => {
   let imports = 0;
   const crypto = await serviceCrypto((publicKey) => {
     imports++;
@@ -97,7 +97,7 @@ test("of strangers' keys, those used last stay imported", async () => {
   expect(imports).toBe(101);
 });
 
-test("keccak in WebAssembly gives what the portable one gives", async () => {
+test("keccak in WebAssembly returns what the portable one returns", async () => {
   const keccak256 = await wasmKeccak256();
   for (const length of [0, 1, 135, 136, 137, 272, 16_384, 16_385, 200_000]) {
     const bytes = Uint8Array.from({ length }, (_, index) => index * 7);

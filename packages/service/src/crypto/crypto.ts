@@ -8,8 +8,8 @@ export const nativeCrypto: Crypto = {
   mldsa65: { verify: (publicKey, message, signature) => verify(null, message, importKey(publicKey), signature) },
 };
 
-/** Imported keys of strangers that are kept. */
-const MAX_STRANGERS_KEYS = 64;
+/** Imported keys that are kept beside the attestor's own. */
+const MAX_OTHER_KEYS = 64;
 
 /** The primitives of a service, which imports each public key that it often verifies by once. */
 export interface ServiceCrypto extends Crypto {
@@ -20,14 +20,14 @@ export interface ServiceCrypto extends Crypto {
 /** @param importPublicKey of a raw ML-DSA-65 public key, 1952 bytes */
 export async function serviceCrypto(importPublicKey = importKey): Promise<ServiceCrypto> {
   const own = new Map<string, KeyObject>();
-  const strangers = new LRUCache<string, KeyObject>({ max: MAX_STRANGERS_KEYS });
+  const others = new LRUCache<string, KeyObject>({ max: MAX_OTHER_KEYS });
   const nameOf = (publicKey: Uint8Array) => Buffer.from(publicKey).toString("latin1");
   const keyOf = (publicKey: Uint8Array): KeyObject => {
     const name = nameOf(publicKey);
-    const known = own.get(name) ?? strangers.get(name);
+    const known = own.get(name) ?? others.get(name);
     if (known) return known;
     const key = importPublicKey(publicKey);
-    strangers.set(name, key);
+    others.set(name, key);
     return key;
   };
   return {

@@ -81,7 +81,7 @@ describe.each(DATABASES)("the journal in %s", (_, create) => {
     await journal.close();
   });
 
-  test("has nobody's identity before a service has begun it", async () => {
+  test("has no identity before a service has begun it", async () => {
     const { database, open } = await create();
     await (await open()).close();
     await using reader = await openJournalReader(database);
@@ -90,7 +90,7 @@ describe.each(DATABASES)("the journal in %s", (_, create) => {
   });
 });
 
-test("a journal that is not there is not made, and one that is none is named", async () => {
+test("a missing journal is not made, and the error of a file that is no journal names it", async () => {
   const path = join(dir, "nowhere.db");
   await expect(openJournalReader({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
   await expect(openJournalReader({ kind: "sqlite", path })).rejects.toThrow("there is no such journal");
@@ -99,7 +99,7 @@ test("a journal that is not there is not made, and one that is none is named", a
   await expect(reader.keys()).rejects.toThrow(`${path}: file is not a database`);
 });
 
-test("a PostgreSQL that cannot be read says so, and never as whom", async () => {
+test("the error of a PostgreSQL that cannot be read names no user and no password", async () => {
   const url = new URL(await postgres.database());
   url.username = "nobody";
   const error = await openJournalReader({ kind: "postgres", url: url.href }).catch((reason: Error) => reason);

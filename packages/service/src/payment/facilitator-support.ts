@@ -5,7 +5,7 @@ import type { EnabledRail } from "./enabled-rail.ts";
 type Support = "unknown" | "settled" | "not settled" | "no fee payer";
 
 const OBSTACLES = {
-  unknown: "the facilitator has not said yet what it settles",
+  unknown: "the facilitator has not yet listed what it settles",
   "not settled": "the facilitator does not settle it any more",
   "no fee payer": "the facilitator names no fee payer",
 };

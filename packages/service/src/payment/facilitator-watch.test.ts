@@ -77,16 +77,19 @@ describe("a facilitator that fails", () => {
     },
   );
 
-  test.each([401, 402, 403, 404])("to settle with %i is sold by no more, though settlements leave", async (status) => {
-    const facilitator = watched();
-    upstream.handler = answering(status);
-    await times(3, () => settle(facilitator));
-    expect(facilitator.obstacle()).toContain(`HTTP ${status} to settle`);
-    await times(9, () => settle(facilitator));
-    upstream.handler = answering(200, { success: true });
-    expect(await settle(facilitator)).toEqual({ success: true });
-    expect(facilitator.obstacle()).toBeUndefined();
-  });
+  test.each([401, 402, 403, 404])(
+    "to settle with %i closes its rail, and settlements are still sent",
+    async (status) => {
+      const facilitator = watched();
+      upstream.handler = answering(status);
+      await times(3, () => settle(facilitator));
+      expect(facilitator.obstacle()).toContain(`HTTP ${status} to settle`);
+      await times(9, () => settle(facilitator));
+      upstream.handler = answering(200, { success: true });
+      expect(await settle(facilitator)).toEqual({ success: true });
+      expect(facilitator.obstacle()).toBeUndefined();
+    },
+  );
 
   test.each<[string, Handler]>([
     ["400", answering(400)],
@@ -94,18 +97,21 @@ describe("a facilitator that fails", () => {
     ["429", answering(429)],
     ["500", answering(500)],
     ["no JSON", (_, response) => response.end("<html>")],
-  ])("payments with %s is sold by, since they may be the payers', and the operator is told", async (_, handler) => {
-    const facilitator = watched();
-    upstream.handler = handler;
-    await times(4, () => verify(facilitator));
-    expect(facilitator.doubt()).toBeUndefined();
-    await times(40, () => verify(facilitator));
-    expect(facilitator.obstacle()).toBeUndefined();
-    expect(facilitator.doubt()).toMatch(/to verify, 44 times in a row/);
-    expect(lines).toEqual(["warn verify the facilitator fails"]);
-  });
+  ])(
+    "payments with %s does not close its rail, because payers may cause that; a doubt is reported",
+    async (_, handler) => {
+      const facilitator = watched();
+      upstream.handler = handler;
+      await times(4, () => verify(facilitator));
+      expect(facilitator.doubt()).toBeUndefined();
+      await times(40, () => verify(facilitator));
+      expect(facilitator.obstacle()).toBeUndefined();
+      expect(facilitator.doubt()).toMatch(/to verify, 44 times in a row/);
+      expect(lines).toEqual(["warn verify the facilitator fails"]);
+    },
+  );
 
-  test("that lists nothing any more is sold by until that has failed twice, and again once it lists", async () => {
+  test("to list what it settles closes its rail after two failures, until it lists again", async () => {
     const facilitator = watched();
     upstream.handler = answering(500);
     await supported(facilitator);
@@ -117,7 +123,7 @@ describe("a facilitator that fails", () => {
     expect(facilitator.obstacle()).toBeUndefined();
   });
 
-  test("that is not there is sold by no more", async () => {
+  test("because it cannot be reached closes its rail", async () => {
     const closed = await Upstream.start(() => undefined);
     await closed.close();
     const facilitator = watched({ url: closed.url });
@@ -126,11 +132,11 @@ describe("a facilitator that fails", () => {
     expect(await verify(facilitator)).toMatchObject({
       name: "ServiceError",
       code: "facilitator_failed",
-      message: expect.stringContaining("left alone"),
+      message: expect.stringContaining("nothing is sent"),
     });
   });
 
-  test("by hanging leaves the other rails their places", async () => {
+  test("by hanging closes its rail before it takes the places of the other rails", async () => {
     const facilitator = watched({}, 2);
     upstream.handler = () => undefined;
     const enough = new AbortController();
@@ -170,12 +176,12 @@ describe("a settlement still leaves", () => {
     expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
   });
 
-  test("while verify is left alone, because it was not there", async () => {
+  test("while nothing is sent to verify, because it could not be reached", async () => {
     const facilitator = watched();
     upstream.handler = ({ url }, response) =>
       url === "/settle" ? response.end('{"success":true}') : response.writeHead(503).end();
     await five(() => facilitator.verify(PAYMENT, REQUIREMENT, soon()));
-    await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("left alone");
+    await expect(facilitator.verify(PAYMENT, REQUIREMENT, soon())).rejects.toThrow("nothing is sent");
     expect(await facilitator.settle(PAYMENT, REQUIREMENT, soon())).toEqual({ success: true });
   });
 });

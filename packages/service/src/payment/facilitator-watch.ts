@@ -110,7 +110,7 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
       if (hasCode(error, "facilitator_failed")) noteFailure(operation, error);
       if (!hasCode(error, "breaker_open")) throw error;
       const cause = failing.get(operation)?.cause;
-      throw facilitatorFailed("the facilitator is left alone after repeated failures", "unreachable", cause);
+      throw facilitatorFailed("nothing is sent to the facilitator after repeated failures", "unreachable", cause);
     } finally {
       if (isAboutPayment) underWay -= 1;
     }
@@ -171,6 +171,6 @@ function isSettling(error: FacilitatorError): Vote {
 const ENDINGS = {
   unreachable: "gives no answer",
   late: "gives no answer in time",
-  "too long": "gives an endless answer",
+  "too long": "gives an answer that is too long",
   unreadable: "gives an answer that cannot be read",
 };

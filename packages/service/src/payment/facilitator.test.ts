@@ -203,13 +203,13 @@ describe("an answer of a facilitator is read as @x402/core reads it", () => {
   });
 });
 
-test("a kind that cannot be read takes none of the others with it", async () => {
+test("a kind that cannot be read does not hide the others", async () => {
   const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
   answering(200, JSON.stringify({ kinds: [null, 7, { ...kind, network: null }, kind] }));
   expect(await ours().supported(soon())).toEqual([{ network: "eip155:8453", extra: {} }]);
 });
 
-test("a verdict for the payer counts under the status of a success alone", async () => {
+test("a verdict for the payer counts only with a success status", async () => {
   answering(500, '{"isValid":true}');
   await expect(verify()).rejects.toThrow(serviceError("facilitator_failed"));
   answering(402, '{"success":true,"transaction":"X","network":"N"}');
@@ -229,7 +229,7 @@ test.each([
   await expect(settle()).rejects.toThrow(serviceError("facilitator_failed"));
 });
 
-test("what a failure says reaches the operator in one short line", async () => {
+test("the text of a failure is logged as one short line", async () => {
   answering(
     403,
     JSON.stringify({ code: "registration_required", message: `a\n\u0000\u001b[31mb ${"x".repeat(9_000)}` }),
@@ -240,7 +240,7 @@ test("what a failure says reaches the operator in one short line", async () => {
   expect((error as Error).message).not.toMatch(/\p{C}/u);
 });
 
-test("one that is silent until the caller's deadline gave no answer; a caller who leaves has its own reason", async () => {
+test("no answer until the caller's deadline is a failure of the facilitator; a caller that aborts gets its own reason", async () => {
   upstream.handler = () => undefined;
   await expect(verify(AbortSignal.timeout(20))).rejects.toThrow(serviceError("facilitator_failed"));
   const reason = new Error("stopping");

@@ -113,7 +113,10 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     async verify(payment, requirement, signal) {
       const { answer, isOk } = await ask(verifier, "/verify", VerifyResponse, signal, request(payment, requirement));
       if (answer.isValid && !isOk)
-        throw facilitatorFailed(`${verifier.name} calls a payment valid, under the status of a failure`, "unreadable");
+        throw facilitatorFailed(
+          `${verifier.name} answers that a payment is valid, with a failure status`,
+          "unreadable",
+        );
       if (answer.isValid) return { valid: true };
       return {
         valid: false,
@@ -127,8 +130,7 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
     },
     async supported(signal) {
       const { answer, isOk } = await ask(lister, "/supported", SupportedResponse, signal);
-      if (!isOk)
-        throw facilitatorFailed(`${lister.name} lists what it settles under the status of a failure`, "unreadable");
+      if (!isOk) throw facilitatorFailed(`${lister.name} lists what it settles, with a failure status`, "unreadable");
       return answer.kinds
         .flatMap((kind) => Kind.safeParse(kind).data ?? [])
         .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")

@@ -16,7 +16,7 @@ test("offers declare the stock extension", () => {
   );
 });
 
-test("identifiers are those that the stock package finds, whatever the extension holds", () => {
+test("identifiers are those that the stock package finds, whatever the extension contains", () => {
   const id = fc.oneof(fc.string({ maxLength: 140 }), fc.stringMatching(/^[a-zA-Z0-9_-]{10,140}$/), fc.anything());
   const extension = fc.oneof(fc.record({ info: fc.record({ id }) }), fc.anything());
   fc.assert(

@@ -15,7 +15,7 @@ const NETWORKS: Record<RailName, string> = {
   solana: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
 };
 
-/** What a facilitator says of its fee payer now; tests change it. */
+/** The fee payer that facilitators name now; tests change it. */
 let feePayer = "FEE-1";
 let clock = 0;
 
@@ -56,7 +56,7 @@ describe("offers", () => {
     expect(rails(await offersOf("algorand"), "base")).toEqual([NETWORKS.algorand]);
   });
 
-  test("are pure x402, and say the same in the interface's own fields beside it", async () => {
+  test("are pure x402, and are the same offers in the interface's own fields", async () => {
     const offers = await offersOf("algorand", "base");
     expect(offers.for("base")[0]).toEqual({
       scheme: "exact",
@@ -80,7 +80,7 @@ describe("offers", () => {
     ]);
   });
 
-  test("are matched on what matters, and give our own requirement back", async () => {
+  test("are matched field by field, and our own requirement is returned", async () => {
     const offers = await offersOf("algorand");
     const [offer] = offers.for("algorand") as [PaymentRequirements];
     const spelt = { ...offer, payTo: offer.payTo.toUpperCase(), maxTimeoutSeconds: 999 };
@@ -92,7 +92,7 @@ describe("offers", () => {
     expect(() => offers.match(accepting(offer), "base", "algorand")).toThrow(serviceError("payment_refused"));
   });
 
-  test("are found under the interface's own names, word for word", async () => {
+  test("are found under the exact names of the interface", async () => {
     const offers = await offersOf("algorand", "base", "solana");
     for (const [i, option] of offers.optionsFor("base").entries()) {
       const accepted = option as unknown as PaymentRequirements;
@@ -105,7 +105,7 @@ describe("offers", () => {
     }
   });
 
-  test("honour a fee payer for the time that its offer was good", async () => {
+  test("accept a former fee payer for as long as its offer was valid", async () => {
     const offers = await offersOf("algorand");
     const [before] = offers.for("algorand") as [PaymentRequirements];
     feePayer = "FEE-2";
@@ -131,7 +131,7 @@ describe("offers", () => {
     const soon = () => AbortSignal.timeout(1_000);
     const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
 
-    test("are made once its facilitator has answered; the others' are made meanwhile", async () => {
+    test("begin once its facilitator has answered; those of other rails do not wait", async () => {
       let isThere = false;
       const supported = async () => {
         if (!isThere) throw facilitatorFailed("the facilitator gave no answer");
@@ -143,7 +143,7 @@ describe("offers", () => {
       expect(offers.optionsFor("base").map(({ network }) => network)).toEqual(["algorand-mainnet"]);
       expect(offers.termsFor("base").map(({ network }) => network)).toEqual([NETWORKS.base, "algorand-mainnet"]);
       expect(offers.obstacles()).toEqual([
-        { network: NETWORKS.base, obstacle: "the facilitator has not said yet what it settles" },
+        { network: NETWORKS.base, obstacle: "the facilitator has not yet listed what it settles" },
       ]);
       isThere = true;
       await offers.refresh(soon());
@@ -153,7 +153,7 @@ describe("offers", () => {
       expect(networks(offers)).toEqual([NETWORKS.base, NETWORKS.algorand]);
     });
 
-    test("are not made while there is an obstacle, which is heard of once", async () => {
+    test("are not made while there is an obstacle, which is reported once", async () => {
       let obstacle: string | undefined;
       const heard: string[] = [];
       const offers = offersWith({ obstacle: () => obstacle }, heard);
@@ -169,7 +169,7 @@ describe("offers", () => {
       expect(heard).toEqual([`${NETWORKS.base} it rains`, `${NETWORKS.base} undefined`]);
     });
 
-    test("are not made without the fee payer that it needs, nor with one that is no address", async () => {
+    test("are not made without the fee payer that it needs, nor with one that is not an address", async () => {
       for (const extra of [
         {},
         { feePayer: "" },
@@ -199,7 +199,7 @@ describe("offers", () => {
   });
 });
 
-test("a price is written as people do", () => {
+test("a price is written as a decimal number of USDC", () => {
   expect([1n, 1000n, 10_000n, 1_000_000n, 1_500_000n].map(formatUsdc)).toEqual([
     "0.000001",
     "0.001",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../providers/provider.ts";
 import { watchPayees } from "./payee-watch.ts";
 
-test("a payee that cannot be paid any more closes its rail, and one that cannot be read leaves what was read", async () => {
+test("a payee that can no longer be paid closes its rail; while its chain cannot be read, the last result counts", async () => {
   let answer: () => string | undefined = () => {
     throw unavailable("no node answers");
   };

@@ -23,7 +23,7 @@ const requirement: PaymentRequirements = {
   extra: {},
 };
 
-test("the receipt of a payment is signed so that stock clients find it and our verifier takes it", async () => {
+test("stock clients find the signed receipt of a payment, and our verifier accepts it", async () => {
   const transaction = "5".repeat(88);
   const settled = settlementReceipt(payment, requirement, { success: true, transaction });
   const header = await signReceipt(settled, delivery, attestor);

@@ -12,7 +12,7 @@ import { bazaarExtension, forwardedPayment, resourceOf } from "./resource.ts";
 
 const paid: Endpoint[] = Object.values(CATALOGUE).filter(({ access }) => access === "paid");
 
-test.each(paid)("indexers take $path, and its example fits its schema", (endpoint) => {
+test.each(paid)("indexers accept $path, and its example fits its schema", (endpoint) => {
   const { bazaar } = bazaarExtension(endpoint);
   expect(validateDiscoveryExtensionSpec(bazaar as Record<string, unknown>)).toEqual({ valid: true });
   const info = extractDiscoveryInfoFromExtension(bazaar as Parameters<typeof extractDiscoveryInfoFromExtension>[0]);
@@ -20,7 +20,7 @@ test.each(paid)("indexers take $path, and its example fits its schema", (endpoin
   expect(JSON.stringify(bazaar).length).toBeLessThan(1_500);
 });
 
-test.each(paid)("the extension of $path is the stock one", (endpoint) => {
+test.each(paid)("the extension of $path is the one that the stock package makes", (endpoint) => {
   const { method, body } = endpoint;
   const { $schema, ...inputSchema } = z.toJSONSchema(body?.schema as z.ZodType, { io: "input" });
   const [input] = Object.values(body?.examples ?? {}) as Record<string, unknown>[];

@@ -39,7 +39,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       return journal;
     }
 
-    test("gives a call back as it was committed, in every state and after it was closed", async () => {
+    test("returns a call as it was committed, in every state and after the journal was closed", async () => {
       let call = await journal.insert(aCall());
       expect(await journal.find(call.key)).toEqual(call);
       for (const event of GOOD_COURSE) {
@@ -83,7 +83,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect(found[7]).toEqual(signed[7]);
     });
 
-    test("lets one of many calls with one key in, and gives the others the holder", async () => {
+    test("inserts one of many calls with one key, and returns it for the others", async () => {
       const calls = Array.from({ length: 20 }, (_, i) => aCall({ payer: `PAYER ${i}` }));
       const holders = await Promise.all(calls.map((call) => journal.insert(call)));
       expect(new Set(holders.map(({ payer }) => payer)).size).toBe(1);
@@ -179,7 +179,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect([await journal.open(), journal.holds(call.key)]).toEqual([[], false]);
     });
 
-    test("sums up what a payer has promised and not paid", async () => {
+    test("sums what a payer has promised and not paid", async () => {
       await journal.insert(aCall({ key: "one", payer: "P" }));
       const two = await journal.insert(aCall({ key: "two", payer: "P" }));
       await journal.insert(aCall({ key: "three", payer: "Q" }));
@@ -193,7 +193,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect(await journal.exposure("solana", "P")).toBe(0n);
     });
 
-    test("gives the lease of a call to whoever inserted it, until the call is final", async () => {
+    test("gives the lease of a call to the replica that inserted it, until the call is final", async () => {
       const call = await journal.insert(aCall());
       expect(journal.holds(call.key)).toBe(true);
       expect(journal.holds("another key")).toBe(false);
@@ -216,7 +216,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect(["key 1", "key 2", "key 3", "done"].map((key) => journal.holds(key))).toEqual([true, true, true, false]);
     });
 
-    test("tells listeners of ends and releases, until they listen no more", async () => {
+    test("calls listeners at ends and releases, until they are removed", async () => {
       const news = hearing(journal);
       await advance(journal, await journal.insert(aCall()));
       await news.heard(`ended ${aCall().key}`);
@@ -230,7 +230,7 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       later.stop();
     });
 
-    test("remembers whose it is and every payee", async () => {
+    test("keeps its identity and every payee", async () => {
       const identity = { genesisHash: "g", algorandAddress: "A" };
       expect(await journal.claim(identity)).toEqual(identity);
       await journal.rememberPayees([{ rail: "algorand", address: "P" }]);
@@ -273,7 +273,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
         "keys with aliases",
         (i: number) => aCall({ key: i % 3 ? `key ${i}` : "group", aliases: i % 3 ? ["group"] : [] }),
       ],
-    ])("lets one of the calls that race for %s in, and gives both its holder", async (_, calls) => {
+    ])("inserts one of the calls that race for %s, and returns it for both", async (_, calls) => {
       const holders = await racing(calls);
       const [holder] = await one.open();
       expect(await two.open()).toEqual([holder]);
@@ -290,7 +290,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect([one, two].map((journal) => journal.holds(aCall().key))).toEqual([true, false]);
     });
 
-    test("leases what a dead replica held, and tells it so when it comes back", async () => {
+    test("leases what a dead replica held, and reports that to it when it is back", async () => {
       const call = await one.insert(aCall());
       const kept = await two.insert(aCall({ key: "kept" }));
       await database.outlive();
@@ -305,7 +305,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect(two.holds(kept.key)).toBe(true);
     });
 
-    test("a replica that comes back in time has lost nothing", async () => {
+    test("a replica that is back in time has lost nothing", async () => {
       await one.insert(aCall());
       await database.outlive();
       expect(await one.renew()).toEqual([]);
@@ -321,7 +321,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect(await two.lease(10)).toEqual([call]);
     });
 
-    test("gives each call to one of those that ask at once", async () => {
+    test("leases each call to one of the replicas that ask at once", async () => {
       const calls = await Promise.all(Array.from({ length: 60 }, (_, i) => one.insert(aCall({ key: `key ${i}` }))));
       await one.release();
       const others = await Promise.all([1, 2, 3, 4].map(() => database.open()));
@@ -356,7 +356,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect(await one.find(call.key)).toEqual(settling);
     });
 
-    test("one transfer that both give to a call of their own closes one of them", async () => {
+    test("one transfer that both name for a call of their own closes one of them", async () => {
       for (let round = 0; round < 10; round++) {
         const keys = [`one ${round}`, `two ${round}`];
         const calls = await Promise.all(keys.map(async (key) => owed(one, await one.insert(aCall({ key })))));
@@ -369,7 +369,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       }
     });
 
-    test("evidence that one drops while the other takes it up is there for whoever has it", async () => {
+    test("evidence that one replica drops while another begins to use it is kept", async () => {
       const evidence = aLargeEvidence("SHARED");
       const unpaid: CallEvent = { type: "payment_void", reason: "expired", receipt: "" };
       let last = await one.insert(aCall({ key: "key 0", evidence }));
@@ -386,7 +386,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect(await database.evidenceKept()).toBe(0);
     });
 
-    test("is told of calls that the other ended, and finds them so", async () => {
+    test("gets notifications of calls that the other ended, and finds them ended", async () => {
       const news = hearing(two);
       const ended = await advance(one, await one.insert(aCall()));
       await news.heard(`ended ${ended.key}`);
@@ -394,7 +394,7 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       news.stop();
     });
 
-    test("one identity, whoever is first", async () => {
+    test("keeps one identity, whichever replica is first", async () => {
       const identities = await Promise.all(
         [one, two].map((journal, i) => journal.claim({ genesisHash: "g", algorandAddress: `A${i}` })),
       );

@@ -37,7 +37,7 @@ export function keyContract(name: string, create: () => Promise<KeyDatabase>): v
       journal = await database.open();
     }
 
-    test("remembers the key history, with one entry of a key", async () => {
+    test("keeps the key history, with one entry of a key", async () => {
       await journal.appendKey(entry("first", 2));
       await journal.appendKey(entry("a", 9));
       await reopened();
@@ -82,7 +82,7 @@ export function keyContract(name: string, create: () => Promise<KeyDatabase>): v
       expect(await journal.revocations()).toEqual([{ kid: "first", revokedRound: 7 }]);
     });
 
-    test("lets one of several announcements stand, until it is concluded", async () => {
+    test("keeps one of several announcements until it is concluded", async () => {
       const all = await Promise.all([1, 2, 3, 4].map((i) => journal.announce(key(`key ${i}`, `NOTE ${i}`))));
       const [standing] = all as [KeyAnnouncement];
       expect(all).toEqual(all.map(() => standing));

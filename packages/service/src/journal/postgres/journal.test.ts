@@ -72,7 +72,7 @@ describe("PostgreSQL journal", () => {
     );
   });
 
-  test("has no room for a while once the server has refused a commit for want of it", async () => {
+  test("has no free bytes for a while after the server has refused a commit on a full disk", async () => {
     const url = await postgres.database();
     const journal = await opened(url);
     expect(await journal.freeBytes()).toBeUndefined();
@@ -108,7 +108,7 @@ describe("PostgreSQL journal", () => {
     expect(await sql(url, "SELECT until > now() AS alive FROM replicas")).toEqual([{ alive: true }, { alive: true }]);
   });
 
-  test("goes on while a later release adds to the schema", async () => {
+  test("works on while a later release adds to the schema", async () => {
     const url = await postgres.database();
     const journal = await opened(url);
     const call = await journal.insert(aCall());
@@ -152,7 +152,7 @@ describe("PostgreSQL journal", () => {
     expect(both.flatMap((journal) => rows.filter(({ key }) => journal.holds(key)))).toHaveLength(rows.length);
   });
 
-  test("replicas that commit the same calls in opposite orders never wait for one another in a circle", {
+  test("replicas that commit the same calls in opposite orders never deadlock", {
     timeout: 8_000,
   }, async () => {
     const url = await postgres.database();
@@ -170,7 +170,7 @@ describe("PostgreSQL journal", () => {
     expect(down.reverse()).toEqual(up);
   });
 
-  test("an insertion waits for another replica's of the same alias, and then gives its call", async () => {
+  test("an insertion waits for another replica's of the same alias, and then returns that call", async () => {
     const url = await postgres.database();
     const journal = await opened(url);
     const first = await journal.insert(aCall({ key: "first" }));
@@ -183,7 +183,7 @@ describe("PostgreSQL journal", () => {
     expect(await journal.find("second")).toBeUndefined();
   });
 
-  test("a commit whose connection breaks fails whole, and goes through when it is tried again", async () => {
+  test("a commit whose connection breaks fails as a whole, and succeeds when it is tried again", async () => {
     const url = await postgres.database();
     const [journal, other] = [await opened(url), await opened(url)];
     const rival = await rivalFor("key 50", url, await other.insert(aCall({ key: "other" })));
@@ -198,7 +198,7 @@ describe("PostgreSQL journal", () => {
     expect(await Promise.all(calls(100).map((call) => journal.insert(call)))).toEqual(calls(100));
   });
 
-  test("leases a call that it inserted without ever learning of it", async () => {
+  test("leases a call whose insertion succeeded without an answer", async () => {
     const url = await postgres.database();
     const [one, two] = [await opened(url), await opened(url)];
     const [first, second] = calls(2) as [Call, Call];
@@ -212,7 +212,7 @@ describe("PostgreSQL journal", () => {
     expect(await one.lease(10)).toEqual([]);
   });
 
-  test("goes on after the server was restarted: it fails meanwhile, and then commits, leases and hears again", async () => {
+  test("works again after the server was restarted: it commits, leases and gets notifications", async () => {
     const url = await postgres.database();
     const [one, two] = [await opened(url), await opened(url)];
     const [first, second] = calls(2) as [Call, Call];
@@ -238,7 +238,7 @@ describe("PostgreSQL journal", () => {
     expect((await two.lease(10)).map(({ key }) => key)).toEqual([first.key, second.key]);
   });
 
-  test("keeps one beginning of the key history, whoever is first", async () => {
+  test("keeps one first entry of the key history, whichever replica is first", async () => {
     const url = await postgres.database();
     const both = [await opened(url), await opened(url)];
     const entries = [1, 2].map((fromRound) => ({ kid: "k", fromRound }) as never);
@@ -248,7 +248,7 @@ describe("PostgreSQL journal", () => {
     expect(one).toEqual(two);
   });
 
-  test("hears again after only its listening connection broke", async () => {
+  test("gets notifications again after only its listening connection broke", async () => {
     const url = await postgres.database();
     const journal = await opened(url);
     expect(await terminate(url, "query LIKE 'LISTEN%'")).toHaveLength(1);
@@ -261,7 +261,7 @@ describe("PostgreSQL journal", () => {
     while (!over) await journal.release();
   });
 
-  test("runners on two replicas carry each call once, and each waits for the other's", async () => {
+  test("runners on two replicas run each call once, and each waits for the other's calls", async () => {
     const url = await postgres.database();
     let effects = 0;
     const runners = await Promise.all(
@@ -306,11 +306,11 @@ describe("PostgreSQL journal", () => {
     ["database", (url: string) => `${url}x`],
     ["port number", (url: string) => url.replace(/:\d+\//, ":65536/")],
     ["escape", (url: string) => url.replace("@", "%zz@")],
-  ])("a URL with a wrong %s is refused without its password being told", async (_, spoilt) => {
+  ])("a URL with a wrong %s is refused in an error without its password", async (_, spoilt) => {
     const error = await openPostgresJournal(spoilt(shared)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
-    const told = inspect(error, { depth: 10, showHidden: true });
-    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), "s3cr3t"]) expect(told).not.toContain(secret);
+    const shown = inspect(error, { depth: 10, showHidden: true });
+    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), "s3cr3t"]) expect(shown).not.toContain(secret);
   });
 });
 

@@ -122,7 +122,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
         const holder = await find(name);
         if (holder) return holder;
       }
-      throw new Error(`nobody holds ${key}, and it could not be inserted`);
+      throw new Error(`no call has the key ${key}, and it could not be inserted`);
     },
     async update(after) {
       const { key, version, state, bundle, attempts, evidence, refund } = after;

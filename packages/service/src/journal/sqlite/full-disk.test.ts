@@ -13,19 +13,19 @@ afterAll(async () => {
   if (!("reason" in disk)) await disk[Symbol.asyncDispose]();
 });
 
-test("what cannot be committed takes no look at what is there with it", async () => {
+test("a commit that fails does not fail the reads beside it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const journal = await openSqliteJournal(join(folder, "journal.sqlite"));
   const call = await journal.insert(aCall());
   const other = new DatabaseSync(join(folder, "journal.sqlite"));
   other.exec("BEGIN IMMEDIATE");
-  const looks = [
+  const reads = [
     journal.find(call.key),
     journal.bundle("S"),
     journal.exposure("algorand", call.payer),
     journal.open(),
   ] as const;
-  const [inserted, ...seen] = await Promise.allSettled([journal.insert(aCall({ key: "another" })), ...looks]);
+  const [inserted, ...seen] = await Promise.allSettled([journal.insert(aCall({ key: "another" })), ...reads]);
   expect(inserted).toMatchObject({ status: "rejected", reason: { message: expect.stringContaining("locked") } });
   expect(seen).toEqual([call, undefined, 1000n, [call]].map((value) => ({ status: "fulfilled", value })));
   other.exec("ROLLBACK");
@@ -36,7 +36,7 @@ test("what cannot be committed takes no look at what is there with it", async ()
 });
 
 test.skipIf("reason" in disk)(
-  "on a full disk what was delivered stays readable beside commits that fail, and there is no room; then it goes on",
+  "on a full disk commits fail and delivered bundles stay readable; with room again it commits",
   async () => {
     const path = (disk as { path: string }).path;
     await writeFile(join(path, "ballast"), new Uint8Array(1024 * 1024));

@@ -25,7 +25,7 @@ async function place() {
 journalContract("SQLite", place);
 keyContract("SQLite", place);
 
-test("a file that another journal has open is refused, and free again once that one is closed", async () => {
+test("a file that another journal has open is refused, and can be opened once that one is closed", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const path = join(dir, "journal.sqlite");
   const first = await openSqliteJournal(path);
@@ -39,7 +39,7 @@ test("a file that another journal has open is refused, and free again once that 
   await rm(dir, { recursive: true });
 });
 
-test("a path that cannot be opened says so", async () => {
+test("the error of a path that cannot be opened names the path", async () => {
   await expect(openSqliteJournal("/no/such/folder/journal.sqlite")).rejects.toThrow("/no/such/folder/journal.sqlite");
 });
 
@@ -105,7 +105,7 @@ test("wider modes that an earlier run, or a copy, has left are narrowed and logg
   await rm(dir, { recursive: true });
 });
 
-test("a folder with other files in it keeps its mode, and so do they and whatever a link points at; it is logged", async () => {
+test("a folder with other files keeps its mode, as do those files and the targets of links; that is logged", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   await chmod(dir, 0o755);
   await writeFile(join(dir, "other"), "");
@@ -122,7 +122,7 @@ test("a folder with other files in it keeps its mode, and so do they and whateve
   await rm(dir, { recursive: true });
 });
 
-test("a journal is locked by whatever name it is opened", async () => {
+test("a journal is locked under every name of its file", async () => {
   const dir = await mkdtemp(join(tmpdir(), "attestd-journal-"));
   const first = await openSqliteJournal(join(dir, "journal.sqlite"));
   await symlink("journal.sqlite", join(dir, "alias.sqlite"));

@@ -154,7 +154,7 @@ describe("a rail that is added by a line in the registry", () => {
     expect(() => offers.match(elsewhere, rail.name, "base")).toThrow("accepted.payTo is not us");
   });
 
-  test("has a payment key that comes back from what is stored, and that no other rail claims", () => {
+  test("has a payment key that is the same when it is read from storage, and that no other rail recognises", () => {
     const payment = paying();
     const { key } = railFor(payment).read(payment);
     const stored = JSON.parse(JSON.stringify(payment)) as PaymentPayload;
@@ -163,7 +163,7 @@ describe("a rail that is added by a line in the registry", () => {
     expect(KINDS.filter(({ isTransactionId }) => isTransactionId("crater-7"))).toEqual([MOON_RAIL]);
   });
 
-  test("is settled by its facilitator, and paid when its own chain says so", async () => {
+  test("is settled by its facilitator, and paid when its own chain shows it", async () => {
     const payment = paying();
     const rail = railFor(payment);
     const read = rail.read(payment);

@@ -83,7 +83,7 @@ const checked = async (made: PaymentPayload, against = requirement) => {
 };
 
 describe("an Algorand payment", () => {
-  test("of the stock shape is read, keyed by its transaction, checked and found well signed", async () => {
+  test("of the stock shape is read, keyed by its transaction, checked, and has a valid signature", async () => {
     const payment = transfer();
     const made = group(payment);
     const read = (await checked(made)) as AlgorandPayment;
@@ -137,7 +137,7 @@ describe("an Algorand payment", () => {
     });
   });
 
-  test("signed by another key is invalid; by an account that is said to be rekeyed to it, the chain can tell", async () => {
+  test("signed by another key is invalid, unless sgnr names that key: then the chain decides", async () => {
     const payment = transfer();
     const signature = payment.rawSignTxn(stranger.sk);
     const signed = algosdk.decodeSignedTransaction(payment.signTxn(payer.sk));

@@ -8,7 +8,7 @@ import type { Rounds } from "../../../ledger/ledger.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
-/* Every signature here is made by algosdk, and what a node says of it is said by hand. */
+/* Every signature here is made by algosdk; the nodes' answers are written by hand. */
 
 const LATEST = 2_000;
 const [payer, stranger, second, third] = [1, 2, 3, 4].map(() => algosdk.generateAccount()) as [
@@ -159,7 +159,7 @@ describe("an Algorand payment that is not signed", () => {
 });
 
 test.each(["snd", "grp", "arcv", "gh"])(
-  "an Algorand payment whose %s is no address or hash is refused",
+  "an Algorand payment whose %s is not an address or hash is refused",
   async (field) => {
     const txn = decodeTransaction(algosdk.encodeUnsignedTransaction(transfer())).set(field, bytes(31));
     const signed = encodeMsgpack(
@@ -172,7 +172,7 @@ test.each(["snd", "grp", "arcv", "gh"])(
   },
 );
 
-test("an Algorand payment by the zero address is nobody's", async () => {
+test("an Algorand payment from the zero address has no valid signature", async () => {
   const txn = decodeTransaction(algosdk.encodeUnsignedTransaction(transfer()));
   txn.delete("snd");
   const signed = encodeMsgpack(
@@ -184,7 +184,7 @@ test("an Algorand payment by the zero address is nobody's", async () => {
   expect(await verdictOf(signed)).toBe("invalid");
 });
 
-describe("an Algorand signature of nobody's", () => {
+describe("an Algorand signature that does not fit", () => {
   const program = new algosdk.LogicSigAccount(Uint8Array.of(...PROGRAM, 0x22));
   test.each<[string, () => Uint8Array]>([
     ["by another key", () => enveloped({ sig: transfer().rawSignTxn(stranger.sk) })],
@@ -259,7 +259,7 @@ describe("an Algorand signature that fits", () => {
   ];
   const isProgram = (name: string) => name.includes("program");
 
-  test.each(cases)("%s is the payer's unless the account is rekeyed away", async (name, sender, make) => {
+  test.each(cases)("%s is the payer's unless the account is rekeyed to another", async (name, sender, make) => {
     expect(await verdictOf(make())).toBe("on_chain");
     expect(await onChain(make())).toBe(true);
     const asked = [`GET /v2/accounts/${sender}?exclude=all`];
@@ -270,7 +270,7 @@ describe("an Algorand signature that fits", () => {
     expect(await onChain(make())).toBe(false);
   });
 
-  test.each(cases)("%s is that of an account rekeyed to it, and of no other", async (_, signer, make) => {
+  test.each(cases)("%s is valid for an account rekeyed to it, and for no other", async (_, signer, make) => {
     const account = algosdk.generateAccount().addr;
     const { txn: __, ...members } = Object.fromEntries(decodeSigned(make()));
     const txn = transfer(account);
@@ -287,7 +287,7 @@ describe("an Algorand signature that fits", () => {
     expect(await onChain(signed)).toBe(true);
   });
 
-  test("by a program is the payer's only where the program says so, run with its payment's whole group", async () => {
+  test("by a program is the payer's only if the program accepts it, run with the payment's whole group", async () => {
     chain.onSimulate = () => "rejected by logic";
     expect(await onChain(withProgram(transfer(), delegated(payer.sk)))).toBe(false);
   });
@@ -325,7 +325,7 @@ describe("the signature of an Algorand payment that was made", () => {
     expect(await onChain(signedMultisig(transfer(multisigAddress), payer, second))).toBe(true);
   });
 
-  test("is known from the ledger when nobody can run its program any more", async () => {
+  test("is known from the ledger when its program can no longer be run", async () => {
     const blob = withProgram(transfer(contract.address()), contract);
     made(blob);
     chain.onSimulate = () => "transaction already in ledger";
@@ -334,12 +334,12 @@ describe("the signature of an Algorand payment that was made", () => {
     expect(await onChain(withProgram(transfer(contract.address()), otherwise))).toBe(false);
   });
 
-  test("is no stranger's, though it signs the same transaction as one that the account is rekeyed to", async () => {
+  test("is not another key's, though that key signs the same transaction", async () => {
     made(transfer().signTxn(payer.sk));
     expect(await onChain(transfer().signTxn(stranger.sk))).toBe(false);
   });
 
-  test("is known from the indexer when algod remembers the transaction no more", async () => {
+  test("is known from the indexer when algod no longer has the transaction", async () => {
     const blob = withProgram(transfer(contract.address()), contract);
     const { txid } = read(blob);
     chain.latest = LATEST + 2_000;

@@ -85,7 +85,9 @@ function exactly(value: unknown, members: readonly string[], where: string): Rec
   if (typeof value !== "object" || value === null) throw paymentRefused(`${where} is not an object`);
   const strange = Object.keys(value).find((member) => !members.includes(member));
   if (strange !== undefined)
-    throw paymentRefused(`${where} has the member ${strange}, which is not of EIP-3009, the only way we take`);
+    throw paymentRefused(
+      `${where} has the member ${strange}, which EIP-3009 does not have: no other transfer method is accepted`,
+    );
   const missing = members.find((member) => !Object.hasOwn(value, member));
   if (missing !== undefined) throw paymentRefused(`${where} has no member ${missing}`);
   return value as Record<string, unknown>;

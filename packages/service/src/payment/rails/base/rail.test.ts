@@ -41,7 +41,7 @@ async function refusal(made: PaymentPayload, against = requirement): Promise<str
 }
 
 describe("a Base payment", () => {
-  test("of the stock client is read, keyed by its nonce, checked and found well signed", async () => {
+  test("of the stock client is read, keyed by its nonce, checked, and has a valid signature", async () => {
     const { payload: stock } = await new ExactEvmScheme(payer).createPaymentPayload(2, requirement);
     const made = payload(stock);
     const { authorization: sent } = stock as { authorization: Record<string, string> };
@@ -117,7 +117,7 @@ describe("a Base payment", () => {
       "has the member permit2Authorization",
     ],
     [
-      "a strange member within",
+      "an unknown member of the authorization",
       payload({ authorization: { ...authorization(), token: other }, signature: "0x00" }),
       "authorization has the member token",
     ],
@@ -200,7 +200,7 @@ describe("the signature of a Base payment", () => {
     ["of zeros", async () => `0x${"00".repeat(65)}`],
     ["of no bytes", async () => "0x"],
   ];
-  test.each(forms)("%s is not the payer's, and a plain account has no contract to say otherwise", async (_, make) => {
+  test.each(forms)("%s is not the payer's, and an account without a contract cannot accept it", async (_, make) => {
     await world.node();
     const payment = signedWith(await make());
     expect(await world.rail.signature(payment)).toBe("on_chain");
@@ -218,7 +218,7 @@ describe("the signature of a Base payment", () => {
     },
   );
 
-  test("is checked with no more gas than the facilitator is to pay for it", async () => {
+  test("is checked with no more gas than the facilitator may have to pay for", async () => {
     const node = await world.node();
     node.wallets.set(payer.address.toLowerCase(), "0x01");
     const gas: unknown[] = [];
@@ -258,7 +258,7 @@ describe("the signature of a Base payment", () => {
     ["whole", long, asBytes],
     ["whole, of a few bytes", "0x01", asBytes],
     ["whole, of none", "0x", asBytes],
-    ["in three words", `0x${"5c".repeat(64)}1b`, asWords],
+    ["as v, r and s", `0x${"5c".repeat(64)}1b`, asWords],
     ["in a bundle of calls", long, (signature) => inBundle(asBytes(signature))],
   ])(
     "that a wallet accepted once, %s, is known from the payment that was made with it",
@@ -277,7 +277,7 @@ describe("the signature of a Base payment", () => {
     },
   );
 
-  test("cannot be told when the node is down, or nodes contradict one another", async () => {
+  test("is unknown when the node is down, or nodes contradict one another", async () => {
     const [one, two] = [await world.node(), await world.node()];
     one.wallets.set(payer.address.toLowerCase(), "0x01");
     await expect(world.rail.onChain(signedWith("0x01"), signal())).rejects.toMatchObject({
@@ -295,7 +295,7 @@ describe("the signature of a Base payment", () => {
 });
 
 describe("the payer of a Base payment", () => {
-  test("holds what any node that answers says", async () => {
+  test("has the balance that any node answers with", async () => {
     const [down, node] = [await world.node(), await world.node()];
     await down.close();
     expect(await world.rail.balance(await read(), signal())).toBe(0n);
@@ -313,7 +313,7 @@ describe("the token's domain", () => {
     expect(world.railOf(found).extra).toEqual(node.domain);
   });
 
-  test("that two nodes tell differently is refused", async () => {
+  test("that two nodes answer differently is refused", async () => {
     const [one] = [await world.node(), await world.node()];
     one.domain = { name: "USD Coim", version: "2" };
     const reading = readTokenDomain(world.rpcs, BASE.asset, signal());

@@ -90,7 +90,7 @@ describe("the standing of a Base payment", () => {
     },
   );
 
-  test("is found within an hour's blocks by a node that has forgotten their state", async () => {
+  test("is found within an hour's blocks by a node that has pruned their state", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read({ validBefore: `${NOW + 3_600}` });
     const transaction = node.use(node.head, transfer);
@@ -104,7 +104,7 @@ describe("the standing of a Base payment", () => {
     expect(await standing(payment)).toMatchObject({ state: "paid", transaction, height: used });
   });
 
-  test("takes one question for logs while it is among the newest blocks", async () => {
+  test("takes one query for logs while it is among the newest blocks", async () => {
     const node = await world.node({ head: 5_000_000 });
     const payment = await read({ validBefore: `${NOW + 3_600}` });
     const transaction = node.use(node.head, transfer);
@@ -114,7 +114,7 @@ describe("the standing of a Base payment", () => {
     expect(node.asked.length).toBeLessThan(10);
   });
 
-  test("is found outside its window of time where the host answers for all blocks, and else cannot be told", async () => {
+  test("is found outside its window of time where the host answers for all blocks, and is otherwise unknown", async () => {
     const node = await world.node();
     node.use(5, transfer);
     const payment = await read();
@@ -123,7 +123,7 @@ describe("the standing of a Base payment", () => {
     expect(await spent(payment)).toBe(true);
   });
 
-  test("is not void by the word of one of two nodes, while the other is down", async () => {
+  test("is not void by the answer of one of two nodes, while the other is down", async () => {
     const [, two] = [await world.node(), await world.node()];
     const payment = await read();
     const back = two.distort;
@@ -170,7 +170,7 @@ describe("the standing of a Base payment", () => {
     expect(await standing(payment)).toEqual({ state: "void", reason: `${reason}, in ${transaction}` });
   });
 
-  test("spent on another amount is spent on us all the same; cancelled, or spent on someone else, is not", async () => {
+  test("that moved another amount to us is spent on us; one that was cancelled, or moved to another payee, is not", async () => {
     const [node, payment] = [await world.node(), await read()];
     const only = (hash: Hex) => {
       for (const each of node.receipts.keys()) if (each !== hash) node.receipts.delete(each);
@@ -184,7 +184,7 @@ describe("the standing of a Base payment", () => {
   });
 });
 
-describe("a Base node that shows what cannot be", () => {
+describe("a Base node whose answers contradict one another", () => {
   const word = (address: string): Hex => `0x${"00".repeat(12)}${address.slice(2).toLowerCase()}`;
   const ask = async () => {
     const payment = await read();
@@ -293,7 +293,7 @@ describe("a Base node that shows what cannot be", () => {
 });
 
 describe("several Base nodes", () => {
-  test("of which one has yet to come to the block: the payment is open, and yet no other is asked for", async () => {
+  test("one has not reached the block: the payment is open, and no other payment is asked for", async () => {
     const [ahead, late] = [await world.node(), await world.node()];
     const payment = await read();
     ahead.head += 3;
@@ -310,7 +310,7 @@ describe("several Base nodes", () => {
     expect(world.conflicts).toEqual([]);
   });
 
-  test("of which one invents a payment: refused and reported", async () => {
+  test("one invents a payment: a reported conflict", async () => {
     const [liar] = [await world.node(), await world.node()];
     liar.use(liar.head - 10, transfer);
     const payment = await read();
@@ -319,7 +319,7 @@ describe("several Base nodes", () => {
     expect(world.conflicts).toHaveLength(2);
   });
 
-  test("of which one shows the transfer to another payee: refused and reported", async () => {
+  test("one shows the transfer to another payee: a reported conflict", async () => {
     const [honest, liar] = [await world.node(), await world.node()];
     const transaction = honest.use(honest.head, transfer);
     const receipt = structuredClone(honest.receipts.get(transaction)) as never;
@@ -338,7 +338,7 @@ describe("several Base nodes", () => {
     expect(await world.rail.standing(await read(), signal())).toMatchObject(paid);
   });
 
-  test("of which one is down: the other's word counts", async () => {
+  test("one is down: the other's answer counts", async () => {
     const [, down] = [await world.node(), await world.node()];
     await down.close();
     expect(await world.rail.standing(await read(), signal())).toEqual({ state: "open" });

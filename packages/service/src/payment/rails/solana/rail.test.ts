@@ -44,7 +44,7 @@ const wireOf = ({ payload }: PaymentPayload) => Buffer.from(payload.transaction 
 const SYSTEM = "11111111111111111111111111111111" as Address;
 
 describe("a Solana payment", () => {
-  test("of the stock client is read, keyed by its message, checked and found well signed", async () => {
+  test("of the stock client is read, keyed by its message, checked, and has a valid signature", async () => {
     const node = await world.node();
     const client = new ExactSvmScheme(payer, { rpcUrl: node.url });
     const { payload: made } = await client.createPaymentPayload(2, requirement);
@@ -61,7 +61,7 @@ describe("a Solana payment", () => {
     expect(await world.rail.signature(read as SolanaPayment)).toBe("valid");
   });
 
-  test("may ask its fee payer for as much as the settings say", async () => {
+  test("may cost its fee payer as much as the settings allow", async () => {
     const most = stock({ 0: computeLimit(50_000), 1: computePrice(100_000n) });
     expect(await checked(await paying({ instructions: most }))).toMatchObject({ amount: 1000n });
   });
@@ -70,7 +70,7 @@ describe("a Solana payment", () => {
     expect(await checked(await paying({ instructions: stock().slice(0, 3) }))).toMatchObject({ amount: 1000n });
   });
 
-  test("has one key whoever signed it, and is well signed by its payer alone", async () => {
+  test("has one key whatever its signatures, and only its payer's signature is valid", async () => {
     const made = await paying();
     const wire = wireOf(made);
     const forged = Buffer.from(wire);
@@ -88,7 +88,7 @@ describe("a Solana payment", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test("names our token account, which is the same payee as we", () => {
+  test("names our token account, which counts as our own address", () => {
     const { rail } = world;
     const ours = String(usdcAccountOf(payTo));
     expect([rail.sameAddress(ours, payTo), rail.sameAddress(payTo, ours), rail.sameAddress(payTo, payTo)]).toEqual([
@@ -252,7 +252,7 @@ describe("a Solana payment", () => {
       "payload.transaction is not base64",
     ],
     [
-      "a strange member",
+      "an unknown member",
       async () => ({ ...(await paying()), payload: { ...(await paying()).payload, signature: "x" } }),
       "payload has the member signature",
     ],
@@ -260,7 +260,7 @@ describe("a Solana payment", () => {
     expect(await checked(await make())).toContain(reason);
   });
 
-  test("that only hand-made bytes can be is refused: an idle account, a table, a third signer, a count in two bytes", async () => {
+  test("that no client makes is refused: an unused account, a table, a third signer, a count in two bytes", async () => {
     const wire = wireOf(await paying());
     const at = 1 + 2 * 64;
     const accounts = wire.readUInt8(at + 4);
@@ -292,7 +292,7 @@ describe("a Solana payment", () => {
     );
   });
 
-  test("to another payee than the one it was made for is refused", async () => {
+  test("checked for another payee than its own is refused", async () => {
     const [made, other] = [await paying(), stranger.address];
     expect(await checked(made, { ...requirement, payTo: other })).toContain(
       `not the associated token account of ${other}`,

@@ -63,7 +63,7 @@ describe("the standing of a Solana payment", () => {
     await expect(spent(payment)).rejects.toThrow("lists more than 10000 transactions");
   });
 
-  test("has each of its payer's other payments asked for once, where a node keeps no memos", async () => {
+  test("requests each of its payer's other payments once, where a node keeps no memos", async () => {
     const node = await world.node();
     const payment = await read();
     const others: string[] = [];
@@ -82,7 +82,7 @@ describe("the standing of a Solana payment", () => {
     }
   });
 
-  test("without a memo is found, and is not looked for among those that have one", async () => {
+  test("without a memo is found, and is not compared with those that have one", async () => {
     const node = await world.node();
     const payment = await read({ instructions: stock().slice(0, 3) });
     const landed = node.land(wireOf(payment));
@@ -92,7 +92,7 @@ describe("the standing of a Solana payment", () => {
     expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(1);
   });
 
-  test("takes no long list to be found while it is among the newest of a busy payer", async () => {
+  test("is found in a short list while it is among the newest of a busy payer", async () => {
     const node = await world.node();
     const payment = await read();
     const other = node.land(wireOf(await another("other")), { memo: "[5] other" });
@@ -110,7 +110,7 @@ describe("the standing of a Solana payment", () => {
     expect(listed).toBeLessThanOrEqual(100);
   });
 
-  test("is looked for no further back than its blockhash can have been made, however new that is", async () => {
+  test("is searched no further back than its blockhash can have been made, however new that is", async () => {
     const node = await world.node();
     const old = node.land(wireOf(await another("old")));
     for (let i = 0; i < 1_500; i++) node.landed.unshift({ ...old, signature: `old${i}` });
@@ -181,7 +181,7 @@ describe("the standing of a Solana payment", () => {
   });
 });
 
-describe("a Solana payment among transactions of strangers", () => {
+describe("a Solana payment among other senders' transactions", () => {
   const account = String(usdcAccountOf(payer.address));
 
   const strange: [string, Uint8Array, Partial<Landed>][] = [
@@ -194,7 +194,7 @@ describe("a Solana payment among transactions of strangers", () => {
     ["of which the node keeps no outcome", VERSION_1, { version: 1, meta: null }],
     ["whose outcome is of no shape that we know", VERSION_1, { version: 1, meta: { err: 7, postTokenBalances: "?" } }],
   ];
-  test.each(strange)("%s is found and becomes void as ever", async (_, wire, over) => {
+  test.each(strange)("%s does not change that it is found, or becomes void", async (_, wire, over) => {
     const node = await world.node();
     const payment = await read();
     node.landAnother(account, wire, over);
@@ -223,7 +223,7 @@ describe("a Solana payment among transactions of strangers", () => {
     expect(node.asked.filter((method) => method === "getTransaction")).toHaveLength(4);
   });
 
-  test("costs each node no more than 100 transactions a look, and each look goes on behind the one before", async () => {
+  test("costs each node at most 100 transactions a search, and each search continues where the last one ended", async () => {
     const node = await world.node();
     const payment = await read();
     const landed = node.land(wireOf(payment));
@@ -249,7 +249,7 @@ describe("several Solana nodes behind one balancer", () => {
     return { front, late };
   }
 
-  test("of which one that lags lists the payer's transactions: the payment is never void", async () => {
+  test("one lags and lists the payer's transactions: the payment is never void", async () => {
     const { front, late } = await balanced(300);
     const payment = await read();
     front.balance = (method) => (method === "getSignaturesForAddress" ? late : front);
@@ -265,7 +265,7 @@ describe("several Solana nodes behind one balancer", () => {
     expect(await standing(payment)).toMatchObject(paid(landed));
   });
 
-  test("of which one that lags tells the newest slot: a payment made at the true one is never void", async () => {
+  test("one lags and answers with its slot: a payment made at the true newest slot is never void", async () => {
     const { front, late } = await balanced(40);
     const payment = await read({ blockhash: blockhash(front.slot + 1) });
     world.pass(1);
@@ -280,7 +280,7 @@ describe("several Solana nodes behind one balancer", () => {
     }
   });
 
-  test("of which one overlooks the option that names a slot: its answer is none", async () => {
+  test("one ignores the option that names a slot: its answer does not count", async () => {
     const { front, late } = await balanced(40);
     const payment = await read();
     front.balance = (method, options) => {
@@ -291,7 +291,7 @@ describe("several Solana nodes behind one balancer", () => {
     await expect(standing(payment)).rejects.toThrow("which is before");
   });
 
-  test("of which one does not know where a page begins: its empty list is not the end", async () => {
+  test("one does not have the transaction where a page begins: its empty list is not the end", async () => {
     const { front, late } = await balanced(20);
     const payment = await read();
     const landed = front.land(wireOf(payment));
@@ -307,7 +307,7 @@ describe("several Solana nodes behind one balancer", () => {
 });
 
 describe("the payer of a Solana payment", () => {
-  test("holds what its token account holds, which may not be there", async () => {
+  test("has the balance of its token account, or none without an account", async () => {
     const node = await world.node();
     const payment = await read();
     expect(await world.rail.balance(payment, signal())).toBe(0n);
@@ -316,7 +316,7 @@ describe("the payer of a Solana payment", () => {
   });
 });
 
-describe("a Solana node that shows what cannot be", () => {
+describe("a Solana node whose answers contradict one another", () => {
   const mint = "So11111111111111111111111111111111111111112";
   test.each<[string, string, (node: FakeSolanaNode, payment: SolanaPayment) => void]>([
     [
@@ -391,7 +391,7 @@ describe("a Solana node that shows what cannot be", () => {
 });
 
 describe("several Solana nodes", () => {
-  test("of which one has yet to come to the slot: the payment is open, and yet no other is asked for", async () => {
+  test("one has not reached the slot: the payment is open, and no other payment is asked for", async () => {
     const [ahead, late] = [await world.node(), await world.node()];
     const payment = await read();
     const landed = ahead.land(wireOf(payment));
@@ -403,7 +403,7 @@ describe("several Solana nodes", () => {
     expect(world.conflicts).toEqual([]);
   });
 
-  test("of which one invents a payment: open while that is new, then refused and reported", async () => {
+  test("one invents a payment: open while that is new, then a reported conflict", async () => {
     const [liar] = [await world.node(), await world.node()];
     const payment = await read();
     liar.land(wireOf(payment));
@@ -415,7 +415,7 @@ describe("several Solana nodes", () => {
     expect(world.conflicts).toHaveLength(2);
   });
 
-  test("of which one shows it as failed: refused and reported", async () => {
+  test("one shows it as failed: a reported conflict", async () => {
     const [one, two] = [await world.node(), await world.node()];
     const payment = await read();
     one.land(wireOf(payment));
@@ -424,7 +424,7 @@ describe("several Solana nodes", () => {
     await expect(standing(payment)).rejects.toMatchObject({ code: "providers_conflict" });
   });
 
-  test("of which one still takes the blockhash: not void yet", async () => {
+  test("one still accepts the blockhash: not void yet", async () => {
     const [, late] = [await world.node(), await world.node()];
     const payment = await read();
     world.pass(130 + 32);
@@ -435,7 +435,7 @@ describe("several Solana nodes", () => {
     }
   });
 
-  test("of which one is down: a payment that the other calls expired, or failed, is not void yet", async () => {
+  test("one is down: a payment that the other shows as expired, or failed, is not void yet", async () => {
     const [one, two] = [await world.node(), await world.node()];
     const [unspent, failed] = [await read(), await another("failed")];
     for (const node of [one, two]) node.land(wireOf(failed), { err: "AccountInUse" });

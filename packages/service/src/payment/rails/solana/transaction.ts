@@ -57,7 +57,8 @@ export type TransferTransaction = {
  */
 export function readTransaction(payload: Record<string, unknown>): TransferTransaction {
   const strange = Object.keys(payload).find((member) => member !== "transaction");
-  if (strange !== undefined) throw paymentRefused(`payload has the member ${strange}, which scheme exact has not`);
+  if (strange !== undefined)
+    throw paymentRefused(`payload has the member ${strange}, which scheme exact does not have`);
   const { messageBytes, message, signatures } = decode(payload.transaction);
   const instructions = message.instructions.map(({ programAddressIndex, accountIndices = [], data }) => ({
     program: accountAt(message, programAddressIndex),
