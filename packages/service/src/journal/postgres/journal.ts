@@ -9,7 +9,7 @@ import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from 
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reads.ts";
 import { migrate } from "./schema.ts";
-import { Writer } from "./writer.ts";
+import { createWriter } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
 const MAX_READERS = 8;
@@ -53,7 +53,7 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   const committing = newPool(config, { max: 1, pipeline: true, idleTimeoutMillis: 0 });
   opened.defer(() => committing.end());
   let fullUntil = Number.NEGATIVE_INFINITY;
-  const writer = new Writer(committing, ({ code }) => {
+  const writer = createWriter(committing, ({ code }) => {
     if (code === DISK_FULL) fullUntil = performance.now() + FULL_FOR_MS;
   });
   const stopListening = await listenOn(() => newClient(config), {

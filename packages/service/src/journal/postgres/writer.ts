@@ -23,51 +23,23 @@ const MAX_LOST_RACES = 5;
  *
  * A statement that fails does not fail the others: PostgreSQL rolls all of them back, and they run again in halves, down
  * to the one that fails. Unlike savepoints, this costs nothing while nothing fails.
+ *
+ * @param pool of one pipelining connection that only this writer uses
+ * @param onFailure called with every error of the database
  */
-export class Writer {
-  readonly #pool: Pool;
-  readonly #onFailure: (error: DatabaseError) => void;
-  #waiting: Item[] = [];
-  #running: Promise<void> | undefined;
+export function createWriter(pool: Pool, onFailure: (error: DatabaseError) => void) {
+  const waiting: Item[] = [];
+  let running: Promise<void> | undefined;
 
-  /**
-   * @param pool of one pipelining connection that only this writer uses
-   * @param onFailure called with every error of the database
-   */
-  constructor(pool: Pool, onFailure: (error: DatabaseError) => void = () => undefined) {
-    this.#pool = pool;
-    this.#onFailure = onFailure;
-  }
-
-  /**
-   * Runs a statement. It MUST leave everything as it was when it is run a second time.
-   *
-   * @param order the row that it locks first. Every replica locks rows in this order, which avoids deadlocks; one over an
-   *   alias is still possible: PostgreSQL ends it, and the loser runs again.
-   * @returns its result, once it is committed
-   * @throws DatabaseError when the statement failed; another Error when it is unknown whether it was committed
-   */
-  write(order: string, query: QueryConfig): Promise<QueryResult> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ order, query, resolve, reject });
-      this.#running ??= this.#run();
-    });
-  }
-
-  /** Resolves once every statement is answered. */
-  async idle(): Promise<void> {
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
+  async function run(): Promise<void> {
     // Lets statements of the same turn join the first transaction.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, MAX_STATEMENTS_PER_COMMIT).sort((a, b) => compare(a.order, b.order));
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MAX_STATEMENTS_PER_COMMIT).sort((a, b) => compare(a.order, b.order));
       let client: PoolClient | undefined;
       try {
-        client = await this.#pool.connect();
-        await commit(client, batch, this.#onFailure);
+        client = await pool.connect();
+        await commit(client, batch, onFailure);
         client.release();
       } catch (error) {
         client?.release(true);
@@ -75,8 +47,28 @@ export class Writer {
       }
     }
     // In the same turn as the check of the queue: a statement that came in between would wait for ever.
-    this.#running = undefined;
+    running = undefined;
   }
+
+  return {
+    /**
+     * Runs a statement. It MUST leave everything as it was when it is run a second time.
+     *
+     * @param order the row that it locks first. Every replica locks rows in this order, which avoids deadlocks; one over
+     *   an alias is still possible: PostgreSQL ends it, and the loser runs again.
+     * @returns its result, once it is committed
+     * @throws DatabaseError when the statement failed; another Error when it is unknown whether it was committed
+     */
+    write(order: string, query: QueryConfig): Promise<QueryResult> {
+      const { promise, resolve, reject } = Promise.withResolvers<QueryResult>();
+      waiting.push({ order, query, resolve, reject });
+      running ??= run();
+      return promise;
+    },
+
+    /** Resolves once every statement is answered. */
+    idle: async () => running,
+  };
 }
 
 function compare(a: string, b: string): number {

@@ -7,7 +7,7 @@ import { isEd25519Signature } from "../ed25519.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
-import { describe, isBefore, type Sight, SolanaSearch } from "./search.ts";
+import { describe, isBefore, type Sight, solanaSearch } from "./search.ts";
 import { bytesOf, usdcAccountFault, usdcAccountOf } from "./token-account.ts";
 import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
 
@@ -28,7 +28,7 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
    * time.
    */
   const expiredBy = new Map<string, number>();
-  const searches = nodes.rpcs.map((rpc) => new SolanaSearch(rpc));
+  const searches = nodes.rpcs.map((rpc) => solanaSearch(rpc));
 
   return {
     ...SOLANA,

@@ -31,8 +31,8 @@ const FIRST_PAGE = 50;
 const PAGE = 1_000;
 const MAX_LISTED = 10_000;
 /**
- * Transactions that one look requests, one by one. The next look continues after them, because they are remembered: a payer
- * who fills its account delays the looks for its payments, and never stops them.
+ * Transactions that one search requests, one by one. The next search continues after them, because they are remembered: a
+ * payer that fills its account delays the searches for its payments, and never stops them.
  */
 const MAX_COMPARED = 100;
 /** In place of a message hash, for a transaction of a form that no payment has. */
@@ -42,24 +42,17 @@ const SLOTS_ABOVE_FINAL = 31;
 /** Some 5 MB for each node. */
 const MAX_REMEMBERED = 2 * MAX_LISTED;
 
-/** Looks for payments with one node. */
-export class SolanaSearch {
-  readonly name: string;
-  readonly #rpc: SolanaRpc;
-  /**
-   * Message hashes of compared transactions, by signature. A payer without memos may have more transactions than one look
-   * can request: the next look continues where it ended.
-   */
-  readonly #messages = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+/** The search for payments on one node. */
+export function solanaSearch(rpc: SolanaRpc) {
+  const { name } = rpc;
+  /** Message hashes of compared transactions, by signature. */
+  const messages = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   /** By the message's hash, the newest slot at which its blockhash was seen to be valid. */
-  readonly #validAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  const validAt = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   /** The newest slot in any answer. Of several nodes behind one URL, some may lag behind it. */
-  #newest = 0;
+  let newest = 0;
 
-  constructor(rpc: SolanaRpc) {
-    this.name = rpc.name;
-    this.#rpc = rpc;
-  }
+  return { name, look };
 
   /**
    * Looks for a transaction among those that name the payer's token account, because its id, the fee payer's signature, is
@@ -70,8 +63,7 @@ export class SolanaSearch {
    *
    * @throws ProviderError
    */
-  async look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
-    const rpc = this.#rpc;
+  async function look(wanted: TransferTransaction, signal: AbortSignal): Promise<Sight> {
     const message = messageHash(wanted.messageBytes);
     const blockhash = wanted.message.lifetimeToken;
     // Read before the search: a transaction that is then not found is in no slot up to the finalized one.
@@ -81,63 +73,55 @@ export class SolanaSearch {
     ]);
     const minSlot = finalized.slot + SLOTS_ABOVE_FINAL;
     const processed = await rpc.isBlockhashValid(blockhash, { commitment: "processed", minSlot }, signal);
-    this.#newest = Math.max(this.#newest, processed.slot);
+    newest = Math.max(newest, processed.slot);
     const valid = finalized.valid || processed.valid;
-    if (valid) this.#validAt.set(message, finalized.slot);
-    const since = (this.#validAt.get(message) ?? 0) - LIFE_SLOTS;
-    const landed = await this.#find(wanted, { message, since, upTo: finalized.slot }, signal);
-    return landed ?? { kind: "absent", finalized: finalized.slot, processed: this.#newest, valid };
-  }
+    if (valid) validAt.set(message, finalized.slot);
+    const since = (validAt.get(message) ?? 0) - LIFE_SLOTS;
+    const landed = await find(since, finalized.slot);
+    return landed ?? { kind: "absent", finalized: finalized.slot, processed: newest, valid };
 
-  /** @returns undefined when it is in no slot from `since` to `upTo` */
-  async #find(
-    wanted: TransferTransaction,
-    { message, since, upTo }: { message: string; since: number; upTo: number },
-    signal: AbortSignal,
-  ): Promise<Sight | undefined> {
-    const account = wanted.transfer.source;
-    const memo = memoOf(wanted);
-    let last: ListedTransaction | undefined;
-    let compared = 0;
-    for (let seen = 0, limit = FIRST_PAGE; seen < MAX_LISTED; seen += limit, limit = PAGE) {
-      // `minSlot`, because a node without the last transaction of the page before would list nothing, as at the end.
-      const minSlot = Math.max(upTo, last?.slot ?? 0);
-      const listed = await this.#rpc.transactionsOf(account, { before: last?.signature, limit, minSlot }, signal);
-      for (const entry of listed) {
-        if (entry.slot < since) return undefined;
-        const isAnother = (this.#messages.get(entry.signature) ?? message) !== message;
-        if (isAnother || !mayHave(memo, entry)) continue;
-        if (compared++ === MAX_COMPARED)
-          throw unavailable(`${account} has more transactions on ${this.name} than are compared at once`);
-        const sight = await this.#compare(wanted, message, entry, signal);
-        if (sight) return sight;
+    /** @returns undefined when it is in no slot from `since` to `upTo` */
+    async function find(since: number, upTo: number): Promise<Sight | undefined> {
+      const account = wanted.transfer.source;
+      const memo = memoOf(wanted);
+      let last: ListedTransaction | undefined;
+      let compared = 0;
+      for (let seen = 0, limit = FIRST_PAGE; seen < MAX_LISTED; seen += limit, limit = PAGE) {
+        // `minSlot`, because a node without the last transaction of the page before would list nothing, as at the end.
+        const minSlot = Math.max(upTo, last?.slot ?? 0);
+        const listed = await rpc.transactionsOf(account, { before: last?.signature, limit, minSlot }, signal);
+        for (const entry of listed) {
+          if (entry.slot < since) return undefined;
+          const isAnother = (messages.get(entry.signature) ?? message) !== message;
+          if (isAnother || !mayHave(memo, entry)) continue;
+          if (compared++ === MAX_COMPARED)
+            throw unavailable(`${account} has more transactions on ${name} than are compared at once`);
+          const sight = await compare(entry);
+          if (sight) return sight;
+        }
+        if (listed.length < limit) return undefined;
+        last = listed.at(-1);
       }
-      if (listed.length < limit) return undefined;
-      last = listed.at(-1);
+      throw unavailable(`${name} lists more than ${MAX_LISTED} transactions of ${account}`);
     }
-    throw unavailable(`${this.name} lists more than ${MAX_LISTED} transactions of ${account}`);
-  }
 
-  async #compare(
-    wanted: TransferTransaction,
-    message: string,
-    { signature, confirmationStatus }: ListedTransaction,
-    signal: AbortSignal,
-  ): Promise<Sight | undefined> {
-    const landed = await this.#rpc.transaction(signature, signal);
-    if (!landed) throw unavailable(`${this.name} lists transaction ${signature} and does not have it`);
-    // By its bytes alone: a stranger's transaction need not be readable.
-    const bytes = landed === "of_newer_version" ? undefined : messageBytesOf(landed.transaction);
-    const found = bytes ? messageHash(bytes) : ANOTHER_FORM;
-    this.#messages.set(signature, found);
-    if (landed === "of_newer_version" || found !== message) return undefined;
-    const outcome = this.#rpc.outcome(landed);
-    const kind = outcome.err === null ? "moved" : "failed";
-    this.#rpc.decode(() => {
-      if (kind === "moved" && received(wanted, outcome) !== wanted.transfer.amount)
-        throw new ProofError("malformed", "a transfer that succeeded and did not move its amount");
-    });
-    return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
+    /** @returns undefined when the listed transaction is another one */
+    async function compare({ signature, confirmationStatus }: ListedTransaction): Promise<Sight | undefined> {
+      const landed = await rpc.transaction(signature, signal);
+      if (!landed) throw unavailable(`${name} lists transaction ${signature} and does not have it`);
+      // Compared by its bytes alone: a transaction of another sender need not be readable.
+      const bytes = landed === "of_newer_version" ? undefined : messageBytesOf(landed.transaction);
+      const found = bytes ? messageHash(bytes) : ANOTHER_FORM;
+      messages.set(signature, found);
+      if (landed === "of_newer_version" || found !== message) return undefined;
+      const outcome = rpc.outcome(landed);
+      const kind = outcome.err === null ? "moved" : "failed";
+      rpc.decode(() => {
+        if (kind === "moved" && received(wanted, outcome) !== wanted.transfer.amount)
+          throw new ProofError("malformed", "a transfer that succeeded and did not move its amount");
+      });
+      return { kind, signature, slot: landed.slot, final: confirmationStatus === "finalized" };
+    }
   }
 }
 
