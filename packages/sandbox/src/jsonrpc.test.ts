@@ -23,11 +23,11 @@ test("answers a call with its id", async () => {
   expect(await (await post(call("a", "echo"))).json()).toEqual({ jsonrpc: "2.0", id: "a", result: [1] });
 });
 
-test("writes integers beyond 2^53 whole", async () => {
+test("writes integers beyond 2^53 with all digits", async () => {
   expect(await (await post(call(1, "large"))).text()).toContain('"value":18446744073709551615');
 });
 
-test("answers a batch in the order asked, without its notifications", async () => {
+test("answers a batch in the order of its calls, and no notifications", async () => {
   const batch = `[${call(2, "fail")},${JSON.stringify({ jsonrpc: "2.0", method: "echo" })},${call(1, "echo")},3]`;
   expect(await (await post(batch)).json()).toEqual([
     { jsonrpc: "2.0", id: 2, error: { code: -32000, message: "no", data: { why: 1 } } },
@@ -37,7 +37,7 @@ test("answers a batch in the order asked, without its notifications", async () =
   expect((await post(`[${JSON.stringify({ jsonrpc: "2.0", method: "echo" })}]`)).status).toBe(204);
 });
 
-test("tells bad JSON, bad requests and its own failures apart", async () => {
+test("answers invalid JSON, invalid requests and its own errors with different codes", async () => {
   const code = async (body: string) => ((await (await post(body)).json()) as { error: { code: number } }).error.code;
   expect(await code("{")).toBe(-32700);
   expect(await code("[]")).toBe(-32600);
@@ -45,13 +45,13 @@ test("tells bad JSON, bad requests and its own failures apart", async () => {
   expect(await code(call(1, "other"))).toBe(-32603);
 });
 
-test("takes POST of JSON up to a mebibyte, and nothing a web page could send across origins", async () => {
+test("accepts only POST of JSON up to 1 MiB, which a web page cannot send across origins", async () => {
   expect((await fetch(server.url)).status).toBe(405);
   expect((await post(call(1, "echo"), { "content-type": "text/plain" })).status).toBe(415);
   expect((await post(" ".repeat((1 << 20) + 1))).status).toBe(413);
 });
 
-test("the client gives the result, or throws the server's error", async () => {
+test("the client returns the result, or throws the server's error", async () => {
   const client = jsonRpcClient(server.url);
   expect(await client("echo", [2])).toEqual([2]);
   await expect(client("fail", [])).rejects.toMatchObject({ code: -32000, message: "no", data: { why: 1 } });

@@ -54,8 +54,8 @@ export function serveJsonRpc(handle: RpcHandler): Hono["fetch"] {
     if (!Array.isArray(body)) return json(await answer(handle, body));
     if (body.length === 0) return json(failure(null, new RpcError(INVALID_REQUEST, "Invalid Request")));
     const answers = await Promise.all(body.map((call) => answer(handle, call)));
-    const wanted = answers.filter((one) => one !== undefined);
-    return json(wanted.length > 0 ? wanted : undefined);
+    const results = answers.filter((one) => one !== undefined);
+    return json(results.length > 0 ? results : undefined);
   });
   app.all("*", (c) => c.body(null, 405, { allow: "POST" }));
   return app.fetch;

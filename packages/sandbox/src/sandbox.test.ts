@@ -8,7 +8,7 @@ import { type Sandbox, startSandbox } from "./sandbox.ts";
 /** Whether something still listens there. */
 const answers = (url: string) => fetch(url).then(Boolean, () => false);
 
-test("every network and one facilitator for all their rails; nothing answers once it has closed", async () => {
+test("starts every network and one facilitator for all rails, and stops all of them on close", async () => {
   const sandbox = await startSandbox({ roundMs: 100 });
   const { algodUrl, indexerUrl, baseRpcUrl = "", solanaRpcUrl = "", facilitatorUrl, payers, payTo } = sandbox;
 
@@ -40,7 +40,7 @@ test("every network and one facilitator for all their rails; nothing answers onc
     expect(await answers(url)).toBe(false);
 });
 
-test("members of networks left out are absent, and no two sandboxes are alike", async () => {
+test("leaves out the members of absent networks, and shares no key or genesis with another sandbox", async () => {
   const sandboxes = await Promise.all([startSandbox({ networks: [] }), startSandbox({ networks: [] })]);
   const [one, other] = sandboxes as [Sandbox, Sandbox];
   try {
@@ -70,7 +70,7 @@ test("members of networks left out are absent, and no two sandboxes are alike", 
   }
 });
 
-test("serves on the ports given, and stops all when one of them is taken", async () => {
+test("listens on the configured ports, and stops everything when one of them is in use", async () => {
   const holder = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => holder.once("listening", resolve));
   const taken = (holder.address() as AddressInfo).port;
@@ -87,7 +87,7 @@ test("serves on the ports given, and stops all when one of them is taken", async
   await sandbox.close();
 });
 
-test("its observer sees every request, by server", async () => {
+test("calls its observer with every request and the name of the server", async () => {
   const seen: SandboxRequest[] = [];
   const sandbox = await startSandbox({ networks: [], onRequest: (request) => seen.push(request) });
   await fetch(`${sandbox.algodUrl}/v2/status?x=1`);

@@ -16,7 +16,7 @@ export interface SandboxOptions {
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
   /** Both unless given. */
   networks?: OptionalNetwork[];
-  /** Folder with recorded real data to serve beside the simulated. */
+  /** Folder of recorded real data, served beside the simulated data. */
   replayDir?: string | undefined;
   /** Called with every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
@@ -46,7 +46,7 @@ export interface Sandbox {
   sampleTransactions: { algorand: string; algorandHeight: number; base?: string; baseHeight?: number };
   /** CAIP-2 of every chain in the recordings, which a service may accept as sources too. */
   sourceChains: string[];
-  /** Resolves with the reason when a network dies by itself, or with undefined when it was closed. */
+  /** Resolves with the reason when a network ends by itself, or with undefined after `close()`. */
   died: Promise<string | undefined>;
   /** For tests; clients use the URLs. */
   algorand: AlgorandNetwork;

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => network.close());
 
 const get = async <T extends object>(path: string) => (await askJson<T>(network.algodUrl + path)).body;
-const told = (path: string) => askError(network.algodUrl + path);
+const errorOf = (path: string) => askError(network.algodUrl + path);
 
 describe.skipIf(VECTORS === undefined)("answers have the members of a real node's", () => {
   test.each([
@@ -44,7 +44,7 @@ test("is healthy and ready", async () => {
   expect((await fetch(`${network.algodUrl}/ready`)).status).toBe(200);
 });
 
-test("a submission can be seen before its answer has arrived, and confirmed by algosdk's own wait", async () => {
+test("a submission is visible before its answer arrives, and algosdk's waitForConfirmation confirms it", async () => {
   const payment = await pay(network, payer);
   await network.algod.sendRawTransaction(signTransaction(payer, payment)).do();
   const waiting = await network.algod.pendingTransactionInformation(payment.txID()).do();
@@ -61,7 +61,7 @@ test("a submission can be seen before its answer has arrived, and confirmed by a
   expect((await network.algod.pendingTransactionsInformation().do()).totalTransactions).toBe(0);
 });
 
-test("a transaction is remembered for 1000 rounds after its own, in JSON and msgpack", async () => {
+test("a transaction is returned for 1000 rounds after its own, in JSON and msgpack", async () => {
   const own = await startTestNetwork();
   try {
     const { txid, round } = own.sample;
@@ -80,13 +80,13 @@ test("a transaction is remembered for 1000 rounds after its own, in JSON and msg
   }
 });
 
-test("an id that is none is told from one that is unknown", async () => {
-  expect(await told("/v2/transactions/pending/abc")).toBe("400 no valid transaction ID was specified");
-  expect(await told(`/v2/transactions/pending/${"A".repeat(52)}`)).toContain("404 could not find the transaction");
+test("an invalid id and an unknown id are different errors", async () => {
+  expect(await errorOf("/v2/transactions/pending/abc")).toBe("400 no valid transaction ID was specified");
+  expect(await errorOf(`/v2/transactions/pending/${"A".repeat(52)}`)).toContain("404 could not find the transaction");
 });
 
 describe("wait-for-block-after", () => {
-  test("answers when the round after has come, and at once where it has", async () => {
+  test("answers once the next round exists, at once if it does already", async () => {
     const { round } = network.ledger;
     const waits = [0, 1].map(() => network.algod.statusAfterBlock(round).do());
     // Both requests stand at the ledger before the round comes.
@@ -97,7 +97,7 @@ describe("wait-for-block-after", () => {
     expect((await network.algod.statusAfterBlock(0).do()).lastRound).toBe(BigInt(round + 1));
   });
 
-  test("keeps waiting through rounds before the one it waits for", async () => {
+  test("keeps waiting through earlier rounds", async () => {
     const { round } = network.ledger;
     const [soon, later] = [round, round + 1].map((after) => network.algod.statusAfterBlock(after).do());
     const waits = [round, round + 1].map((after) => `wait-for-block-after/${after}`);
@@ -108,7 +108,7 @@ describe("wait-for-block-after", () => {
     expect((await later)?.lastRound).toBe(BigInt(round + 2));
   });
 
-  test("ends with its server", async () => {
+  test("ends when the server closes", async () => {
     const own = await startTestNetwork({ onRequest: ({ url }) => url.includes("wait") && void own.close() });
     await expect(own.algod.statusAfterBlock(own.ledger.round + 5).do()).rejects.toThrow();
   });
@@ -124,7 +124,7 @@ describe("simulate", () => {
     return { status: answer.status, bytes };
   };
 
-  test("applies a group and leaves no trace", async () => {
+  test("applies a group without changing the ledger", async () => {
     const { payTo } = network.accounts;
     const before = network.ledger.state.account(payTo.address).balance;
     const payment = await pay(network, payer, { receiver: payTo.address, amount: 9 });
@@ -138,7 +138,7 @@ describe("simulate", () => {
     expect(await submit(network, signTransaction(payer, payment))).toBe(payment.txID());
   });
 
-  test("tells a failure, and at which member", async () => {
+  test("returns a failure and the index of its member", async () => {
     const poor = makeAccount();
     await fund(network, poor.address, 200_000);
     const group = algosdk.assignGroupID([
@@ -153,7 +153,7 @@ describe("simulate", () => {
     expect(outcome?.failedAt).toEqual([1]);
   });
 
-  test("of what is confirmed says so; what waits in the pool it does not see", async () => {
+  test("fails for a confirmed transaction, and ignores the pool", async () => {
     const payment = await pay(network, payer);
     const signed = signTransaction(payer, payment);
     await submit(network, signed);
@@ -163,7 +163,7 @@ describe("simulate", () => {
     expect((await outcome())?.failureMessage).toBe(`transaction already in ledger: ${payment.txID()}`);
   });
 
-  test("takes what is not signed only where told", async () => {
+  test("accepts unsigned transactions only with allow-empty-signatures", async () => {
     const payment = await pay(network, payer);
     const unsigned = new algosdk.SignedTransaction({ txn: payment });
     const run = (options: { allowEmptySignatures?: boolean; fixSigners?: boolean }) =>
@@ -184,7 +184,7 @@ describe("simulate", () => {
     await expect(run({ fixSigners: true })).rejects.toThrow("FixSigners requires AllowEmptySignatures to be enabled");
   });
 
-  test("finds the rightful signer of a rekeyed account where told", async () => {
+  test("finds the authorized signer of a rekeyed account with fix-signers", async () => {
     const rekeyed = makeAccount();
     await fund(network, rekeyed.address, 1_000_000);
     await submit(network, signTransaction(rekeyed, await pay(network, rekeyed, { rekeyTo: payer.address })));
@@ -203,7 +203,7 @@ describe("simulate", () => {
     }
   });
 
-  test("is refused with 400 when fees or a signature are wrong, or there is not one group", async () => {
+  test("is refused with 400 when fees are too low, a signature is invalid or there is not exactly one group", async () => {
     const signed = (fee: number) => pay(network, payer, { fee }).then((txn) => signTransaction(payer, txn));
     await expect(network.algod.simulateRawTransactions(await signed(0)).do()).rejects.toThrow(
       "txgroup had 0 in fees, which is less than the minimum 1 * 1000",
@@ -223,7 +223,7 @@ describe("simulate", () => {
     }
   });
 
-  test("speaks JSON both ways", async () => {
+  test("accepts and returns JSON", async () => {
     const payment = await pay(network, payer, { lease: new Uint8Array(32).fill(9) });
     const envelope = decodeMsgpackMap(signTransaction(payer, payment));
     const request = new Map<string, MsgpackValue>([["txn-groups", [new Map([["txns", [envelope]]])]]]);
@@ -253,9 +253,9 @@ test("accounts and assets, through algosdk", async () => {
   expect(params).toMatchObject({ unitName: "USDC", name: "USDC", decimals: 6, total: 2n ** 64n - 1n });
   const { assetHolding } = await network.algod.accountAssetInformation(attestor.address, 31566704).do();
   expect(assetHolding?.amount).toBe(0n);
-  expect(await told(`/v2/accounts/${attestor.address}/assets/5`)).toBe("404 account asset info not found");
-  expect(await told("/v2/assets/5")).toBe("404 asset does not exist");
-  expect(await told("/v2/accounts/nobody")).toBe("400 failed to parse the address");
+  expect(await errorOf(`/v2/accounts/${attestor.address}/assets/5`)).toBe("404 account asset info not found");
+  expect(await errorOf("/v2/assets/5")).toBe("404 asset does not exist");
+  expect(await errorOf("/v2/accounts/nobody")).toBe("400 failed to parse the address");
   expect((await get<{ amount: number }>(`/v2/accounts/${makeAccount().address}`)).amount).toBe(0);
 });
 
@@ -270,7 +270,7 @@ test("algokit, which @x402/avm uses, builds transactions valid for ten rounds, a
   expect([payment.firstValid, payment.lastValid]).toEqual([BigInt(round), BigInt(round + 10)]);
 });
 
-test("a token, where set, is asked for on /v2 alone", async () => {
+test("a configured token is required on /v2 alone", async () => {
   const own = await startTestNetwork({ algodToken: "secret", indexerToken: "other" });
   try {
     const bare = await fetch(`${own.algodUrl}/v2/status`);

@@ -42,7 +42,7 @@ export function algodApp(ledger: Ledger, token?: string): Hono {
       build: { major: 4, minor: 4, build_number: 1, commit_hash: "attestd", branch: "sandbox", channel: "sandbox" },
     }),
   );
-  app.get("/genesis", () => json(genesis.document as unknown as Json));
+  app.get("/genesis", () => json(genesis.document));
 
   app.get("/v2/status", () => json(status(ledger)));
   app.get("/v2/status/wait-for-block-after/:round", async (c) => {

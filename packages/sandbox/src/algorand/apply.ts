@@ -114,10 +114,10 @@ function destroyAsset(state: LedgerState, id: bigint, { creator, parameters }: A
 }
 
 /** Only the four addresses can change, and an unset one stays unset. */
-function reconfigured(before: MsgpackMap, wanted: MsgpackMap): MsgpackMap {
+function reconfigured(before: MsgpackMap, changes: MsgpackMap): MsgpackMap {
   const after = new Map(before);
   for (const key of ["m", "r", "f", "c"]) {
-    const address = wanted.get(key);
+    const address = changes.get(key);
     if (!before.has(key)) continue;
     if (address === undefined) after.delete(key);
     else after.set(key, address);

@@ -32,16 +32,18 @@ export interface StoredBlock {
   txids: string[];
 }
 
-/** A transaction of a block. */
-export interface BlockTransaction {
+/** Location of a transaction: its round, and its index in the payset. */
+export interface Location {
+  round: number;
+  index: number;
+}
+
+export interface BlockTransaction extends Location {
   id: string;
   /** Unsigned, with its genesis restored. */
   txn: MsgpackMap;
   /** The entry of the payset that it is made of. */
   inBlock: MsgpackMap;
-  round: number;
-  /** Index in the payset. */
-  index: number;
   /** Seconds since 1970. */
   timestamp: number;
 }
@@ -94,11 +96,8 @@ export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: M
     txn512: root("txn512"),
   });
   const headerBytes = encodeMsgpack(header);
-  const cert = structMap({
-    prop: structMap({ dig: headerDigest(headerBytes), oprop: proposer }),
-    rnd: round,
-    step: 2,
-  });
+  const prop = structMap({ dig: headerDigest(headerBytes), oprop: proposer });
+  const cert = structMap({ prop, rnd: round, step: 2 });
   const block = payset.length === 0 ? header : new Map(header).set("txns", payset);
   return storeBlock(encodeMsgpack(structMap({ block, cert })));
 }
@@ -160,12 +159,6 @@ export function stibHash(tree: "txn" | "txn256", inBlock: MsgpackMap): Uint8Arra
 
 function nextMultiple(round: number, interval: number): number {
   return (Math.floor(round / interval) + 1) * interval;
-}
-
-/** Location of a transaction: its round, and its index in the payset. */
-export interface Location {
-  round: number;
-  index: number;
 }
 
 /** All blocks of a sandbox, recorded and its own, by round. Rounds are added in ascending order and never change. */

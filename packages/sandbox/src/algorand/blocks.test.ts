@@ -43,7 +43,7 @@ async function blockOf(count: number): Promise<number> {
   return network.ledger.advance().round;
 }
 
-test("each header commits to the one before, in both hashes, and its hash is the one certified", async () => {
+test("each header commits to the one before in both hashes, and its certificate names its hash", async () => {
   await blockOf(1);
   for (let round = 1; round <= network.ledger.round; round++) {
     const [before, block] = [await fetchBlock(round - 1), await fetchBlock(round)];
@@ -56,7 +56,7 @@ test("each header commits to the one before, in both hashes, and its hash is the
   }
 });
 
-test("the chain begins with a block that has no one before it, and the genesis hashes to its hash", async () => {
+test("the first block has no previous hash, and the genesis document has the genesis hash", async () => {
   const { header } = await fetchBlock(0);
   expect(header.has("prev")).toBe(false);
   const { body } = await askJson<GenesisDocument>(`${network.algodUrl}/genesis`);
@@ -80,7 +80,7 @@ test("the chain begins with a block that has no one before it, and the genesis h
   expect(toBase64(header.get("gh") as Uint8Array)).toBe(network.genesisHash);
 });
 
-test("a block counts transactions, sums fees, and never goes back in time", async () => {
+test("a block counts transactions, sums fees, and is never earlier than the one before", async () => {
   const before = await fetchBlock(network.ledger.round);
   const { header } = await fetchBlock(await blockOf(3));
   expect(Number(header.get("tc")) - Number(before.header.get("tc"))).toBe(3);
@@ -106,7 +106,7 @@ describe.each([0, 1, 2, 3, 5, 8])("a payset of %i", (count) => {
     expect(blocktxids).toEqual(restored.map(txid));
   });
 
-  test("is proved entry by entry, in both trees that algod proves", async () => {
+  test("has a valid proof of every entry in both trees that algod proves", async () => {
     const round = await blockOf(count);
     const { header, transactions } = await fetchBlock(round);
     for (const [index, inBlock] of transactions.entries()) {
@@ -130,7 +130,7 @@ describe.each([0, 1, 2, 3, 5, 8])("a payset of %i", (count) => {
   });
 });
 
-test("an entry of a payset leaves out the genesis that its header states, and so its bytes are a node's", async () => {
+test("an entry of a payset leaves out the header's genesis, so its bytes are those of a node", async () => {
   const { payer } = network.accounts;
   const suggestedParams = await network.algod.getTransactionParams().do();
   const { genesisID, ...withoutId } = suggestedParams;
@@ -154,7 +154,7 @@ test("an entry of a payset leaves out the genesis that its header states, and so
   expect(block.header.genesisID).toBe(network.genesisId);
 });
 
-test("a block is given whole or without its payset, in msgpack and in JSON", async () => {
+test("a block is returned with and without its payset, in msgpack and in JSON", async () => {
   const round = await blockOf(1);
   const url = `${network.algodUrl}/v2/blocks/${round}`;
   const { header, headerBytes } = await fetchBlock(round);
@@ -177,19 +177,21 @@ test("a block is given whole or without its payset, in msgpack and in JSON", asy
   expect((await askJson(`${url}?header-only=true`)).body).toEqual({ block: headerJson });
 });
 
-test("what is not there is told as a node tells it", async () => {
-  const told = (path: string) => askError(network.algodUrl + path);
+test("absent blocks, transactions and proofs are answered with a node's errors", async () => {
+  const errorOf = (path: string) => askError(network.algodUrl + path);
   const beyond = network.ledger.round + 1;
   for (const path of ["", "?format=msgpack", "?header-only=true", "/hash", "/txids"])
-    expect(await told(`/v2/blocks/${beyond}${path}`)).toBe("404 failed to retrieve information from the ledger");
+    expect(await errorOf(`/v2/blocks/${beyond}${path}`)).toBe("404 failed to retrieve information from the ledger");
   const { txid: sample, round } = network.sample;
   const missing = "404 could not find the transaction in the transaction pool or in the last 1000 confirmed rounds";
-  expect(await told(`/v2/blocks/${round - 1}/transactions/${sample}/proof`)).toBe(missing);
-  expect(await told(`/v2/blocks/${round}/transactions/${sample}/proof?hashtype=md5`)).toBe("400 invalid hash type");
-  expect(await told(`/v2/blocks/${round}/transactions/abc/proof`)).toBe("400 no valid transaction ID was specified");
-  expect(await told(`/v2/blocks/${round}/lightheader/proof`)).toBe("404 no state proof can be found for that round");
-  expect(await told(`/v2/blocks/${beyond}/lightheader/proof`)).toBe("500 given round is greater than the latest round");
-  expect(await told(`/v2/blocks/${round}?format=xml`)).toBe("400 failed to parse the format option");
-  expect(await told("/v2/blocks/one")).toContain("400 Invalid format for parameter round: ");
-  expect(await told("/v3/blocks")).toBe("404 Not Found");
+  expect(await errorOf(`/v2/blocks/${round - 1}/transactions/${sample}/proof`)).toBe(missing);
+  expect(await errorOf(`/v2/blocks/${round}/transactions/${sample}/proof?hashtype=md5`)).toBe("400 invalid hash type");
+  expect(await errorOf(`/v2/blocks/${round}/transactions/abc/proof`)).toBe("400 no valid transaction ID was specified");
+  expect(await errorOf(`/v2/blocks/${round}/lightheader/proof`)).toBe("404 no state proof can be found for that round");
+  expect(await errorOf(`/v2/blocks/${beyond}/lightheader/proof`)).toBe(
+    "500 given round is greater than the latest round",
+  );
+  expect(await errorOf(`/v2/blocks/${round}?format=xml`)).toBe("400 failed to parse the format option");
+  expect(await errorOf("/v2/blocks/one")).toContain("400 Invalid format for parameter round: ");
+  expect(await errorOf("/v3/blocks")).toBe("404 Not Found");
 });

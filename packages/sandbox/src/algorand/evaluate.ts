@@ -25,7 +25,7 @@ export function applyGroup(
 ): ApplyData[] {
   const trial = state.child();
   const applied = group.map((signed, index) =>
-    prefixRejection("", () => applyMember(trial, signed, index, group, round, genesis), index),
+    prefixRejection("", index, () => applyMember(trial, signed, index, group, round, genesis)),
   );
   checkGroupId(group);
   trial.commit();
@@ -47,7 +47,7 @@ function applyMember(
     throw new Rejection(
       `transaction ${txn.id}: should have been authorized by ${rightful} but was actually authorized by ${authorizer}`,
     );
-  const applied = prefixRejection(`transaction ${txn.id}: `, () => {
+  const applied = prefixRejection(`transaction ${txn.id}: `, index, () => {
     const data = applyTransaction(state, txn, genesis.special.feeSink);
     checkMinBalances(state, genesis.special);
     return data;

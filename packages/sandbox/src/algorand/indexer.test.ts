@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => network.close());
 
-const told = (path: string) => askError(network.indexerUrl + path);
+const errorOf = (path: string) => askError(network.indexerUrl + path);
 
 /** Sends a payment of the payer's and makes it confirmed. */
 async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
@@ -31,7 +31,7 @@ async function confirmed(fields: Parameters<typeof pay>[2] = {}) {
   return { id: payment.txID(), round: network.ledger.advance().round };
 }
 
-describe.skipIf(VECTORS === undefined)("JSON is the real indexer's, member for member", () => {
+describe.skipIf(VECTORS === undefined)("JSON has every member of the real indexer's", () => {
   // The vectors were made with a round, an offset and, for assets, an id that are not in their bytes.
   const standing = { round: 1, index: 2 };
 
@@ -63,7 +63,7 @@ describe.skipIf(VECTORS === undefined)("JSON is the real indexer's, member for m
   });
 });
 
-describe.skipIf(VECTORS === undefined)("types that come from recordings alone", () => {
+describe.skipIf(VECTORS === undefined)("types that only recordings contain", () => {
   test.each(["app_call_1", "app_call_inner", "state_proof"])("%s has at least what every type has", (name) => {
     const real = JSON.parse(readFileSync(vector(`indexer-txn/${name}.response`), "utf8"));
     const inBlock = decodeMsgpackMap(new Uint8Array(readFileSync(vector(`indexer-txn/${name}.txn`))));
@@ -74,7 +74,7 @@ describe.skipIf(VECTORS === undefined)("types that come from recordings alone", 
   });
 });
 
-test("health tells the round", async () => {
+test("health returns the round", async () => {
   const health = await network.indexer.makeHealthCheck().do();
   expect(health.round).toBe(BigInt(network.ledger.round));
   expect([health.dbAvailable, health.isMigrating]).toEqual([true, false]);
@@ -85,7 +85,7 @@ test("a transaction is found by its id as soon as it is confirmed", async () => 
   const lease = new Uint8Array(32).fill(3);
   const payment = await pay(network, payer, { receiver: payTo.address, amount: 77, note: "found", lease });
   await submit(network, signTransaction(payer, payment));
-  expect(await told(`/v2/transactions/${payment.txID()}`)).toBe(
+  expect(await errorOf(`/v2/transactions/${payment.txID()}`)).toBe(
     `404 no transaction found for transaction id: ${payment.txID()}`,
   );
   const { round } = network.ledger.advance();
@@ -105,7 +105,7 @@ test("a transaction is found by its id as soon as it is confirmed", async () => 
   expect(transaction.signature?.sig).toHaveLength(64);
 });
 
-test("asset transactions tell what they moved, closed and created", async () => {
+test("asset transactions state the amounts they moved and closed, and the asset they created", async () => {
   const { payer, payTo, dispenser } = network.accounts;
   const guest = makeAccount();
   await fund(network, guest.address, 1_000_000);
@@ -131,16 +131,16 @@ test("asset transactions tell what they moved, closed and created", async () => 
 describe("a search", () => {
   const ids = (answer: { transactions: { id?: string }[] }) => answer.transactions.map(({ id }) => id);
 
-  test("by id gives the round even when it finds nothing", async () => {
+  test("by id returns the current round even without a result", async () => {
     const { txid } = network.sample;
     const search = (id: string) => network.indexer.searchForTransactions().txid(id).do();
     expect(ids(await search(txid))).toEqual([txid]);
     const none = await search("A".repeat(52));
     expect([none.transactions, none.currentRound]).toEqual([[], BigInt(network.ledger.round)]);
-    expect(await told("/v2/transactions?txid=abc")).toContain("400 unable to parse base32 digest data 'txid'");
+    expect(await errorOf("/v2/transactions?txid=abc")).toContain("400 unable to parse base32 digest data 'txid'");
   });
 
-  test("by the beginning of a note", async () => {
+  test("by the prefix of a note", async () => {
     const prefix = `prefix ${network.ledger.round} `;
     const first = await confirmed({ note: `${prefix}1` });
     const second = await confirmed({ note: `${prefix}2` });
@@ -155,11 +155,11 @@ describe("a search", () => {
     const between = network.indexer.searchForTransactions().minRound(first.round).maxRound(second.round);
     expect(ids(await between.do())).toEqual([first.id, second.id]);
     expect(ids(await network.indexer.searchForTransactions().round(third.round).do())).toEqual([third.id]);
-    expect(await told("/v2/transactions?min-round=5&max-round=4")).toBe("400 min-round must be less than max-round");
-    expect(await told("/v2/transactions?round=5&max-round=6")).toContain("400 cannot specify round and min-round");
+    expect(await errorOf("/v2/transactions?min-round=5&max-round=4")).toBe("400 min-round must be less than max-round");
+    expect(await errorOf("/v2/transactions?round=5&max-round=6")).toContain("400 cannot specify round and min-round");
   });
 
-  test("of an account gives the newest first, by its role where told", async () => {
+  test("of an account returns the newest first, filtered by role", async () => {
     const { payer, attestor } = network.accounts;
     const from = await confirmed({ receiver: attestor.address, amount: 1 });
     const own = await confirmed();
@@ -168,36 +168,32 @@ describe("a search", () => {
     expect(ids(await network.indexer.lookupAccountTransactions(payer.address).limit(1).do())).toEqual([own.id]);
     expect(ids(await of(attestor.address).addressRole("receiver").limit(1).do())).toEqual([from.id]);
     expect(ids(await of(attestor.address).addressRole("freeze-target").do())).toEqual([]);
-    expect(await told("/v2/transactions?address=nobody")).toContain("400 unable to parse address");
+    expect(await errorOf("/v2/transactions?address=nobody")).toContain("400 unable to parse address");
   });
 
-  test.each([false, true])(
-    "comes in pages that leave nothing out and repeat nothing (by account: %s)",
-    async (byAccount) => {
-      const { payer } = network.accounts;
-      for (let block = 0; block < 3; block++) {
-        for (let index = 0; index < 3; index++)
-          await submit(network, signTransaction(payer, await pay(network, payer)));
-        network.ledger.advance();
-      }
-      const search = () => {
-        const all = network.indexer.searchForTransactions();
-        return byAccount ? all.address(payer.address) : all;
-      };
-      const whole = ids(await search().do());
-      const paged: (string | undefined)[] = [];
-      for (let next: string | undefined = ""; next !== undefined; ) {
-        const page: algosdk.indexerModels.TransactionsResponse = await (next === ""
-          ? search().limit(4)
-          : search().limit(4).nextToken(next)
-        ).do();
-        paged.push(...ids(page));
-        next = page.nextToken;
-      }
-      expect(whole.length).toBeGreaterThan(9);
-      expect(paged).toEqual(whole);
-    },
-  );
+  test.each([false, true])("returns pages without gaps or repetitions (by account: %s)", async (byAccount) => {
+    const { payer } = network.accounts;
+    for (let block = 0; block < 3; block++) {
+      for (let index = 0; index < 3; index++) await submit(network, signTransaction(payer, await pay(network, payer)));
+      network.ledger.advance();
+    }
+    const search = () => {
+      const all = network.indexer.searchForTransactions();
+      return byAccount ? all.address(payer.address) : all;
+    };
+    const whole = ids(await search().do());
+    const paged: (string | undefined)[] = [];
+    for (let next: string | undefined = ""; next !== undefined; ) {
+      const page: algosdk.indexerModels.TransactionsResponse = await (next === ""
+        ? search().limit(4)
+        : search().limit(4).nextToken(next)
+      ).do();
+      paged.push(...ids(page));
+      next = page.nextToken;
+    }
+    expect(whole.length).toBeGreaterThan(9);
+    expect(paged).toEqual(whole);
+  });
 
   test("by group, signature and rekeying", async () => {
     const { payer } = network.accounts;
@@ -217,11 +213,13 @@ describe("a search", () => {
     );
   });
 
-  test("refuses what it would otherwise ignore", async () => {
-    expect(await told("/v2/transactions?before-time=2020-01-01")).toBe("400 Unknown parameter detected: before-time");
-    expect(await told("/v2/transactions?note-prefix=*")).toBe("400 unable to parse base64 data: 'note-prefix'");
-    expect(await told("/v2/transactions?next=x")).toBe("400 unable to parse next token");
-    expect(await told("/v2/transactions?address=&address-role=owner")).toContain("400 ");
+  test("refuses parameters that it cannot apply", async () => {
+    expect(await errorOf("/v2/transactions?before-time=2020-01-01")).toBe(
+      "400 Unknown parameter detected: before-time",
+    );
+    expect(await errorOf("/v2/transactions?note-prefix=*")).toBe("400 unable to parse base64 data: 'note-prefix'");
+    expect(await errorOf("/v2/transactions?next=x")).toBe("400 unable to parse next token");
+    expect(await errorOf("/v2/transactions?address=&address-role=owner")).toContain("400 ");
   });
 });
 
@@ -235,7 +233,7 @@ test("blocks, with and without their transactions", async () => {
   const { block } = await network.algod.block(round).do();
   expect(bare.previousBlockHash).toEqual(block.header.branch);
   expect(bare.transactionsRootSha256).toEqual(block.header.txnCommitments.sha256Commitment);
-  expect(await told(`/v2/blocks/${network.ledger.round + 1}`)).toBe(
+  expect(await errorOf(`/v2/blocks/${network.ledger.round + 1}`)).toBe(
     `404 error while looking up block for round '${network.ledger.round + 1}': block not found`,
   );
 });
@@ -249,7 +247,7 @@ test("accounts", async () => {
     BigInt(network.ledger.round),
   ]);
   const stranger = makeAccount().address;
-  expect(await told(`/v2/accounts/${stranger}`)).toBe(`404 no accounts found for address: ${stranger}`);
-  expect(await told("/v2/accounts/nobody")).toContain("400 unable to parse address");
-  expect(await told("/v2/assets/5")).toBe("404 no assets found for asset-id: 5");
+  expect(await errorOf(`/v2/accounts/${stranger}`)).toBe(`404 no accounts found for address: ${stranger}`);
+  expect(await errorOf("/v2/accounts/nobody")).toContain("400 unable to parse address");
+  expect(await errorOf("/v2/assets/5")).toBe("404 no assets found for asset-id: 5");
 });

@@ -78,7 +78,7 @@ function totals({ state, genesis }: Ledger) {
   };
 }
 
-test("whatever is sent: nothing is made or lost, no account is below its minimum, and the refused leaves no trace", () => {
+test("any sequence of submissions keeps the totals and minimum balances, and a rejected one changes nothing", () => {
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 25 }), (steps) => {
       const ledger = newLedger();

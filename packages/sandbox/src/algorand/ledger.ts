@@ -69,7 +69,6 @@ export class Ledger {
     this.blocks.add(this.#latest);
   }
 
-  /** The latest round. */
   get round(): number {
     return this.#latest.round;
   }
@@ -90,7 +89,7 @@ export class Ledger {
    */
   submit(group: SignedTransaction[]): void {
     verifyGroup(group, this.genesis.special);
-    const applied = prefixRejection("TransactionPool.Remember: ", () =>
+    const applied = prefixRejection("TransactionPool.Remember: ", undefined, () =>
       applyGroup(this.#pending, group, this.round + 1, this.genesis),
     );
     for (const [index, signed] of group.entries())
@@ -113,7 +112,6 @@ export class Ledger {
     }
   }
 
-  /** A transaction in the pool. */
   pooled(txid: string): SignedTransaction | undefined {
     return this.#pool.get(txid)?.signed;
   }

@@ -34,7 +34,7 @@ const transactions: Recorded[] =
   REPLAY === undefined ? [] : JSON.parse(readFileSync(join(REPLAY, "algorand/transactions/mainnet.json"), "utf8"));
 const blocks = REPLAY === undefined ? [] : readdirSync(join(REPLAY, "algorand/blocks"));
 
-describe.skipIf(REPLAY === undefined)("recordings are played beside the sandbox's own rounds", () => {
+describe.skipIf(REPLAY === undefined)("recordings are served beside the sandbox's own rounds", () => {
   let network: TestNetwork;
 
   beforeAll(async () => {
@@ -46,28 +46,25 @@ describe.skipIf(REPLAY === undefined)("recordings are played beside the sandbox'
   const blockBytes = async (round: bigint | number) =>
     new Uint8Array(await (await fetch(`${network.algodUrl}/v2/blocks/${round}?format=msgpack`)).arrayBuffer());
 
-  test.each(transactions)(
-    "$type $txid: its id from its bytes, in a block that says its chain and round",
-    async (recorded) => {
-      const { transaction } = await network.indexer.lookupTransactionByID(recorded.txid).do();
-      expect(transaction).toMatchObject({ id: recorded.txid, txType: recorded.type, sender: recorded.sender });
-      if (recorded.round !== undefined) expect(transaction.confirmedRound).toBe(BigInt(recorded.round));
+  test.each(transactions)("$type $txid is served with its id, in a block of its chain and round", async (recorded) => {
+    const { transaction } = await network.indexer.lookupTransactionByID(recorded.txid).do();
+    expect(transaction).toMatchObject({ id: recorded.txid, txType: recorded.type, sender: recorded.sender });
+    if (recorded.round !== undefined) expect(transaction.confirmedRound).toBe(BigInt(recorded.round));
 
-      const { header, transactions: payset } = splitBlock(await blockBytes(transaction.confirmedRound ?? 0n));
-      expect(toBase64(header.get("gh") as Uint8Array)).toBe("wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=");
-      expect(header.get("gen")).toBe("mainnet-v1.0");
-      const restored = payset.map((inBlock) => encodeMsgpack(restoreTransaction(inBlock, header)));
-      expect(restored.map(toBase64)).toEqual([recorded.txnMsgpackBase64]);
-      expect(restored.map(txid)).toEqual([recorded.txid]);
-      expect(toBase64(payset[0]?.get("sig") as Uint8Array)).toBe(recorded.sigBase64);
-      const leaves = payset.map((inBlock, index) =>
-        transactionLeaf("txn256", restored[index] ?? new Uint8Array(), encodeMsgpack(inBlock)),
-      );
-      expect(header.get("txn256")).toEqual(treeRoot("txn256", leaves));
-    },
-  );
+    const { header, transactions: payset } = splitBlock(await blockBytes(transaction.confirmedRound ?? 0n));
+    expect(toBase64(header.get("gh") as Uint8Array)).toBe("wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=");
+    expect(header.get("gen")).toBe("mainnet-v1.0");
+    const restored = payset.map((inBlock) => encodeMsgpack(restoreTransaction(inBlock, header)));
+    expect(restored.map(toBase64)).toEqual([recorded.txnMsgpackBase64]);
+    expect(restored.map(txid)).toEqual([recorded.txid]);
+    expect(toBase64(payset[0]?.get("sig") as Uint8Array)).toBe(recorded.sigBase64);
+    const leaves = payset.map((inBlock, index) =>
+      transactionLeaf("txn256", restored[index] ?? new Uint8Array(), encodeMsgpack(inBlock)),
+    );
+    expect(header.get("txn256")).toEqual(treeRoot("txn256", leaves));
+  });
 
-  test.each(blocks)("%s is served byte for byte, and its transactions are found", async (file) => {
+  test.each(blocks)("%s is served byte for byte, and the indexer finds its transactions", async (file) => {
     const bytes = new Uint8Array(readFileSync(join(replay, "algorand/blocks", file)));
     const { header, headerBytes, transactions: payset } = splitBlock(bytes);
     const round = Number(header.get("rnd"));
@@ -87,7 +84,7 @@ describe.skipIf(REPLAY === undefined)("recordings are played beside the sandbox'
     expect(found?.[0]).toMatchObject({ id: "62NL5ZH7HXKVLOX7DKFI3UMFNA3TOAVYO4QWTDTZPD4ECLUQCHQQ", txType: "stpf" });
   });
 
-  test("the sandbox's rounds come after them, and its chain is its own", async () => {
+  test("the sandbox's rounds follow them, on a chain with its own genesis", async () => {
     const { payer } = network.accounts;
     const highest = Math.max(...transactions.map(({ round = 0 }) => round));
     expect(network.sample.round).toBeGreaterThan(highest);
@@ -110,7 +107,7 @@ describe.skipIf(REPLAY === undefined)("recordings are played beside the sandbox'
     expect(await submit(network, signed)).toContain("400 TransactionPool.Remember: txn dead: ");
   });
 
-  test("tells every chain that it found", () => {
+  test("lists the chain of every recording", () => {
     expect(network.recordedChains.sort()).toEqual([
       "algorand:GUk5a9mr2S17TIqw_Lre_oTilqURTJti",
       "algorand:HhK9csyysPay8FKU30sozlspN0I9KUY6",
@@ -119,7 +116,7 @@ describe.skipIf(REPLAY === undefined)("recordings are played beside the sandbox'
   });
 });
 
-describe.skipIf(REPLAY === undefined)("a recording that contradicts itself stops the start and is named", () => {
+describe.skipIf(REPLAY === undefined)("an inconsistent recording stops the start, with an error that names it", () => {
   let directory: string;
   let file: string;
   const [first] = transactions as [Recorded];
@@ -140,29 +137,29 @@ describe.skipIf(REPLAY === undefined)("a recording that contradicts itself stops
     ["another sender", { sender: transactions[1]?.sender ?? "" }, "the bytes are sent by HG2JL36OPPITBA7R"],
     ["a round outside of its validity", { round: 5 }, "round 5 is outside of its validity, 4531743 to 4532743"],
     ["no signature", { sigBase64: "" }, "sigBase64 is not 64 bytes"],
-    ["bytes that are no transaction", { txnMsgpackBase64: "gA==" }, "txnMsgpackBase64 is not canonical msgpack"],
-    ["no base64", { txnMsgpackBase64: "?" }, "not canonical base64"],
+    ["bytes that are not a transaction", { txnMsgpackBase64: "gA==" }, "txnMsgpackBase64 is not canonical msgpack"],
+    ["invalid base64", { txnMsgpackBase64: "?" }, "not canonical base64"],
   ])("%s", async (_, change, reason) => {
     const recorded = { ...first, ...change };
     writeFileSync(file, JSON.stringify([recorded]));
     await expect(start()).rejects.toThrow(`${file}: ${recorded.txid}: ${reason}`);
   });
 
-  test("no JSON, and no list", async () => {
+  test("invalid JSON, and JSON that is not a list", async () => {
     for (const text of ["[", "{}"]) {
       writeFileSync(file, text);
       await expect(start()).rejects.toThrow(`${file}: `);
     }
   });
 
-  test("two recordings that claim one round", async () => {
+  test("two recordings of one round", async () => {
     writeFileSync(file, JSON.stringify([first, first]));
     await expect(start()).rejects.toThrow(
       `two recordings claim round ${first.round}: ${file}: ${first.txid} and ${file}: ${first.txid}`,
     );
   });
 
-  test("but one that claims no round takes the first that is free in its validity", async () => {
+  test("a recording without a round is placed in the first free round of its validity", async () => {
     const round = 4531743;
     const { round: _, ...unplaced } = first;
     const [, , , second] = transactions as [Recorded, Recorded, Recorded, Recorded];
@@ -197,14 +194,14 @@ describe.skipIf(REPLAY === undefined)("a recording that contradicts itself stops
       await expect(start()).rejects.toThrow(`${forged}: the block's transactions are not those of its txn`);
     });
 
-    test("without a certificate is played, since a bare block has none", async () => {
+    test("without a certificate is served", async () => {
       forge((answer) => answer.delete("cert"));
       const started = await start();
       expect(started.ledger.blocks.block(108)).toBeDefined();
       await started.close();
     });
 
-    test("whose round a transaction claims, too", async () => {
+    test("whose round a recorded transaction has too", async () => {
       const forged = forge((answer, block) => {
         answer.delete("cert");
         block.set("rnd", first.round ?? 0);
@@ -216,7 +213,7 @@ describe.skipIf(REPLAY === undefined)("a recording that contradicts itself stops
     });
   });
 
-  test("a folder with neither kind of recording plays nothing", async () => {
+  test("a folder without recordings of Algorand adds no blocks", async () => {
     cpSync(join(replay, "base"), join(directory, "base"), { recursive: true });
     rmSync(join(directory, "algorand"), { recursive: true });
     const started = await start();

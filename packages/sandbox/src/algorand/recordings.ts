@@ -92,7 +92,11 @@ function checkedBlock(bytes: Uint8Array): AlgorandBlock {
   const certified = block.cert && getBytes(getMap(block.cert, "prop") ?? new Map(), "dig", 32);
   if (certified !== undefined && !equalBytes(certified, headerDigest(block.headerBytes)))
     throw new Error("the block's hash is not the one that its certificate names");
-  checkPayset(block);
+  for (const tree of ["txn", "txn256", "txn512"] as const) {
+    const root = getBytes(block.header, tree);
+    if (root !== undefined && !equalBytes(root, treeRoot(tree, paysetLeaves(tree, block.header, block.transactions))))
+      throw new Error(`the block's transactions are not those of its ${tree}`);
+  }
   return block;
 }
 
@@ -101,14 +105,6 @@ function genesisHash(map: MsgpackMap): Uint8Array {
   const hash = getBytes(map, "gh", 32);
   if (hash === undefined) throw new Error("it has no genesis hash, so its chain is unknown");
   return hash;
-}
-
-function checkPayset({ header, transactions }: AlgorandBlock): void {
-  for (const tree of ["txn", "txn256", "txn512"] as const) {
-    const root = getBytes(header, tree);
-    if (root !== undefined && !equalBytes(root, treeRoot(tree, paysetLeaves(tree, header, transactions))))
-      throw new Error(`the block's transactions are not those of its ${tree}`);
-  }
 }
 
 function recordedTransactions(name: string, bytes: Uint8Array): RecordedTransaction[] {

@@ -17,7 +17,7 @@ export class Rejection extends Error {
  * @param groupIndex of the transaction that is checked, for a rejection without one
  * @throws Rejection when the check rejects or its input is malformed
  */
-export function prefixRejection<T>(prefix: string, check: () => T, groupIndex?: number): T {
+export function prefixRejection<T>(prefix: string, groupIndex: number | undefined, check: () => T): T {
   try {
     return check();
   } catch (error) {

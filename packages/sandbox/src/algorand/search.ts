@@ -8,8 +8,12 @@ import { getAddress } from "./transaction.ts";
 const DEFAULT_LIMIT = 1000;
 const MAX_LIMIT = 10_000;
 
-const SENDER_MEMBERS = ["snd", "asnd"];
-const RECEIVER_MEMBERS = ["rcv", "arcv"];
+/** Members of a transaction that name an address in a role. */
+const ROLE_MEMBERS = new Map([
+  ["sender", ["snd", "asnd"]],
+  ["receiver", ["rcv", "arcv"]],
+  ["freeze-target", ["fadd"]],
+]);
 const CLOSE_MEMBERS = ["close", "aclose"];
 
 const PARAMETERS = new Set(
@@ -19,7 +23,6 @@ const PARAMETERS = new Set(
   ).split(" "),
 );
 
-/** An indexer search. */
 export interface Search {
   minRound: number;
   maxRound: number;
@@ -126,19 +129,11 @@ function matcher(query: URLSearchParams, address: string | undefined): (found: B
 }
 
 function addressMembers(role: string | null, excludeClose: boolean): string[] {
-  const close = excludeClose ? [] : CLOSE_MEMBERS;
-  switch (role) {
-    case null:
-      return [...SENDER_MEMBERS, ...RECEIVER_MEMBERS, ...CLOSE_MEMBERS, "fadd"];
-    case "sender":
-      return SENDER_MEMBERS;
-    case "receiver":
-      return [...RECEIVER_MEMBERS, ...close];
-    case "freeze-target":
-      return ["fadd"];
-    default:
-      throw apiError(400, `unknown address role [valid roles: freeze-target, receiver, sender]: '${role}'`);
-  }
+  if (role === null) return [...ROLE_MEMBERS.values(), CLOSE_MEMBERS].flat();
+  const members = ROLE_MEMBERS.get(role);
+  if (members === undefined)
+    throw apiError(400, `unknown address role [valid roles: freeze-target, receiver, sender]: '${role}'`);
+  return role === "receiver" && !excludeClose ? [...members, ...CLOSE_MEMBERS] : members;
 }
 
 function startsWith(note: Uint8Array | undefined, prefix: Uint8Array): boolean {

@@ -38,7 +38,7 @@ describe("a single transaction", () => {
     expect(balance(payer.address)).toBe(before.payer - 1005n);
   });
 
-  test("sent again is already in the ledger, waiting or confirmed", async () => {
+  test("sent again is rejected as already in the ledger, in the pool or confirmed", async () => {
     const payment = await pay(network, payer);
     const again = `400 TransactionPool.Remember: transaction already in ledger: ${payment.txID()}`;
     await send(payment);
@@ -47,7 +47,7 @@ describe("a single transaction", () => {
     expect(await send(payment)).toBe(again);
   });
 
-  test("lives from its first to its last round", async () => {
+  test("is valid from its first to its last round", async () => {
     const next = network.ledger.round + 1;
     const dead = (first: number, last: number) =>
       `400 TransactionPool.Remember: txn dead: round ${next} outside of ${first}--${last}`;
@@ -59,7 +59,7 @@ describe("a single transaction", () => {
     expect(await send(edge)).toBe(edge.txID());
   });
 
-  test("may span 1000 rounds and no more, in the right direction", async () => {
+  test("is valid for at most 1000 rounds, and its first is not after its last", async () => {
     const wide = await pay(network, payer, { firstValid: 1, lastValid: 1001 });
     expect(await send(wide)).toBe(wide.txID());
     const wider = await pay(network, payer, { firstValid: 1, lastValid: 1002 });
@@ -76,7 +76,7 @@ describe("a single transaction", () => {
     );
   });
 
-  test("carries at most 1024 bytes of note", async () => {
+  test("has at most 1024 bytes of note", async () => {
     const fits = await pay(network, payer, { note: "n".repeat(1024) });
     expect(await send(fits)).toBe(fits.txID());
     const over = forged(signTransaction(payer, await pay(network, payer)), (_, txn) =>
@@ -87,7 +87,7 @@ describe("a single transaction", () => {
     );
   });
 
-  test("names this genesis, by hash and where it does by id", async () => {
+  test("has this genesis hash, and this genesis id if it has one", async () => {
     const params = await network.algod.getTransactionParams().do();
     const mainnet = Buffer.from("wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=", "base64");
     const to = (changes: object) =>
@@ -108,7 +108,7 @@ describe("a single transaction", () => {
     expect(await send(unnamed)).toBe(unnamed.txID());
   });
 
-  test("spends no more than there is, and leaves the minimum", async () => {
+  test("spends no more than the balance, and leaves the minimum balance", async () => {
     const poor = makeAccount();
     await fund(network, poor.address, 300_000);
     const much = await pay(network, poor, { receiver: payer.address, amount: 300_000 });
@@ -128,7 +128,7 @@ describe("a single transaction", () => {
     expect(await send(tiny)).toContain("balance 99999 below min 100000 (0 assets)");
   });
 
-  test("of which the pool holds another that spends the same is an overspend", async () => {
+  test("is an overspend when one in the pool spends the same balance", async () => {
     const poor = makeAccount();
     await fund(network, poor.address, 1_000_000);
     const spend = () => pay(network, poor, { receiver: payer.address, amount: 600_000 });
@@ -156,7 +156,7 @@ describe("a single transaction", () => {
     expect(await send(itself)).toContain(`transaction cannot close account to its sender ${payer.address}`);
   });
 
-  test("of a type that this ledger does not have is refused as a node without it refuses", async () => {
+  test("of an unsupported type is rejected as by a node without it", async () => {
     const suggestedParams = await network.algod.getTransactionParams().do();
     const call = algosdk.makeApplicationNoOpTxnFromObject({ sender: payer.address, appIndex: 1, suggestedParams });
     expect(await send(call)).toContain("invalid : application transaction not supported");
@@ -168,7 +168,7 @@ describe("a single transaction", () => {
     expect(await send(offline)).toContain("invalid : unknown tx type keyreg");
   });
 
-  test("with members of another type is refused", async () => {
+  test("with members of another type is rejected", async () => {
     const payment = signTransaction(payer, await pay(network, payer));
     expect(
       await submit(
@@ -182,7 +182,7 @@ describe("a single transaction", () => {
 describe("a signature", () => {
   const failed = "400 At least one signature didn't pass verification";
 
-  test("must be there, and only one", async () => {
+  test("must be exactly one", async () => {
     const payment = await pay(network, payer);
     const signed = signTransaction(payer, payment);
     const without = forged(signed, (envelope) => envelope.delete("sig"));
@@ -191,7 +191,7 @@ describe("a signature", () => {
     expect(await submit(network, twice)).toContain("signedtxn should only have one of Sig or Msig or LogicSig");
   });
 
-  test("must be the sender's over these very bytes", async () => {
+  test("must be the sender's over exactly these bytes", async () => {
     const payment = await pay(network, payer);
     const signed = signTransaction(payer, payment);
     expect(
@@ -216,7 +216,7 @@ describe("a signature", () => {
     ).toBe(failed);
   });
 
-  test("by another key is not that of the account", async () => {
+  test("by another key is rejected", async () => {
     const { attestor } = network.accounts;
     const payment = await pay(network, payer);
     expect(await send(payment, attestor)).toBe(
@@ -224,7 +224,7 @@ describe("a signature", () => {
     );
   });
 
-  test("by the key to which the account is rekeyed counts, and its own no longer", async () => {
+  test("must be by the key to which the account is rekeyed, and no longer by its own", async () => {
     const spare = makeAccount();
     await send(await pay(network, payer, { rekeyTo: spare.address }));
     network.ledger.advance();
@@ -239,7 +239,7 @@ describe("a signature", () => {
     expect(await send(back)).toBe(back.txID());
   });
 
-  test("of a multisignature account needs its threshold", async () => {
+  test("of a multisignature account needs the threshold of keys", async () => {
     const keys = [makeAccount(), makeAccount(), makeAccount()];
     const params = { version: 1, threshold: 2, addrs: keys.map(({ address }) => address) };
     const shared = { ...makeAccount(), address: algosdk.multisigAddress(params).toString() };
@@ -259,7 +259,7 @@ describe("a signature", () => {
     expect(await submit(network, sign(2))).toBe(payment.txID());
   });
 
-  test("by a program is refused: programs are not run here", async () => {
+  test("by a program is rejected, because programs are not run", async () => {
     const program = new algosdk.LogicSigAccount(Uint8Array.of(1, 32, 1, 1, 34));
     const sender = { ...payer, address: program.address().toString() };
     const { blob } = algosdk.signLogicSigTransactionObject(await pay(network, sender), program);
@@ -270,10 +270,10 @@ describe("a signature", () => {
 describe("the bytes of a submission", () => {
   test.each([
     ["nothing", new Uint8Array(), "400 empty txgroup"],
-    ["no msgpack", new TextEncoder().encode("{}"), "400 msgpack decode error: "],
+    ["bytes that are not msgpack", new TextEncoder().encode("{}"), "400 msgpack decode error: "],
     ["a truncated map", Uint8Array.of(0x82, 0xa3), "400 msgpack decode error: "],
     [
-      "a map of other things",
+      "a map with unknown members",
       encodeMsgpack(new Map([["hello", 1]])),
       "400 msgpack decode error: no matching struct field",
     ],
@@ -311,7 +311,7 @@ describe("a lease", () => {
   const overlapping = (id: string) =>
     `400 TransactionPool.Remember: transaction ${id} using an overlapping lease (sender, lease):(${payer.address}, ${algosdk.encodeAddress(lease)})`;
 
-  test("is held until its last round, in the pool and in blocks", async () => {
+  test("blocks another transaction until its last round, in the pool and in blocks", async () => {
     const last = network.ledger.round + 3;
     const holder = await pay(network, payer, { lease, lastValid: last });
     await send(holder);
@@ -324,7 +324,7 @@ describe("a lease", () => {
     expect(await send(other)).toBe(other.txID());
   });
 
-  test("answers before the id does once its holder is confirmed", async () => {
+  test("is checked before the id once its transaction is confirmed", async () => {
     const holder = await pay(network, payer, { lease });
     await send(holder);
     expect(await send(holder)).toBe(`400 TransactionPool.Remember: transaction already in ledger: ${holder.txID()}`);
@@ -332,7 +332,7 @@ describe("a lease", () => {
     expect(await send(holder)).toBe(overlapping(holder.txID()));
   });
 
-  test("is its sender's alone", async () => {
+  test("does not block other senders", async () => {
     await send(await pay(network, payer, { lease }));
     const { attestor } = network.accounts;
     const same = await pay(network, attestor, { lease });
@@ -341,7 +341,7 @@ describe("a lease", () => {
 });
 
 describe("a group", () => {
-  test("pools its fees and stands or falls as one", async () => {
+  test("shares its fees, and is applied as a whole", async () => {
     const { payTo, attestor } = network.accounts;
     const group = algosdk.assignGroupID([
       await pay(network, attestor, { fee: 2000 }),
@@ -353,7 +353,7 @@ describe("a group", () => {
     expect(txids).toEqual(group.map((txn) => txn.txID()));
   });
 
-  test("is undone whole when one member fails", async () => {
+  test("is rejected as a whole when one member fails", async () => {
     const { payTo } = network.accounts;
     const poor = makeAccount();
     await fund(network, poor.address, 200_000);
@@ -378,7 +378,7 @@ describe("a group", () => {
     );
   });
 
-  test("names itself in every member, whole and in order", async () => {
+  test("has its id in every member, complete and in order", async () => {
     const sign = (group: Transaction[]) => group.map((txn) => signTransaction(payer, txn));
     const loose = [await pay(network, payer), await pay(network, payer)];
     expect(await submit(network, ...sign(loose))).toContain(
@@ -398,7 +398,7 @@ describe("a group", () => {
 });
 
 describe("an asset", () => {
-  test("goes to those alone who have opted in", async () => {
+  test("is received only by accounts that have opted in", async () => {
     const guest = makeAccount();
     await fund(network, guest.address, 1_000_000);
     const early = await transfer(network, payer, { receiver: guest.address, amount: 5 });
@@ -415,7 +415,7 @@ describe("an asset", () => {
     expect(usdc(payer.address)).toBe(1_000_000_000n);
   });
 
-  test("is not spent beyond what is held, and its place costs 100,000", async () => {
+  test("cannot be overspent, and adds 100,000 to the minimum balance", async () => {
     const much = await transfer(network, payer, { receiver: network.accounts.payTo.address, amount: 1_000_000_001 });
     expect(await send(much)).toContain("underflow on subtracting 1000000001 from sender amount 1000000000");
     const none = makeAccount();
@@ -436,7 +436,7 @@ describe("an asset", () => {
     );
   });
 
-  test("is created, frozen, clawed back and destroyed by those who may", async () => {
+  test("is created, frozen, clawed back and destroyed only by the addresses in its parameters", async () => {
     const { attestor } = network.accounts;
     const suggestedParams = await network.algod.getTransactionParams().do();
     const { address: sender } = payer;
@@ -489,6 +489,6 @@ describe("an asset", () => {
   });
 });
 
-test("the address in an account's key is its own", () => {
+test("an account's secret key ends with the public key of its address", () => {
   expect(decodeAddress(payer.address)).toEqual(payer.secretKey.slice(32));
 });

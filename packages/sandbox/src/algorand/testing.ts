@@ -39,7 +39,7 @@ export interface PaymentFields {
 
 let unique = 0;
 
-/** An unsigned payment, to its sender unless told, and unlike any other one. */
+/** An unsigned payment with a unique note; to its sender by default. */
 export async function pay(
   network: TestNetwork,
   from: SandboxAccount,
@@ -79,7 +79,7 @@ export async function transfer(
   });
 }
 
-/** What algod says to signed transactions sent as one group: the id, or the error's status and message. */
+/** Sends signed transactions as one group. @returns the id, or the error's status and message */
 export async function submit(network: TestNetwork, ...signed: Uint8Array[]): Promise<string> {
   const answer = await fetch(`${network.algodUrl}/v2/transactions`, {
     method: "POST",
@@ -90,7 +90,7 @@ export async function submit(network: TestNetwork, ...signed: Uint8Array[]): Pro
   return answer.status === 200 ? String(body.txId) : `${answer.status} ${body.message}`;
 }
 
-/** What a server says, as JSON of the form that the caller expects. */
+/** Status and JSON body of an answer. */
 export async function askJson<T>(url: string, init?: RequestInit): Promise<{ status: number; body: T }> {
   const answer = await fetch(url, init);
   return { status: answer.status, body: (await answer.json()) as T };

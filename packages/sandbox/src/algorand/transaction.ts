@@ -85,7 +85,7 @@ export interface SignedTransaction {
  * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members
  */
 export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
-  const values = prefixRejection(DECODE_ERROR, () => decodeMsgpackSequence(body));
+  const values = prefixRejection(DECODE_ERROR, undefined, () => decodeMsgpackSequence(body));
   if (values.length === 0) throw new Rejection("empty txgroup");
   if (values.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
   const group = values.map(signedTransaction);
@@ -96,7 +96,7 @@ export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] 
 
 /** Reads a signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does */
 export function signedTransaction(map: MsgpackValue): SignedTransaction {
-  return prefixRejection(DECODE_ERROR, () => {
+  return prefixRejection(DECODE_ERROR, undefined, () => {
     if (!(map instanceof Map)) throw new Rejection("a signed transaction is not a map");
     checkMembers(map, ENVELOPE);
     const txn = unsignedTransaction(getMap(map, "txn") ?? new Map());

@@ -46,14 +46,10 @@ export interface SpecialAddresses {
  */
 export function verifyGroup(group: SignedTransaction[], special: SpecialAddresses, allowEmptySignatures = false): void {
   const checks = group.flatMap((signed, index) =>
-    prefixRejection(
-      `transaction ${signed.txn.id} invalid : `,
-      () => {
-        checkForm(signed.txn, special);
-        return signatureChecks(signed, allowEmptySignatures);
-      },
-      index,
-    ),
+    prefixRejection(`transaction ${signed.txn.id} invalid : `, index, () => {
+      checkForm(signed.txn, special);
+      return signatureChecks(signed, allowEmptySignatures);
+    }),
   );
   const paid = group.reduce((sum, { txn }) => sum + txn.fee, 0n);
   if (paid < MIN_TXN_FEE * BigInt(group.length))
@@ -113,9 +109,9 @@ function checkAssetParameters(parameters: MsgpackMap): void {
     ["un", "asset unit name", MAX_ASSET_UNIT_NAME_BYTES],
     ["au", "asset url", MAX_ASSET_URL_BYTES],
   ] as const;
-  for (const [key, words, limit] of limits) {
+  for (const [key, label, limit] of limits) {
     const length = textLength(parameters, key);
-    if (length > limit) throw new Rejection(`transaction ${words} too big: ${length} > ${limit}`);
+    if (length > limit) throw new Rejection(`transaction ${label} too big: ${length} > ${limit}`);
   }
   if (Number(parameters.get("dc") ?? 0) > MAX_ASSET_DECIMALS)
     throw new Rejection(`transaction asset decimals is too high (max is ${MAX_ASSET_DECIMALS})`);
@@ -141,7 +137,9 @@ function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty
     const signature = getBytes(map, "sig", 64) ?? new Uint8Array(64);
     return [{ publicKey: decodeAddress(authorizer), signature, message }];
   }
-  return prefixRejection("multisig validation failed: ", () => multisigChecks(multisig, authorizer, message));
+  return prefixRejection("multisig validation failed: ", undefined, () =>
+    multisigChecks(multisig, authorizer, message),
+  );
 }
 
 /** Whether the signature is valid. It is not for a public key that is not a point, such as an application's address. */

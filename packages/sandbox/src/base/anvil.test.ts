@@ -14,7 +14,7 @@ const answers = (url: string) =>
     () => false,
   );
 
-test("has gone when close() returns, and says nothing went wrong", async () => {
+test("has ended when close() returns, without a reason", async () => {
   const anvil = await startAnvil(OPTIONS);
   expect(await answers(anvil.url)).toBe(true);
   await anvil.close();
@@ -23,7 +23,7 @@ test("has gone when close() returns, and says nothing went wrong", async () => {
   await anvil.close();
 });
 
-test("says why it ended when nobody closed it (asked for the bytes of a deposit, it aborts: why there is a proxy)", async () => {
+test("resolves `exited` with the reason when it aborts, as it does on a request for a deposit's bytes", async () => {
   const anvil = await startAnvil(OPTIONS);
   const call = jsonRpcClient(anvil.url);
   const from = "0x1111111111111111111111111111111111111111";
@@ -35,7 +35,7 @@ test("says why it ended when nobody closed it (asked for the bytes of a deposit,
   await anvil.close();
 });
 
-test("does not outlive a sandbox that is killed", async () => {
+test("is killed when its sandbox is killed", async () => {
   const script = `
     const { startAnvil } = await import(${JSON.stringify(new URL("./anvil.ts", import.meta.url).href)});
     console.log((await startAnvil(${JSON.stringify(OPTIONS)})).url);`;

@@ -42,22 +42,29 @@ exit $status`;
  * @throws {Error} when no binary exists for this platform, or anvil ends before it listens
  */
 export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise<Anvil> {
-  const child = spawn(
-    "/bin/sh",
-    ["-c", GUARD, "sh", anvilBinary(), ...anvilArguments(blockMs, firstBlock)],
-    // Its own process group: Ctrl-C reaches only the sandbox, which then closes its parts in order.
-    { stdio: ["ignore", "pipe", "pipe", "pipe"], detached: true, env: { RUST_BACKTRACE: "0" } },
-  );
+  const options = [
+    ...["--host", "127.0.0.1", "--port", "0", "--no-cors"],
+    ...["--chain-id", String(BASE_CHAIN_ID), "--network", "optimism", "--accounts", "0"],
+    ...["--block-time", String(blockMs / 1000), "--slots-in-an-epoch", "1", "--number", String(firstBlock)],
+    // Old states are dropped rather than written to the home directory. Blocks, receipts and logs are all kept.
+    ...["--prune-history", "256"],
+  ];
+  // Its own process group: Ctrl-C reaches only the sandbox, which then closes its parts in order.
+  const child = spawn("/bin/sh", ["-c", GUARD, "sh", anvilBinary(), ...options], {
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    detached: true,
+    env: { RUST_BACKTRACE: "0" },
+  });
   const [, stdout, stderr, lifeline] = child.stdio as unknown as [null, Readable, Readable, Writable];
   lifeline.on("error", () => {}); // EPIPE after anvil ended by itself, which `exited` reports.
 
   let closing = false;
-  let lastWords = "";
+  let stderrEnd = "";
   stderr.setEncoding("utf8").on("data", (text: string) => {
-    lastWords = (lastWords + text).slice(-2000);
+    stderrEnd = (stderrEnd + text).slice(-2000);
   });
   const exited = Promise.all([once(child, "exit"), once(stderr, "close")]).then(([[status]]) =>
-    closing ? undefined : `anvil ended with status ${status}: ${stripVTControlCharacters(lastWords).trim()}`,
+    closing ? undefined : `anvil ended with status ${status}: ${stripVTControlCharacters(stderrEnd).trim()}`,
   );
   const close = async () => {
     closing = true;
@@ -69,16 +76,6 @@ export async function startAnvil({ blockMs, firstBlock }: AnvilOptions): Promise
   if (url === undefined || !url.startsWith("http")) throw new Error(url ?? "anvil was closed before it listened");
   stdout.resume();
   return { url, exited, close };
-}
-
-function anvilArguments(blockMs: number, firstBlock: number): string[] {
-  return [
-    ...["--host", "127.0.0.1", "--port", "0", "--no-cors"],
-    ...["--chain-id", String(BASE_CHAIN_ID), "--network", "optimism", "--accounts", "0"],
-    ...["--block-time", String(blockMs / 1000), "--slots-in-an-epoch", "1", "--number", String(firstBlock)],
-    // Old states are dropped rather than written to the home directory. Blocks, receipts and logs are all kept.
-    ...["--prune-history", "256"],
-  ];
 }
 
 /** Resolves with the URL once anvil prints where it listens. */

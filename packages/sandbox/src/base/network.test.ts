@@ -30,14 +30,14 @@ type Block = Record<string, Hex> & { transactions: Hex[] };
 const blockAt = (tag: string) => call("eth_getBlockByNumber", [tag, false]) as Promise<Block>;
 const numberAt = async (tag: string) => Number((await blockAt(tag)).number);
 
-test("is Base by its chain id, and has none of anvil's own accounts", async () => {
+test("has Base's chain id, and none of anvil's own accounts", async () => {
   expect(await call("eth_chainId", [])).toBe("0x2105");
   expect(await call("eth_accounts", [])).toEqual([]);
   const known = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
   expect(await call("eth_getBalance", [known, "latest"])).toBe("0x0");
 });
 
-test("the sample is a transfer of 25 USDC, finalized with its block before anyone can ask", async () => {
+test("the sample is a transfer of 25 USDC, finalized before the network is served", async () => {
   const fresh = await startBase({ blockMs: 60_000 });
   try {
     const client = createPublicClient({ transport: http(fresh.rpcUrl) });
@@ -81,7 +81,7 @@ test("safe and finalized follow the newest block at one and two blocks", async (
   await expect.poll(distances, { timeout: 30_000 }).toEqual([1, 2]);
 });
 
-test("block headers hash to what the blocks are called", async () => {
+test("block headers have the hashes of their blocks", async () => {
   const block = await blockAt(numberToHex(base.sample.height));
   const bytes = ["parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot", "logsBloom"];
   const quantities = ["difficulty", "number", "gasLimit", "gasUsed", "timestamp"];
@@ -140,7 +140,7 @@ describe("a deposit", () => {
     block = (await call("eth_getBlockByHash", [receipt.blockHash, false])) as Block;
   });
 
-  test("has its bytes refused by every method, and anvil lives on", async () => {
+  test("is refused by every method that returns its bytes, and anvil keeps running", async () => {
     const index = numberToHex(block.transactions.indexOf(hash));
     for (const [method, params] of rawMethods(hash, block.hash, block.number, index)) {
       await expect(call(method, params), method).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe("a deposit", () => {
   });
 });
 
-test("every method gives the exact bytes of legacy, EIP-2930, EIP-1559 and EIP-7702 transactions", async () => {
+test("every method returns the exact bytes of legacy, EIP-2930, EIP-1559 and EIP-7702 transactions", async () => {
   const account = privateKeyToAccount(base.facilitator.privateKey);
   const fees = { maxFeePerGas: parseGwei("5"), maxPriorityFeePerGas: 1n };
   const gasPrice = parseGwei("5");

@@ -21,7 +21,6 @@ export interface BaseKey {
   privateKey: Hex;
 }
 
-/** A running Base network. */
 export interface BaseNetwork {
   /** JSON-RPC URL of the proxy, which also serves the recordings. */
   rpcUrl: string;
@@ -29,7 +28,7 @@ export interface BaseNetwork {
   usdc: { address: Hex; name: string; version: string };
   /** Holds 1 ETH and 1,000 USDC. */
   payer: BaseKey;
-  /** Only receives payments. Nobody has its key. */
+  /** Only receives payments. Its key is not kept. */
   payTo: { address: Hex };
   /** Holds ETH for the gas of settlements. */
   facilitator: BaseKey;

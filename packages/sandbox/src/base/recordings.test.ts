@@ -22,7 +22,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
   });
   afterAll(() => base.close());
 
-  test("are all there, below every simulated block", async () => {
+  test("are all served, with numbers below those of simulated blocks", async () => {
     const files = await readdir(join(replayDir as string, "base", "blocks"));
     expect(base.recordings).toHaveLength(files.length);
     const last = base.recordings.at(-1)?.number as number;
@@ -33,7 +33,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
     expect(await call("eth_chainId", [])).toBe("0x2105");
   });
 
-  test("answer by number and by hash with the header that their hash covers", async () => {
+  test("are returned by number and by hash with the header of that hash", async () => {
     const client = createPublicClient({ chain: baseChain(base.rpcUrl), transport: http() });
     for (const { number, hash, header, transactions } of base.recordings) {
       const block = await client.getBlock({ blockNumber: BigInt(number) });
@@ -44,7 +44,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
     }
   });
 
-  test("give every transaction's exact bytes by hash and by place", async () => {
+  test("return every transaction's exact bytes by hash and by index", async () => {
     for (const { number, hash: blockHash, transactions } of base.recordings) {
       const blockNumber = `0x${number.toString(16)}`;
       for (const { hash, index } of transactions) {
@@ -61,7 +61,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
     }
   });
 
-  test("give JSON of every type from which the same bytes can be made", async () => {
+  test("return JSON of every type that encodes to the same bytes", async () => {
     const client = createPublicClient({ chain: { ...baseChain(base.rpcUrl), ...chainConfig }, transport: http() });
     const types = new Set<string>();
     for (const { number, transactions } of base.recordings) {
@@ -84,7 +84,7 @@ describe.skipIf(replayDir === undefined)("recorded blocks", () => {
     expect([...types].sort()).toEqual(["deposit", "eip1559", "legacy"]);
   });
 
-  test("locate a transaction by its receipt, and do not make up what was not recorded", async () => {
+  test("return a receipt with a transaction's position, without members that were not recorded", async () => {
     const [block] = base.recordings;
     const transaction = block?.transactions[1];
     const receipt = await call("eth_getTransactionReceipt", [transaction?.hash]);
@@ -116,57 +116,63 @@ function legacyBytes(json: unknown): Hex {
   return toRlp(items as Hex[]);
 }
 
-describe.skipIf(replayDir === undefined)("a wrong recording stops the start, named", () => {
-  let dir: string;
-  let original: Record<string, unknown> & { transactions: { hash: string; raw: string }[] };
+describe.skipIf(replayDir === undefined)(
+  "an inconsistent recording stops the start, with an error that names it",
+  () => {
+    let dir: string;
+    let original: Record<string, unknown> & { transactions: { hash: string; raw: string }[] };
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), "attestd-replay-"));
-    await mkdir(join(dir, "base", "blocks"), { recursive: true });
-    const source = join(replayDir as string, "base", "blocks");
-    const [first] = (await readdir(source)).sort();
-    original = JSON.parse(await readFile(join(source, first as string), "utf8"));
-  });
-  afterEach(() => rm(dir, { recursive: true }));
+    beforeEach(async () => {
+      dir = await mkdtemp(join(tmpdir(), "attestd-replay-"));
+      await mkdir(join(dir, "base", "blocks"), { recursive: true });
+      const source = join(replayDir as string, "base", "blocks");
+      const [first] = (await readdir(source)).sort();
+      original = JSON.parse(await readFile(join(source, first as string), "utf8"));
+    });
+    afterEach(() => rm(dir, { recursive: true }));
 
-  const write = (name: string, recording: object | string) =>
-    writeFile(join(dir, "base", "blocks", name), typeof recording === "string" ? recording : JSON.stringify(recording));
+    const write = (name: string, recording: object | string) =>
+      writeFile(
+        join(dir, "base", "blocks", name),
+        typeof recording === "string" ? recording : JSON.stringify(recording),
+      );
 
-  test("no folder, and a good file", async () => {
-    expect((await readRecordings(join(dir, "none"))).blocks).toEqual([]);
-    await write("good.json", original);
-    expect((await readRecordings(dir)).blocks).toHaveLength(1);
-  });
+    test("a missing folder and a valid file are accepted", async () => {
+      expect((await readRecordings(join(dir, "none"))).blocks).toEqual([]);
+      await write("good.json", original);
+      expect((await readRecordings(dir)).blocks).toHaveLength(1);
+    });
 
-  test.each([
-    ["not JSON", () => "{", /bad\.json: /],
-    [
-      "a header of another hash",
-      () => ({ ...original, hash: `0x${"00".repeat(32)}` }),
-      /bad\.json: headerRlp does not/,
-    ],
-    ["another number", () => ({ ...original, number: 1 }), /bad\.json: number is 1, but headerRlp says/],
-    [
-      "a header that says other than its RLP",
-      () => ({ ...original, header: { ...(original.header as object), gasUsed: "0x1" } }),
-      /bad\.json: header\.gasUsed is 0x1, but headerRlp says/,
-    ],
-    [
-      "a transaction of other bytes",
-      () => ({ ...original, transactions: [{ ...original.transactions[0], raw: original.transactions[1]?.raw }] }),
-      /bad\.json: transactions\[0\]\.raw does not have the hash/,
-    ],
-    ["no chain id", () => ({ ...original, chainId: "1" }), /bad\.json: chainId is not an integer/],
-    ["no transactions", () => ({ ...original, transactions: {} }), /bad\.json: transactions is not a list/],
-  ])("%s", async (_, recording, message) => {
-    await write("bad.json", recording());
-    await expect(readRecordings(dir)).rejects.toThrow(message);
-    await expect(startBase({ replayDir: dir })).rejects.toThrow(message);
-  });
+    test.each([
+      ["not JSON", () => "{", /bad\.json: /],
+      [
+        "a header of another hash",
+        () => ({ ...original, hash: `0x${"00".repeat(32)}` }),
+        /bad\.json: headerRlp does not/,
+      ],
+      ["another number", () => ({ ...original, number: 1 }), /bad\.json: number is 1, but headerRlp has/],
+      [
+        "a header that differs from its RLP",
+        () => ({ ...original, header: { ...(original.header as object), gasUsed: "0x1" } }),
+        /bad\.json: header\.gasUsed is 0x1, but headerRlp has/,
+      ],
+      [
+        "other bytes of a transaction",
+        () => ({ ...original, transactions: [{ ...original.transactions[0], raw: original.transactions[1]?.raw }] }),
+        /bad\.json: transactions\[0\]\.raw does not have the hash/,
+      ],
+      ["no chain id", () => ({ ...original, chainId: "1" }), /bad\.json: chainId is not an integer/],
+      ["no transactions", () => ({ ...original, transactions: {} }), /bad\.json: transactions is not a list/],
+    ])("%s", async (_, recording, message) => {
+      await write("bad.json", recording());
+      await expect(readRecordings(dir)).rejects.toThrow(message);
+      await expect(startBase({ replayDir: dir })).rejects.toThrow(message);
+    });
 
-  test("two files that claim one block", async () => {
-    await write("a.json", original);
-    await write("b.json", original);
-    await expect(readRecordings(dir)).rejects.toThrow(/a\.json and .*b\.json both claim block \d+/);
-  });
-});
+    test("two files of one block", async () => {
+      await write("a.json", original);
+      await write("b.json", original);
+      await expect(readRecordings(dir)).rejects.toThrow(/a\.json and .*b\.json both claim block \d+/);
+    });
+  },
+);

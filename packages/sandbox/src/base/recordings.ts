@@ -34,7 +34,7 @@ export interface Recordings {
  * raw}]}` each; nothing there is no recordings.
  *
  * @throws {Error} naming the file, when it is no such JSON, when the header's RLP or a transaction's bytes do not have
- *   the recorded keccak-256, when `header` or `number` says other than the RLP, or when another file has that number
+ *   the recorded keccak-256, when `header` or `number` differs from the RLP, or when another file has that number
  */
 export async function readRecordings(replayDir: string | undefined): Promise<Recordings> {
   const files = new Map<number, string>();
@@ -64,10 +64,10 @@ function parseBlock(recording: Record<string, unknown>): RecordedBlock {
 
   if (keccak256(headerRlp) !== hash) throw new Error(`headerRlp does not have the hash ${hash}`);
   const header = headerFromRlp(headerRlp);
-  if (Number(header.number) !== number) throw new Error(`number is ${number}, but headerRlp says ${header.number}`);
+  if (Number(header.number) !== number) throw new Error(`number is ${number}, but headerRlp has ${header.number}`);
   for (const name of new Set([...Object.keys(header), ...Object.keys((stated ?? {}) as object)])) {
     const value = (stated as Record<string, unknown> | undefined)?.[name];
-    if (value !== header[name]) throw new Error(`header.${name} is ${value}, but headerRlp says ${header[name]}`);
+    if (value !== header[name]) throw new Error(`header.${name} is ${value}, but headerRlp has ${header[name]}`);
   }
   const block: RecordedBlock = { chainId: Number(chainId), number: Number(number), hash, header, transactions: [] };
   block.transactions = transactions.map((transaction: Record<string, unknown>, index) => {

@@ -96,7 +96,7 @@ async function transfer(message: Authorization, signature: Hex) {
   return relay().waitForTransactionReceipt({ hash });
 }
 
-test("says of itself what an offer and its EIP-712 domain say", async () => {
+test("has the name, version and EIP-712 domain of an offer", async () => {
   const read = (functionName: "name" | "version" | "symbol" | "decimals" | "DOMAIN_SEPARATOR") =>
     relay().readContract({ ...token(), functionName });
   expect(await read("name")).toBe("USD Coin (attestd sandbox)");
@@ -120,7 +120,7 @@ function separator(domain: { name: string; version: string; chainId: number; ver
   return keccak256(`0x${parts.map(word).join("")}`);
 }
 
-test("moves value once by an authorization, in either form of signature, and tells so in two events", async () => {
+test("transfers once by an authorization, with either form of signature, and emits two events", async () => {
   const message = authorization();
   const used = () =>
     relay().readContract({ ...token(), functionName: "authorizationState", args: [message.from, message.nonce] });
@@ -139,7 +139,7 @@ test("moves value once by an authorization, in either form of signature, and tel
   await relay().simulateContract({ ...token(), functionName: "transferWithAuthorization", args });
 });
 
-describe("refuses in Circle's words", () => {
+describe("reverts with Circle's messages for", () => {
   const refusal = async (message: Authorization, signature: Hex) => {
     const args = [...fields(message), signature] as const;
     const simulation = relay().simulateContract({ ...token(), functionName: "transferWithAuthorization", args });
@@ -169,7 +169,7 @@ describe("refuses in Circle's words", () => {
     expect(await refusal(canceled, await sign(canceled))).toBe("FiatTokenV2: authorization is used or canceled");
   });
 
-  test("a stranger's signature, and one over other fields", async () => {
+  test("another account's signature, and one over other fields", async () => {
     const message = authorization();
     const stranger = privateKeyToAccount(generatePrivateKey());
     const typed = {
@@ -184,7 +184,7 @@ describe("refuses in Circle's words", () => {
     expect(await refusal(message, signature)).toBe("accepted");
   });
 
-  test("a receiver who is not the payee, and a minter who is none", async () => {
+  test("a caller that is not the payee, and one that is not the minter", async () => {
     const message = authorization();
     const args = [...fields(message), await sign(message)] as const;
     await expect(
@@ -206,7 +206,7 @@ async function cancel({ from, nonce }: Authorization) {
   return relay().waitForTransactionReceipt({ hash });
 }
 
-test("an authorization signed here is not one under real Base USDC's domain", async () => {
+test("an authorization for this token is not valid under the domain of USDC on Base", async () => {
   const message = authorization();
   const signature = await sign(message);
   const under = (name: string) => ({
@@ -222,7 +222,7 @@ test("an authorization signed here is not one under real Base USDC's domain", as
 
 const solc = installed("solc") && installed("@openzeppelin/contracts/package.json");
 if (!solc) console.log("token.test.ts: solc is not installed, the contracts are not compiled again");
-test.skipIf(!solc)("the committed code is what the committed source compiles to", () => {
+test.skipIf(!solc)("the committed code is compiled from the committed source", () => {
   for (const name of CONTRACTS) {
     const committed = readFileSync(new URL(`../../token/${name}.compiled.json`, import.meta.url), "utf8");
     expect(committed, name).toBe(serialize(compile(name)));

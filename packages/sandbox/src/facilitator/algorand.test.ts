@@ -58,7 +58,7 @@ function payingFetch(): typeof fetch {
   return wrapFetchWithPayment(fetch, client) as typeof fetch;
 }
 
-test("names MainNet's rail and its fee payer", async () => {
+test("lists MainNet's rail and its fee payer", async () => {
   const supported = await (await fetch(`${sandbox.facilitatorUrl}/supported`)).json();
   expect(supported).toMatchObject({
     kinds: [{ x402Version: 2, scheme: "exact", network: NETWORK }],
@@ -84,7 +84,7 @@ test("a stock client pays a resource: the asset moves once, the fee payer pays t
   expect(ledger.state.account(accounts.feePayer.address).balance).toBe(feePayer - 2000n);
 });
 
-test("a payment settled before does not verify, and settling it again fails", async () => {
+test("a settled payment does not verify, and settling it again fails", async () => {
   const [first] = settled;
   if (first === undefined) throw new Error("nothing was settled yet");
   const facilitator = new HTTPFacilitatorClient({ url: sandbox.facilitatorUrl });
@@ -94,7 +94,7 @@ test("a payment settled before does not verify, and settling it again fails", as
   expect((await facilitator.settle(first.payload, first.requirements)).success).toBe(false);
 });
 
-test("a body that is no payment is 400 and says nothing about one", async () => {
+test("a body that is not a payment is answered 400, without a verdict", async () => {
   for (const path of ["verify", "settle"])
     for (const body of ["{", "{}", '{"paymentPayload":{"x402Version":2}}'])
       expect((await fetch(`${sandbox.facilitatorUrl}/${path}`, { method: "POST", body })).status).toBe(400);

@@ -59,13 +59,13 @@ test("a stock client pays a resource: USDC moves once, and the payer needs no ga
   expect(await client.getBalance({ address: base.payer.address })).toBe(ether);
 });
 
-test("offers x402 version 2's exact scheme on Base and nothing else", async () => {
+test("lists only the exact scheme of x402 version 2 on Base", async () => {
   const { kinds, signers } = await shop.facilitator.getSupported();
   expect(kinds).toEqual([{ x402Version: 2, scheme: "exact", network: "eip155:8453" }]);
   expect(signers).toEqual({ "eip155:*": [base.facilitator.address] });
 });
 
-test("settles twenty payments at once, and says of a used one that it is used, without holding up the others", async () => {
+test("settles twenty payments at once, and a used one fails without delaying the others", async () => {
   const used = await sign();
   expect(await shop.facilitator.settle(used, shop.requirements)).toMatchObject({ success: true });
   const before = await usdcOf(base.payTo.address);

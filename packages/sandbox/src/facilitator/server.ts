@@ -28,9 +28,9 @@ function facilitatorApp(facilitator: x402Facilitator): Hono {
   app.get("/supported", (c) => c.json(facilitator.getSupported()));
   for (const operation of ["verify", "settle"] as const)
     app.post(`/${operation}`, async (c) => {
-      const asked = parseRequest(await c.req.text());
-      if (asked === undefined) return c.json({ error: `not a ${operation} request` }, 400);
-      return c.json(await facilitator[operation](asked.payload, asked.requirements));
+      const request = parseRequest(await c.req.text());
+      if (request === undefined) return c.json({ error: `not a ${operation} request` }, 400);
+      return c.json(await facilitator[operation](request.payload, request.requirements));
     });
   app.onError((error, c) => c.json({ error: error.message }, 500));
   return app;

@@ -56,7 +56,7 @@ test("a stock client pays a resource: USDC moves once, and the fee payer pays th
   expect(await call("getBalance", [solana.feePayer.address])).toMatchObject({ value: 1_000_000_000_000 - 10_001 });
 });
 
-test("names the fee payer and nothing but x402 version 2's exact scheme", async () => {
+test("lists the fee payer and only the exact scheme of x402 version 2", async () => {
   const { kinds } = await shop.facilitator.getSupported();
   const extra = { feePayer: solana.feePayer.address };
   expect(kinds).toEqual([{ x402Version: 2, scheme: "exact", network: NETWORK, extra }]);

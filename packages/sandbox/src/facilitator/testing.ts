@@ -17,8 +17,8 @@ export interface Shop {
 }
 
 /**
- * Starts a facilitator with that rail, and a resource that any payment of `offer` buys. What the facilitator says of
- * the rail in `extra`, its fee payer for one, goes into the offer.
+ * Starts a facilitator with that rail, and a resource that costs one payment of `offer`. The facilitator's `extra` of
+ * the rail, such as its fee payer, is added to the offer.
  */
 export async function startShop(rail: RailRegistration, offer: PaymentRequirements): Promise<Shop> {
   const server = await startFacilitator({ rails: [rail] });

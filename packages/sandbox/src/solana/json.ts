@@ -11,7 +11,7 @@ import { decodeMint, decodeTokenAccount, uiTokenAmount } from "./token.ts";
 /** The rent epoch with which a validator marks a rent-exempt account, as all are here: 2^64 - 1. */
 const RENT_EXEMPT = 0xffff_ffff_ffff_ffffn;
 
-/** The RPC returns no longer data in base58. */
+/** Longer data is not returned in base58. */
 const MAX_BASE58_BYTES = 128;
 
 const base58 = (bytes: ReadonlyUint8Array) => getBase58Decoder().decode(bytes);
@@ -101,7 +101,6 @@ export function encodeTransaction(landed: LandedTransaction, { encoding = "json"
   throw unknownEncoding(encoding);
 }
 
-/** A transaction in the `json` encoding. */
 function transactionJson({ decoded: { transaction, message } }: LandedTransaction) {
   const { header, staticAccounts, instructions, lifetimeToken, version } = message;
   return {

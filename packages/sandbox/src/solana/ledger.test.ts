@@ -12,7 +12,7 @@ beforeEach(async () => {
   world = await createTestLedger();
 });
 
-test("a transaction lands in the current slot and settles as slots pass", async () => {
+test("a transaction lands in the current slot, and becomes confirmed and finalized as slots pass", async () => {
   const decoded = await world.transfer(SOL / 2n);
   world.ledger.send(decoded);
   const landed = world.ledger.transaction(decoded.signature);
@@ -30,7 +30,7 @@ test("a transaction lands in the current slot and settles as slots pass", async 
   expect(seen).toEqual(["processed", ...Array(31).fill("confirmed"), "finalized"]);
 });
 
-test("a blockhash can be named for 150 blocks after its own, at every commitment alike", async () => {
+test("a blockhash is valid for 150 blocks after its own, at every commitment", async () => {
   const named = world.ledger.block("processed");
   const early = await world.transfer(SOL / 10n);
   const late = await world.transfer(SOL / 5n);
@@ -57,7 +57,7 @@ test("a blockhash can be named for 150 blocks after its own, at every commitment
   expect(world.ledger.isValid("1".repeat(32), "processed")).toBe(false);
 });
 
-test("the same message is taken once, and its simulation says that it was processed", async () => {
+test("the same message is processed once; simulating it again fails with AlreadyProcessed", async () => {
   const decoded = await world.transfer(SOL / 4n);
   expect(world.ledger.simulate(decoded).err).toBeNull();
   world.ledger.send(decoded);
@@ -68,8 +68,8 @@ test("the same message is taken once, and its simulation says that it was proces
   expect(world.ledger.simulate(decoded, { anyBlockhash: true }).err).toBe("AlreadyProcessed");
 });
 
-describe("leaves no trace of a transaction that a leader drops:", () => {
-  test("a signature of other bytes, or none", async () => {
+describe("does not keep a transaction that a leader drops:", () => {
+  test("an invalid signature, or none", async () => {
     const { wire } = await world.transfer(SOL / 4n);
     for (const signature of [new Uint8Array(64), new Uint8Array(64).fill(7)]) {
       const forged = new Uint8Array(wire);
@@ -82,7 +82,7 @@ describe("leaves no trace of a transaction that a leader drops:", () => {
     expect(world.lamports(world.receiver)).toBe(0n);
   });
 
-  test("a fee payer with nothing", async () => {
+  test("a fee payer without lamports", async () => {
     const decoded = await world.transfer(SOL, await generateKeyPairSigner());
     expect(world.ledger.simulate(decoded).err).toBe("AccountNotFound");
     world.ledger.send(decoded);
@@ -90,7 +90,7 @@ describe("leaves no trace of a transaction that a leader drops:", () => {
   });
 });
 
-test("a transaction that fails lands all the same, and pays its fee", async () => {
+test("a transaction that fails still lands and pays its fee", async () => {
   const decoded = await world.transfer(2n * SOL);
   world.ledger.send(decoded);
   const landed = world.ledger.transaction(decoded.signature);
@@ -104,14 +104,14 @@ test("no two ledgers share a blockhash", () => {
   expect(other.isValid(world.ledger.block("processed").blockhash, "processed")).toBe(false);
 });
 
-test("bytes that are no transaction, or more than one, are refused", async () => {
+test("bytes that are not exactly one transaction are refused", async () => {
   const { wire } = await world.transfer(1n);
   expect(() => decodeTransaction(new Uint8Array([...wire, 0]))).toThrow("trailing bytes");
   expect(() => decodeTransaction(wire.subarray(0, 80))).toThrow();
   expect(() => decodeTransaction(new Uint8Array(1233))).toThrow("too large");
 });
 
-test("errors are written as validators write them", () => {
+test("errors have the JSON that validators return", () => {
   expect(transactionError("AccountNotFound")).toBe("AccountNotFound");
   expect(transactionError("InstructionError(2, Custom(6000))")).toEqual({ InstructionError: [2, { Custom: 6000 }] });
   expect(transactionError("InstructionError(0, InvalidAccountData)")).toEqual({

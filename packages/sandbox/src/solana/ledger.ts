@@ -15,7 +15,6 @@ const MAX_AGE = 150n;
 const FIRST_SLOT = 400_000_000n;
 const SKIPPED_SLOTS = 21_000_000n;
 
-/** One block of the ledger. */
 export interface Block {
   slot: bigint;
   height: bigint;
@@ -30,18 +29,13 @@ export interface LandedTransaction {
   block: Block;
   execution: Execution;
   /** Lamports of each of the transaction's accounts, in their order. */
-  balances: Change<bigint[]>;
-  tokenBalances: Change<TokenBalance[]>;
+  balances: { before: bigint[]; after: bigint[] };
+  tokenBalances: { before: TokenBalance[]; after: TokenBalance[] };
 }
 
 export interface TokenBalance extends TokenHolding {
   accountIndex: number;
   decimals: number;
-}
-
-interface Change<T> {
-  before: T;
-  after: T;
 }
 
 /** Slots, blockhashes and transactions over a {@link Machine}, with enough blocks for every commitment. */

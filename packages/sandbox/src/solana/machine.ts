@@ -1,7 +1,6 @@
 import { type Address, lamports, type Transaction } from "@solana/kit";
 import { Clock, type FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from "litesvm";
 
-/** An account's state. */
 export interface AccountState {
   lamports: bigint;
   owner: Address;
@@ -9,7 +8,6 @@ export interface AccountState {
   executable: boolean;
 }
 
-/** The result of running a transaction. */
 export interface Execution {
   /** Solana's `TransactionError` as RPC answers write it; null for success. */
   err: unknown;

@@ -55,8 +55,8 @@ async function settled(signature: Signature, commitment: string): Promise<void> 
   await expect.poll(status, { timeout: 30_000 }).toBe(commitment);
 }
 
-describe("names itself", () => {
-  test("by MainNet's CAIP-2 reference, with a genesis of its own", async () => {
+describe("identifies itself", () => {
+  test("by MainNet's CAIP-2 reference, with its own genesis hash", async () => {
     const genesis = await rpc.getGenesisHash().send();
     expect(`solana:${genesis.slice(0, 32)}`).toBe(NETWORK);
     expect(address(genesis)).not.toBe("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
@@ -72,7 +72,7 @@ describe("names itself", () => {
 });
 
 describe("accounts", () => {
-  test("are funded, and parsed where a stock client asks for it", async () => {
+  test("are funded, and returned parsed when a stock client requests it", async () => {
     const { value } = await rpc.getAccountInfo(solana.usdc, { encoding: "jsonParsed" }).send();
     expect(value?.data).toMatchObject({ program: "spl-token", parsed: { type: "mint", info: { decimals: 6 } } });
     for (const [owner, amount] of [
@@ -90,7 +90,7 @@ describe("accounts", () => {
     expect((await rpc.getBalance(solana.payer.address).send()).value).toBe(100_000_000_000n);
   });
 
-  test("come in the encoding asked for", async () => {
+  test("are returned in the requested encoding", async () => {
     const account = await associatedTokenAddress(solana.payTo.address);
     const { value } = await rpc.getAccountInfo(account, { encoding: "base64" }).send();
     expect(value).toMatchObject({ space: 165n, executable: false, rentEpoch: 18446744073709551615n });
@@ -109,7 +109,7 @@ describe("accounts", () => {
     ]);
   });
 
-  test("that do not exist are null, and no account where a balance is asked", async () => {
+  test("that do not exist are null, and an error when their token balance is requested", async () => {
     const missing = address("So11111111111111111111111111111111111111119");
     const { value } = await rpc.getMultipleAccounts([missing, solana.usdc], { encoding: "base64" }).send();
     expect([value[0], value[1]?.space]).toEqual([null, 82n]);
@@ -119,7 +119,7 @@ describe("accounts", () => {
   });
 });
 
-test("slots pass: heights, times and blockhashes move with them", async () => {
+test("every slot has a new height, time and blockhash", async () => {
   const before = await rpc.getLatestBlockhash({ commitment: "processed" }).send();
   const slot = () => rpc.getSlot({ commitment: "processed" }).send();
   await expect.poll(slot, { timeout: 30_000 }).toBeGreaterThan(before.context.slot);
@@ -133,7 +133,7 @@ test("slots pass: heights, times and blockhashes move with them", async () => {
   await expect(rpc.getBlockTime(1n).send()).rejects.toThrow("Block not available for slot 1");
 });
 
-test("a settled payment is found by its payer's token account, with its bytes and both balances", async () => {
+test("a settled payment is listed under its payer's token account, with its bytes and both balances", async () => {
   const wire = await payment();
   const signature = await send(wire);
   await settled(signature, "finalized");
@@ -159,7 +159,7 @@ test("a settled payment is found by its payer's token account, with its bytes an
   expect(change(solana.payTo.address)).toBe(1000n);
 });
 
-test("a version 0 transaction is given only to callers who know the version", async () => {
+test("a version 0 transaction is returned only to callers that support the version", async () => {
   const signature = await send(await payment());
   await settled(signature, "confirmed");
   await expect(rpc.getTransaction(signature, { commitment: "confirmed", encoding: "json" }).send()).rejects.toThrow(
@@ -171,7 +171,7 @@ test("a version 0 transaction is given only to callers who know the version", as
   expect(transaction?.transaction.message.accountKeys[0]).toBe(solana.feePayer.address);
 });
 
-test("signatures of an account come newest first, in pages", async () => {
+test("signatures of an account are listed newest first, in pages", async () => {
   const signatures: Signature[] = [];
   for (let count = 0; count < 3; count++) signatures.unshift(await send(await payment()));
   await settled(signatures[0] as Signature, "confirmed");
@@ -183,7 +183,7 @@ test("signatures of an account come newest first, in pages", async () => {
   expect(await names({ until: signatures[2] })).toEqual(signatures.slice(0, 2));
 });
 
-test("a version 1 transaction is among an account's others, and given only to callers who know the version", async () => {
+test("a version 1 transaction is listed with an account's others, and returned only to callers that support the version", async () => {
   const source = await associatedTokenAddress(solana.payer.address);
   const old = async () => (await rpc.getSignaturesForAddress(source).send()).length;
   await expect.poll(old, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
@@ -200,7 +200,7 @@ test("a version 1 transaction is among an account's others, and given only to ca
   expect(Buffer.from(transaction?.transaction[0] ?? "", "base64")[0]).toBe(0x81);
 });
 
-test("a node refuses to answer from before the slot that its caller names", async () => {
+test("a request with a later minContextSlot is refused", async () => {
   const { context } = await rpc.getLatestBlockhash({ commitment: "finalized" }).send();
   const minContextSlot = context.slot + 1_000n;
   const refused = { context: { __code: -32016 } };
@@ -212,7 +212,7 @@ test("a node refuses to answer from before the slot that its caller names", asyn
   expect(await rpc.isBlockhashValid(blockhash, { minContextSlot: context.slot }).send()).toMatchObject({ value: true });
 });
 
-test("nobody has to outbid anybody", async () => {
+test("recent prioritization fees are zero for each of the last 150 slots", async () => {
   const fees = await rpc.getRecentPrioritizationFees([solana.payer.address]).send();
   expect(fees.length).toBeGreaterThan(30);
   expect(fees.length).toBeLessThanOrEqual(150);
@@ -221,7 +221,7 @@ test("nobody has to outbid anybody", async () => {
 });
 
 describe("sending", () => {
-  test("refuses what the simulation refuses, in a validator's words", async () => {
+  test("fails with a validator's error when the simulation fails", async () => {
     await expect(send(await payment("5000000000"))).rejects.toMatchObject({
       context: { __code: -32002 },
       cause: { context: { index: 2, code: 1 } },
@@ -231,7 +231,7 @@ describe("sending", () => {
     await expect(send(wire)).rejects.toMatchObject({ context: { __code: -32002 } });
   });
 
-  test("checks signatures unless told not to, and then drops the transaction", async () => {
+  test("checks signatures, and with skipPreflight drops a transaction whose signature is invalid", async () => {
     const forged = Buffer.from(await payment(), "base64");
     forged.fill(7, 1, 65);
     const wire = forged.toString("base64") as Base64EncodedWireTransaction;
@@ -243,12 +243,12 @@ describe("sending", () => {
     expect((await rpc.getSignatureStatuses([signature]).send()).value).toEqual([null]);
   });
 
-  test("takes no more than a transaction", async () => {
+  test("refuses bytes that are not a transaction", async () => {
     await expect(send("AAAA" as Base64EncodedWireTransaction)).rejects.toThrow("invalid transaction");
   });
 });
 
-test("amounts are shown as whole tokens without rounding", () => {
+test("amounts are written in whole tokens without rounding", () => {
   expect(uiTokenAmount(0n, 6)).toMatchObject({ amount: "0", uiAmountString: "0" });
   expect(uiTokenAmount(1n, 6)).toMatchObject({ uiAmountString: "0.000001" });
   expect(uiTokenAmount(25_500_000n, 6)).toMatchObject({ uiAmount: 25.5, uiAmountString: "25.5" });

@@ -40,20 +40,19 @@ export interface SolanaKey {
   secretKeyBase64: string;
 }
 
-/** A running Solana network. */
 export interface SolanaNetwork {
   rpcUrl: string;
   /** USDC's mint. */
   usdc: Address;
   /** Holds 1 SOL and 1,000 USDC. */
   payer: SolanaKey;
-  /** Only receives payments; its USDC account exists. Nobody has its key. */
+  /** Only receives payments; its USDC account exists. Its key is not kept. */
   payTo: { address: Address };
   /** Holds SOL for the fees of settlements. */
   feePayer: SolanaKey;
   /**
-   * Sends transfers of nothing from a stranger to an owner's USDC account, in transactions of version 1, which is new on
-   * MainNet.
+   * Sends transfers of 0 USDC from another account to an owner's USDC account, in transactions of version 1, which is
+   * new on MainNet.
    */
   sendVersion1(owner: Address, count: number): Promise<void>;
   /** Stops the slots and the server. */
@@ -79,12 +78,13 @@ export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = 
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   await fund(machine, feePayer.address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
-  const stranger = await generateKeyPairSigner();
-  await fund(machine, stranger.address, { sol: 1n, usdc: 0n });
-  const sendVersion1 = sendingNothing(ledger, stranger);
+  const sender = await generateKeyPairSigner();
+  await fund(machine, sender.address, { sol: 1n, usdc: 0n });
+  const sendVersion1 = version1Sender(ledger, sender);
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
-  const handler = solanaRpc({ machine, ledger, genesisHash: sandboxGenesis(), version: "0.0.0-attestd-sandbox" });
+  const genesisHash = MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12);
+  const handler = solanaRpc({ machine, ledger, genesisHash, version: "0.0.0-attestd-sandbox" });
   const server = await listen(serveJsonRpc(handler), { server: "solana", ...options });
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);
   return {
@@ -111,10 +111,10 @@ async function fund(machine: Machine, owner: Address, { sol, usdc }: { sol: bigi
 }
 
 /** Each transfer has another priority fee, so that no two are the same. */
-function sendingNothing(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sendVersion1"] {
+function version1Sender(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sendVersion1"] {
   let sent = 0n;
   return async (owner, count) => {
-    const transferOfNothing = getTransferCheckedInstruction({
+    const transfer = getTransferCheckedInstruction({
       source: await associatedTokenAddress(from.address),
       mint: USDC_MINT,
       destination: await associatedTokenAddress(owner),
@@ -128,7 +128,7 @@ function sendingNothing(ledger: Ledger, from: KeyPairSigner): SolanaNetwork["sen
         feePayer: from,
         lifetimeConstraint: { blockhash: ledger.block("processed").blockhash, lastValidBlockHeight: 0n },
         config: { priorityFeeLamports: sent++, computeUnitLimit: 20_000, loadedAccountsDataSizeLimit: 1 << 20 },
-        instructions: [transferOfNothing],
+        instructions: [transfer],
       } as const;
       const signed = await signTransactionMessageWithSigners(message);
       ledger.send(decodeTransaction(new Uint8Array(getTransactionEncoder().encode(signed))));
@@ -140,11 +140,6 @@ function rentExempt(machine: Machine, encoded: ReadonlyUint8Array): AccountState
   const data = new Uint8Array(encoded);
   const lamports = machine.rentExemption(BigInt(data.length));
   return { lamports, owner: TOKEN_PROGRAM_ADDRESS, data, executable: false };
-}
-
-/** A genesis hash of this sandbox alone, under MainNet's CAIP-2 name. */
-function sandboxGenesis(): string {
-  return MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12);
 }
 
 function randomKey(): SolanaKey {

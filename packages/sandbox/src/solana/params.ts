@@ -25,7 +25,7 @@ export function addressOf(value: unknown): Address {
 /** @throws {RpcError} unless it is a list */
 export function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  throw new RpcError(INVALID_PARAMS, "Invalid params: a list is wanted");
+  throw new RpcError(INVALID_PARAMS, "Invalid params: expected a list");
 }
 
 /**

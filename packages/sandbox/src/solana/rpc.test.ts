@@ -31,14 +31,14 @@ describe("a landed transaction", () => {
     (rpc("getSignaturesForAddress", [world.receiver, { commitment }]) as unknown[]).length === 1,
   ];
 
-  test("is listed without a memo, where it has none", () => {
+  test("is listed with a null memo when it has none", () => {
     const [listed] = rpc("getSignaturesForAddress", [world.receiver, { commitment: "processed" }]) as {
       memo: unknown;
     }[];
     expect(listed?.memo).toBeNull();
   });
 
-  test("is shown at a commitment once it has reached it, and at `finalized` unless asked otherwise", () => {
+  test("is returned at a commitment only after reaching it; the default is `finalized`", () => {
     expect([shown("confirmed"), shown("finalized"), shown()].flat()).toEqual(Array(6).fill(false));
     world.advance(1);
     expect([shown("confirmed"), shown("finalized"), shown()].flat()).toEqual([true, true, false, false, false, false]);
@@ -46,7 +46,7 @@ describe("a landed transaction", () => {
     expect([shown("confirmed"), shown("finalized"), shown()].flat()).toEqual(Array(6).fill(true));
   });
 
-  test("counts its confirmations, and is forgotten by the status cache after 150 blocks", () => {
+  test("counts its confirmations, and leaves the status cache after 150 blocks", () => {
     const status = (config = {}) =>
       (rpc("getSignatureStatuses", [[sent.signature], config]) as { value: unknown[] }).value[0];
     expect(status()).toMatchObject({
@@ -64,13 +64,13 @@ describe("a landed transaction", () => {
     expect(status({ searchTransactionHistory: true })).toMatchObject({ confirmationStatus: "finalized" });
   });
 
-  test("keeps its time when its block is long gone", () => {
+  test("keeps its block time after its block is dropped", () => {
     const { slot, time } = world.ledger.transaction(sent.signature)?.block ?? {};
     world.advance(1000);
     expect(rpc("getBlockTime", [Number(slot)])).toBe(time);
   });
 
-  test("is given in each encoding, or not at all", () => {
+  test("is returned in every supported encoding", () => {
     world.advance(32);
     const get = (encoding: string) =>
       (rpc("getTransaction", [sent.signature, { ...config, encoding }]) as { transaction: unknown }).transaction;
@@ -83,7 +83,7 @@ describe("a landed transaction", () => {
     expect(() => get("jsonParsed")).toThrow("does not serve the encoding jsonParsed");
   });
 
-  test("cannot be sent again, and says so in simulation", () => {
+  test("cannot be sent again, and fails in simulation", () => {
     expect(() => send(sent)).toThrow("Transaction simulation failed: This transaction has already been processed");
     expect(simulate(sent)).toMatchObject({ value: { err: "AlreadyProcessed" } });
     expect(send(sent, { skipPreflight: true })).toBe(sent.signature);
@@ -91,7 +91,7 @@ describe("a landed transaction", () => {
   });
 });
 
-test("a transaction that was not sent in time expires", async () => {
+test("a transaction expires 150 blocks after its blockhash", async () => {
   const late = await world.transfer(SOL / 2n);
   const named = [late.message.lifetimeToken, { commitment: "processed" }];
   world.advance(150);
@@ -106,14 +106,14 @@ test("a transaction that was not sent in time expires", async () => {
   });
 });
 
-test("a simulation that fails tells the instruction and the program's error", async () => {
+test("a failed simulation names the instruction and the program's error", async () => {
   const tooMuch = await world.transfer(2n * SOL);
   expect(simulate(tooMuch)).toMatchObject({ value: { err: { InstructionError: [0, { Custom: 1 }] } } });
   expect(() => send(tooMuch)).toThrow("Error processing Instruction 0: custom program error: 0x1");
   expect(world.lamports(world.sender.address)).toBe(SOL);
 });
 
-test("the latest blockhash is that of the commitment asked for", () => {
+test("the latest blockhash is that of the requested commitment", () => {
   for (const commitment of ["processed", "confirmed", "finalized"] as const) {
     const { slot, blockhash, height } = world.ledger.block(commitment);
     expect(rpc("getLatestBlockhash", [{ commitment }])).toEqual({
@@ -126,7 +126,7 @@ test("the latest blockhash is that of the commitment asked for", () => {
   expect(() => rpc("getSlot", [{ commitment: "soon" }])).toThrow("unknown commitment soon");
 });
 
-test("a method that is not served is not found, whatever objects inherit", () => {
+test("an unsupported method is not found, even when it is the name of an inherited member", () => {
   for (const method of ["getNothing", "toString", "constructor"]) {
     expect(() => rpc(method, []), method).toThrow("Method not found");
   }

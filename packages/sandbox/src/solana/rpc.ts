@@ -207,6 +207,6 @@ function explain(err: unknown): string {
   const [index, reason] = (err as { InstructionError?: [number, unknown] }).InstructionError ?? [];
   if (index === undefined) return typeof err === "string" ? err : JSON.stringify(err);
   const { Custom: code } = reason as { Custom?: number };
-  const words = code === undefined ? String(reason) : `custom program error: 0x${code.toString(16)}`;
-  return `Error processing Instruction ${index}: ${words}`;
+  const text = code === undefined ? String(reason) : `custom program error: 0x${code.toString(16)}`;
+  return `Error processing Instruction ${index}: ${text}`;
 }

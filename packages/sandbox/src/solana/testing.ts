@@ -26,13 +26,13 @@ const TIME = 1_800_000_000n;
 /** Lamports of one SOL. */
 export const SOL = 1_000_000_000n;
 
-/** A ledger whose slots pass when a test says so, with an account that holds 1 SOL. */
+/** A ledger without a timer, with an account of 1 SOL. */
 export interface TestLedger {
   machine: Machine;
   ledger: Ledger;
   sender: KeyPairSigner;
   receiver: Address;
-  /** Lets that many slots pass. */
+  /** Starts that many slots. */
   advance(slots: number): void;
   lamports(account: Address): bigint;
   /** A transfer to the receiver, signed and not sent, naming the newest blockhash. */

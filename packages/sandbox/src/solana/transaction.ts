@@ -30,7 +30,6 @@ export interface Message extends Pick<CompiledMessage, "version" | "header" | "s
   instructions: LegacyCompiledTransactionMessage["instructions"];
 }
 
-/** A decoded transaction. */
 export interface DecodedTransaction {
   wire: Uint8Array;
   transaction: Transaction;
