@@ -16,7 +16,7 @@ const rows = page
       .map((cell) => cell.trim()),
   );
 
-test("the page has every command with its summary, and none other", () => {
+test("the page lists every command with its summary, and no other", () => {
   const program = commandLine(
     environmentOf({}, process, () => new AbortController().signal),
     () => undefined,

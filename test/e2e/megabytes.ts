@@ -12,7 +12,7 @@ import { BASE_HASH, decodeBaseHeader, decodeBaseTransaction, decodeRlp, readRece
 import { fromBase32, fromBase64, fromBase64Url, fromHex, utf8 } from "@attestd/proof/encoding";
 import { canonicalize, childPointer } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
-import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/values.ts";
+import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/options.ts";
 import { printable as printedBy } from "../../packages/attestd/src/terminal.ts";
 import { withChainOf } from "../../packages/client/src/chain-check.ts";
 import { postRequest } from "../../packages/client/src/request.ts";

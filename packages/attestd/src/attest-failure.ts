@@ -3,10 +3,10 @@ import { EXIT, type ExitCode, Failure, fileTrouble } from "./failure.ts";
 
 const AGAIN = "Run the same command again; you will not pay twice.";
 const UNPAID = "Nothing was paid.";
-const IS_IT_RUNNING = "Is the sandbox running? It is started by: attestd sandbox";
+const IS_IT_RUNNING = "Is the sandbox running? Start it with: attestd sandbox";
 
 /**
- * Turns an error of a purchase into a message: what happened, why, and what to do next.
+ * The message of an error of a purchase: what happened, why, and what to do next.
  *
  * @param purchase.storedIn the file of the signed payment, if there is one
  * @param purchase.inSandbox whether the service is that of the sandbox in the current folder
@@ -23,17 +23,17 @@ export function attestFailure(
     case "unreachable":
       return fail(EXIT.unreachable, "the service can't be reached", why, UNPAID, ...(inSandbox ? [IS_IT_RUNNING] : []));
     case "unexpected_answer":
-      return fail(EXIT.unreachable, "this is no attestd service", why, UNPAID);
+      return fail(EXIT.unreachable, "this is not an attestd service", why, UNPAID);
     case "no_usable_offer":
-      return fail(EXIT.notPaid, "not paid", why, "Name another wallet: --wallet FILE.");
+      return fail(EXIT.notPaid, "not paid", why, "Choose another wallet: --wallet FILE.");
     case "price_too_high":
       return fail(EXIT.notPaid, "not paid", why, `Allow it with --max-price ${formatUsdc(error.price ?? 0n)}.`);
     case "signing_failed":
       return fail(EXIT.notPaid, "not paid", why, "Nothing was sent.");
     case "vault_failed":
-      return fail(EXIT.notPaid, "not paid: the signed payment can't be kept safe", why, "Nothing was sent.");
+      return fail(EXIT.notPaid, "not paid: the signed payment can't be saved", why, "Nothing was sent.");
     case "not_paid":
-      return fail(EXIT.notPaid, "not paid", `The service says: ${why}`, "The same command signs a new payment.");
+      return fail(EXIT.notPaid, "not paid", `The service answered: ${why}`, "The same command signs a new payment.");
     case "refused":
       return refused(error.problem, why, storedIn, fail);
     case "paid_unfinished":
@@ -51,13 +51,13 @@ function refused(problem: Problem | undefined, why: string, storedIn: string | u
   const what = `not attested (${problem?.code ?? "refused"})`;
   switch (problem?.code) {
     case "payment_bound_to_other_request":
-      return fail(EXIT.notPaid, what, why, `To pay anew, remove the payment: ${storedIn}`);
+      return fail(EXIT.notPaid, what, why, `To sign a new payment, remove this one: ${storedIn}`);
     case "payment_refunded":
       return fail(EXIT.notPaid, what, why, "The same command signs a new payment.");
     case "source_not_final":
-      return fail(EXIT.notPaid, what, why, UNPAID, "Run the same command again in some minutes.");
+      return fail(EXIT.notPaid, what, why, UNPAID, "Run the same command again in a few minutes.");
     default:
-      // These codes mark every case in which money may have moved.
+      // Money may have moved only if the code begins with one of these.
       return fail(EXIT.notPaid, what, why, ...(/^(payment|http)_/.test(problem?.code ?? "http_") ? [] : [UNPAID]));
   }
 }

@@ -1,11 +1,11 @@
 import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/client";
 import { conclusionOf } from "@attestd/proof";
-import type { Believed } from "./keys-file.ts";
+import type { TrustedKeys } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
 import { basisLine, evidence, warnings } from "./report-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What follows each step. */
+/** The step that follows each step. */
 const NEXT: Record<Progress["step"], string> = {
   offered: "signing",
   signed: "paying and recording",
@@ -16,7 +16,7 @@ const NEXT: Record<Progress["step"], string> = {
 /** Prints each step of a purchase when it is done, and what comes next on the live line. */
 export function progressLines(out: Terminal, working: Working): (progress: Progress) => void {
   return (progress) => {
-    working.say(NEXT[progress.step]);
+    working.show(NEXT[progress.step]);
     if (progress.step === "signed") return out.marked("ok", "signed", 2);
     if (progress.step === "waiting") {
       const seconds = Math.ceil(progress.retryInMs / 1000);
@@ -30,20 +30,20 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
 }
 
 /** Prints the result; for a bundle that is not verified, none of its claims. */
-export function conclusion(
+export function printResult(
   out: Terminal,
   { bundle, report, receipt }: Attestation,
-  { file, believed, seconds }: { file: string; believed: Believed | undefined; seconds: number },
+  { file, trusted, seconds }: { file: string; trusted: TrustedKeys | undefined; seconds: number },
 ): void {
   if (receipt) out.marked("ok", `paid     ${out.short(receipt.transaction)}`, 2);
   if (report.verified) {
     out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
     out.marked("ok", `verified, saved ${file}`, 2);
-    out.line(`    ${basisLine(believed)}`);
-    for (const words of warnings(report, believed)) out.marked("warning", words, 2);
+    out.line(`    ${basisLine(trusted)}`);
+    for (const warning of warnings(report, trusted)) out.marked("warning", warning, 2);
     return;
   }
   const unknown = conclusionOf(report) === "unknown";
   out.marked(unknown ? "unknown" : "fail", `saved ${file}, ${unknown ? "signer unknown" : "not verified"}`, 2);
-  for (const line of evidence({ report, bundle }, believed, out)) out.line(`    ${line}`);
+  for (const line of evidence({ report, bundle }, trusted, out)) out.line(`    ${line}`);
 }

@@ -3,16 +3,16 @@ import type { Mark, Terminal } from "./terminal.ts";
 
 const VERDICTS: Record<AuditReport["verdict"], { mark: Mark; text: string }> = {
   clean: { mark: "ok", text: "Clean: journal, ledger and rails agree" },
-  open: { mark: "warning", text: "Unfinished: no invariant is broken, and something paid needs a look" },
+  open: { mark: "warning", text: "Unfinished: no invariant is broken, but a payment needs a look" },
   violated: { mark: "fail", text: "Violated: journal, ledger and rails disagree" },
 };
 const MARKS: Record<Severity, Mark> = { violation: "fail", open: "warning", information: "unknown" };
 
-/** Prints a report for people: the verdict, counts, what was read, the invariants, the findings. */
+/** Prints a report for people. */
 export function printReport(report: AuditReport, out: Terminal): void {
   const { mark, text } = VERDICTS[report.verdict];
   out.marked(mark, text);
-  const rows = [...countRows(report), ...spanRows(report)];
+  const rows = rowsOf(report);
   const width = Math.max(...rows.map(([title]) => title.length));
   for (const [title, value] of rows) out.line(`  ${title.padEnd(width)}  ${value}`);
   for (const [number, holds] of Object.entries(report.invariants)) {
@@ -20,11 +20,13 @@ export function printReport(report: AuditReport, out: Terminal): void {
     out.marked(holds ? "ok" : "fail", `${number}  ${meaning}`, 2);
   }
   for (const finding of report.findings) printFinding(finding, out);
-  if (report.unlisted > 0) out.line(`  and ${report.unlisted} more, of no consequence`);
+  if (report.unlisted > 0) out.line(`  and ${report.unlisted} more, which need no action`);
 }
 
-function countRows({ counts }: AuditReport): [string, string][] {
+function rowsOf({ counts, spans }: AuditReport): [title: string, value: string][] {
   const { calls, delivered, owed, void: unpaid, refunded, loss, open } = counts;
+  const { ledger, payments } = spans;
+  const spansRead = Object.entries({ ledger, ...payments }).map(([name, { from, to }]) => `${name} ${from} to ${to}`);
   const underWay = Object.entries(open).map(([state, count]) => `${count} ${state}`);
   const states = [
     `${delivered} delivered`,
@@ -40,13 +42,8 @@ function countRows({ counts }: AuditReport): [string, string][] {
     ["attestations", `${counts.attested}`],
     ["strangers", `${counts.strangers}`],
     ...(counts.notRead > 0 ? [["not read", `${counts.notRead} calls`] as [string, string]] : []),
+    ["read", spansRead.join(", ")],
   ];
-}
-
-function spanRows({ spans }: AuditReport): [string, string][] {
-  const { ledger, payments } = spans;
-  const rails = Object.entries({ ledger, ...payments }).map(([name, { from, to }]) => `${name} ${from} to ${to}`);
-  return [["read", rails.join(", ")]];
 }
 
 function printFinding({ severity, code, message, key, txid }: Finding, out: Terminal): void {

@@ -5,15 +5,18 @@ import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "@attestd/we
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 import type { Input } from "./terminal.ts";
 
+/** A bundle, and the whole file that contains it. */
+export type BundleFile = BundleInFile & { file: Uint8Array };
+
 /**
- * Reads a file that may be a bundle, or a certificate that carries one.
+ * Reads a file that may be a bundle, or a certificate that contains one.
  *
  * @param name a path, or `-` for standard input
  * @param stdin called only for `-`
  * @returns UTF-8 of JSON that has at least one part of a bundle, and the whole file
  * @throws Failure `unreadable`; ProofError `json` for a text that is not JSON
  */
-export async function readBundle(name: string, stdin: () => Input): Promise<BundleInFile & { file: Uint8Array }> {
+export async function readBundle(name: string, stdin: () => Input): Promise<BundleFile> {
   const file = await readBytes(name === "-" ? stdin() : name);
   const contents = await readFileContents(file);
   if (contents.kind === "bundle") return { ...contents, file };
@@ -21,7 +24,7 @@ export async function readBundle(name: string, stdin: () => Input): Promise<Bund
   throw unreadable("Not an attestd bundle.");
 }
 
-/** A sentence for the JsonError of a text that `verify` cannot read. */
+/** A sentence about a text that is not JSON. */
 export function notJson(error: ProofError): string {
   if (error.fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
   return error.fault === "syntax" ? `Not JSON (line ${error.line}).` : `Not JSON: ${error.message}.`;

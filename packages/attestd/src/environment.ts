@@ -1,9 +1,8 @@
 import { enableCompileCache } from "node:module";
 import { homedir, platform } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { ask } from "./ask.ts";
+import { createInterface } from "node:readline/promises";
 import { liveLine, type Working } from "./live-line.ts";
-import { stopSignal } from "./stop.ts";
 import { type Input, type Look, type Streams, type Terminal, terminal } from "./terminal.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -12,8 +11,6 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export type Environment = {
   /** All environment variables, for the service's settings. */
   variables: Variables;
-  /** The variable PORT. */
-  port: string | undefined;
   /** Absolute path of the folder for signed payments, when there is no sandbox. */
   stateFolder: string;
   /** Absolute path of the user's own folder for compiled code. */
@@ -25,16 +22,20 @@ export type Environment = {
   err: Terminal;
   /** Shows work in progress on the last line of a terminal; elsewhere nothing. */
   working(what?: string): Working;
-  /** See `ask`. */
+  /**
+   * Asks a question at the terminal. Only yes counts as yes.
+   *
+   * @returns undefined without a terminal
+   * @throws AbortError on Ctrl-C, and at the end of the input
+   */
   ask(question: string, signal: AbortSignal): Promise<boolean | undefined>;
   /** Starts to handle signals that ask this process to stop; before that they just end it. */
   stop(): AbortSignal;
 };
 
-/** The context of a command. */
+/** The context of a command. Every command throws `Failure` for what it cannot do, and returns the exit code otherwise. */
 export type Running = {
   environment: Environment;
-  /** Sets the exit code of a command that did not throw. */
   finish(exitCode: number): void;
 };
 
@@ -49,7 +50,6 @@ export function environmentOf(variables: Variables, streams: Streams, stop: () =
   const live = liveLine(streams.stderr, look);
   return {
     variables,
-    port: variables.PORT || undefined,
     stateFolder: userFolder("state", variables),
     cacheFolder: userFolder("cache", variables),
     get stdin() {
@@ -61,6 +61,23 @@ export function environmentOf(variables: Variables, streams: Streams, stop: () =
     ask: (question, signal) => ask(streams, question, signal),
     stop,
   };
+}
+
+async function ask({ stdin, stderr }: Streams, question: string, signal: AbortSignal): Promise<boolean | undefined> {
+  if (!stdin.isTTY || !stderr.isTTY) return undefined;
+  using readline = createInterface({ input: stdin, output: stderr });
+  // The terminal is in raw mode, so Ctrl-C does not send a signal by itself.
+  readline.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  const answer = await readline.question(`${question} [y/N] `, { signal });
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+/** Aborts when this process is asked to stop: Ctrl-C, a supervisor, or the end of the parent. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stop.abort(name));
+  if (process.channel) process.once("disconnect", () => stop.abort("disconnect"));
+  return stop.signal;
 }
 
 function lookOf(variables: Variables): Look {

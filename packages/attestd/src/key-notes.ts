@@ -53,7 +53,7 @@ async function* listed({ url, token }: Indexer, query: URLSearchParams): AsyncGe
     if (!next || page.length === 0) return;
     query.set("next", next);
   }
-  throw notAsked(`${new URL(url).origin} lists without end.`);
+  throw notAsked(`${new URL(url).origin} returns pages without end.`);
 }
 
 async function ask(url: string, headers: Record<string, string>): Promise<Page> {
@@ -65,7 +65,7 @@ async function ask(url: string, headers: Record<string, string>): Promise<Page> 
   });
   const page = (await response.json().catch(() => undefined)) as Page | undefined;
   if (response.ok && Array.isArray(page?.transactions)) return page;
-  const why = response.status === 401 || response.status === 403 ? "it wants a token" : "no list of transactions";
+  const why = response.status === 401 || response.status === 403 ? "it needs a token" : "no list of transactions";
   throw notAsked(`${origin} answered ${response.status}: ${why}.`);
 }
 

@@ -1,14 +1,22 @@
 import { readFile, stat } from "node:fs/promises";
-import { ALGORAND_MAINNET, type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
-import { historyAge, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
+import { type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
+import { historyAge, type StatedBasis, statedBasis, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 
-/** The keys that the reader trusts, and where they come from. */
-export type Believed = { trust: Trust; basis: TrustBasis };
+/** The keys that the user trusts, and where they come from. */
+export type TrustedKeys = { trust: Trust; basis: TrustBasis };
+
+/** A trusted key history. */
+export type TrustedHistory = TrustedKeys & { trust: KeyHistory };
 
 /** The libraries' options for trusted keys. */
-export function trustOptions(believed: Believed | undefined): { trust?: Trust; historyAge?: number } {
-  return believed ? { trust: believed.trust, historyAge: historyAge(believed.basis) } : {};
+export function trustOptions(trusted: TrustedKeys | undefined): { trust?: Trust; historyAge?: number } {
+  return trusted ? { trust: trusted.trust, historyAge: historyAge(trusted.basis) } : {};
+}
+
+/** The keys that a verdict rests on, for `--json`. */
+export function trustForPrograms(trusted: TrustedKeys | undefined): StatedBasis | null {
+  return trusted ? statedBasis(trusted.basis) : null;
 }
 
 /**
@@ -17,10 +25,7 @@ export function trustOptions(believed: Believed | undefined): { trust?: Trust; h
  * @returns with the date of the file: the list was fetched then, or earlier
  * @throws Failure `unreadable`
  */
-export async function readKeys(
-  path: string,
-  basis: "file" | "sandbox" = "file",
-): Promise<Believed & { trust: KeyHistory }> {
+export async function readKeys(path: string, basis: "file" | "sandbox" = "file"): Promise<TrustedHistory> {
   const reading = Promise.all([readFile(path), stat(path)]);
   const [bytes, { mtimeMs }] = await reading.catch(failsFor(EXIT.unreadable, `read ${path}`));
   try {
@@ -36,9 +41,4 @@ export async function readKeys(
 export function fault(error: unknown): string {
   const { pointer, message } = error as { pointer?: string; message: string };
   return `${pointer ? `${pointer}: ` : ""}${message}.`;
-}
-
-/** Keys known only by their ids. @param ledger CAIP-2; MainNet by default */
-export function pinnedKeys(kids: string[], ledger: string = ALGORAND_MAINNET): Believed {
-  return { trust: { kids, ledger }, basis: { basis: "kid", name: kids.join(" ") } };
 }

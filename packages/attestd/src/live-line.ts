@@ -3,7 +3,7 @@ import { type Look, type Output, printable } from "./terminal.ts";
 /** Work in progress. */
 export type Working = {
   /** Sets the text and restarts its time; undefined hides the line. */
-  say(what: string | undefined): void;
+  show(what: string | undefined): void;
 } & Disposable;
 
 /** The last line of a screen, redrawn in place while work is in progress. */
@@ -45,18 +45,18 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
 
   return {
     working(first) {
-      const say = (next: string | undefined) => {
+      const show = (next: string | undefined) => {
         if (next === undefined) erase();
         what = next;
         begun = performance.now();
       };
-      say(first);
+      show(first);
       const timer = setInterval(drawLate, REDRAW_MS).unref();
       return {
-        say,
+        show,
         [Symbol.dispose]() {
           clearInterval(timer);
-          say(undefined);
+          show(undefined);
         },
       };
     },
@@ -69,7 +69,7 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
   };
 }
 
-const SILENT: Working = { say: () => undefined, [Symbol.dispose]: () => undefined };
+const SILENT: Working = { show: () => undefined, [Symbol.dispose]: () => undefined };
 
 /** Cuts a text to a number of columns: a wrapped line cannot be erased. */
 function fitting(text: string, columns: number): string {

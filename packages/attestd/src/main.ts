@@ -12,7 +12,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 process.on("exit", () => {
   if (lost === undefined) return;
-  environment.err.line(`attestd: the output is not whole. ${fileTrouble(lost)}`);
+  environment.err.line(`attestd: the output is incomplete. ${fileTrouble(lost)}`);
   process.exitCode ||= EXIT.unreadable;
 });
 

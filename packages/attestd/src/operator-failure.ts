@@ -11,11 +11,16 @@ const SETTINGS = "Settings come from the environment, and from a file: --env FIL
  *
  * @param what was not done
  */
-export function operatorFailure(error: unknown, what: string, stop: AbortSignal): Failure {
+export function operatorFailure(
+  error: unknown,
+  what: string,
+  stop: AbortSignal,
+  interrupted = "Nothing was written.",
+): Failure {
   if (error instanceof Failure) return error;
   const { name, message } = error as Error;
   const fail = (exitCode: ExitCode, ...more: string[]) => new Failure(exitCode, what, [message, ...more], error);
-  if (stop.aborted) return new Failure(EXIT.interrupted, "interrupted", ["Nothing was written."], error);
+  if (stop.aborted) return new Failure(EXIT.interrupted, "interrupted", [interrupted], error);
   if (hasCode(error, "request_unfit")) {
     const { member } = error.details;
     return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);

@@ -5,6 +5,7 @@ import {
   conclusionOf,
   type Failure,
   mayAskChain,
+  type Trust,
   type VerifyReport,
 } from "@attestd/proof";
 import {
@@ -16,13 +17,10 @@ import {
   recordedTime,
 } from "@attestd/web/file-verdict";
 import { hostOf } from "@attestd/web/printable";
-import { basisSentence, dateOf, historyOf, type StatedBasis, statedBasis } from "@attestd/web/trust-basis";
+import { basisSentence, dateOf, historyOf } from "@attestd/web/trust-basis";
 import { OUTCOMES, STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
-import type { Believed } from "./keys-file.ts";
+import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
-
-/** A report's conclusion in the command, worded as on the page. */
-export type Verdict = { mark: Mark; heading: string };
 
 const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
 
@@ -36,7 +34,7 @@ const MARKS: Record<FileConclusion, Mark> = {
   uncompared: "unknown",
 };
 
-/** The text of a failed check that has no values to show. */
+/** What a failed check found, if it has no values to show. */
 const FAILED: Record<CheckName, string> = {
   schema: "missing, extra or malformed",
   keyTrust: "in no key history here",
@@ -50,27 +48,31 @@ const FAILED: Record<CheckName, string> = {
   chainAttest: "not found, or different",
 };
 
-/** Checks of several members, for which the pointer is shown too. */
+/** Checks of several members: their JSON pointer is shown too. */
 const WITH_POINTER: readonly CheckName[] = ["schema", "note", "chainAttest"];
 
-export function verdict(judged: Reported): Verdict {
-  const state = conclusionOfFile(judged);
+/** The conclusion about a file, worded as on the page. */
+export function verdict(findings: FileFindings): { mark: Mark; heading: string } {
+  const state = conclusionOfFile(findings);
   return { mark: MARKS[state], heading: STATES[state].heading };
 }
-
-/** The input of a verdict. */
-export type Reported = FileFindings & { bundle: Bundle | undefined };
 
 /**
  * The lines below a verdict: what was attested, by whom, and what was checked. For a rejected bundle: what failed, and
  * none of its claims.
+ *
+ * @param out whose ellipsis shortens ids
  */
-export function evidence(judged: Reported, believed: Believed | undefined, out: Terminal): string[] {
-  const { report, bundle } = judged;
-  const trust = believed?.trust;
-  const state = conclusionOfFile(judged);
-  if (state === "altered" || state === "uncompared") return [...certificateLines(judged, out), basisLine(believed)];
-  if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(believed)];
+export function evidence(
+  checked: FileFindings & { bundle: Bundle | undefined },
+  trusted: TrustedKeys | undefined,
+  out: Terminal,
+): string[] {
+  const { report, bundle } = checked;
+  const trust = trusted?.trust;
+  const state = conclusionOfFile(checked);
+  if (state === "altered" || state === "uncompared") return [...certificateLines(checked, out), basisLine(trusted)];
+  if (!report.verified || !bundle) return [...refusal(report, trust, out), basisLine(trusted)];
   const recorded = report.checks.chainAttest === "pass" ? "recorded" : "stated as recorded";
   const time = recordedTime(report);
   const { kid = "", status } = report.attestor;
@@ -80,15 +82,14 @@ export function evidence(judged: Reported, believed: Believed | undefined, out: 
     `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
     ...(report.receipt ? [`outcome: ${OUTCOMES[report.receipt.status]}`] : []),
     `signed by ${by}`,
-    basisLine(believed),
-    `${count(report)}; ${ledger(report)}`,
-    ...certificateLines(judged, out),
-    ...warnings(report, believed),
+    basisLine(trusted),
+    checksLine(report),
+    ...certificateLines(checked, out),
+    ...warnings(report, trusted),
   ];
 }
 
-/** Lines about a certificate's own text. */
-function certificateLines({ certificate }: Reported, out: Terminal): string[] {
+function certificateLines({ certificate }: FileFindings, out: Terminal): string[] {
   if (certificate === undefined) return [];
   if (certificate.words === "pass") return [makersWord(certificate.making)];
   if (certificate.words === "not_checked") return [WORDS_OF_CERTIFICATE.notCompared(certificate.why)];
@@ -98,24 +99,18 @@ function certificateLines({ certificate }: Reported, out: Terminal): string[] {
   return [...values, WORDS_OF_CERTIFICATE.fail];
 }
 
-/** The keys that a verdict rests on, as a phrase. */
-export function basisLine(believed: Believed | undefined): string {
-  const [first = "", ...rest] = basisSentence(believed?.basis).replace(/\.$/, "");
+/** Where the trusted keys come from, as a phrase. */
+export function basisLine(trusted: TrustedKeys | undefined): string {
+  const [first = "", ...rest] = basisSentence(trusted?.basis).replace(/\.$/, "");
   return first.toLowerCase() + rest.join("");
 }
 
-/** The keys that a verdict rests on, for programs. */
-export function stated(believed: Believed | undefined): StatedBasis | null {
-  return believed ? statedBasis(believed.basis) : null;
-}
-
 /** The warnings about a verified bundle. */
-export function warnings({ warnings: found }: VerifyReport, believed: Believed | undefined): string[] {
-  const date = believed ? dateOf(believed.basis) : "";
+export function warnings({ warnings: found }: VerifyReport, trusted: TrustedKeys | undefined): string[] {
+  const date = trusted ? dateOf(trusted.basis) : "";
   return found.map((warning) => WARNINGS[warning](date));
 }
 
-/** What was attested. */
 function subject(bundle: Bundle, out: Terminal): string {
   const chain = chainOf(bundle).label;
   const block = "block" in bundle ? `block ${bundle.block.height}` : undefined;
@@ -123,9 +118,9 @@ function subject(bundle: Bundle, out: Terminal): string {
   return `${chain} ${out.short(bundle.source.txnId)}${block ? ` in ${block}` : ""}`;
 }
 
-function refusal(report: VerifyReport, trust: Believed["trust"] | undefined, out: Terminal): string[] {
+function refusal(report: VerifyReport, trust: Trust | undefined, out: Terminal): string[] {
   if (conclusionOf(report) === "unknown") {
-    const why = trust ? "its key is in no history here" : "no keys to believe were given (--keys FILE)";
+    const why = trust ? "its key is in no history here" : "no keys to trust were given (--keys FILE)";
     return [`Unchanged, but ${why}. Anyone could have made it.`];
   }
   const width = Math.max(...report.failures.map(({ check }) => check.length)) + 1;
@@ -146,13 +141,10 @@ function reason({ check, stated, computed, pointer, message }: Failure, out: Ter
   return `${where}stated ${show(stated)}, ${source} ${show(computed)}`;
 }
 
-function count({ checks }: VerifyReport): string {
+function checksLine({ checks }: VerifyReport): string {
   const passed = Object.values(checks).filter((result) => result === "pass").length;
-  return `${passed} checks passed`;
-}
-
-function ledger({ checks }: VerifyReport): string {
   const unchecked = ONLINE.filter((check) => checks[check] === "not_checked");
-  if (unchecked.length === 0) return "compared with the source chain and the ledger";
-  return unchecked.length === ONLINE.length ? "ledger not checked (--chain)" : `not checked: ${unchecked.join(", ")}`;
+  if (unchecked.length === 0) return `${passed} checks passed; compared with the source chain and the ledger`;
+  if (unchecked.length === ONLINE.length) return `${passed} checks passed; ledger not checked (--chain)`;
+  return `${passed} checks passed; not checked: ${unchecked.join(", ")}`;
 }

@@ -1,37 +1,22 @@
+import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
-import type { SandboxFolder } from "./sandbox-folder.ts";
-
-/** The addresses of a sandbox; members of an absent network are absent. */
-export type SandboxDescription = ReturnType<typeof descriptionOf>;
-
-type AttestorKey = { algorandAddress: string; kid: string; pqPublicKey: string };
+import { readKeys } from "./keys-file.ts";
+import { DEFAULT_FOLDER, type SandboxFolder, sandboxFolder } from "./sandbox-folder.ts";
+import type { Terminal } from "./terminal.ts";
 
 /**
  * Writes `keys.json`, as the service publishes it, and then `sandbox.json`, both atomically: when `sandbox.json` exists,
- * everything that it names does too.
+ * everything that it names does too. It has the addresses of the networks; members of an absent network are absent.
  */
-export async function describeSandbox(
-  folder: SandboxFolder,
-  networks: Sandbox,
-  serviceUrl: string,
-): Promise<SandboxDescription> {
+export async function describeSandbox(folder: SandboxFolder, networks: Sandbox, serviceUrl: string): Promise<void> {
   const response = await fetch(`${serviceUrl}/.well-known/attestor-keys.json`);
   if (!response.ok) throw new Error(`The service answered ${response.status} when asked for its key history.`);
-  const history = await response.text();
-  await writeWhole(folder.keys, history, 0o644);
+  await writeWhole(folder.keys, await response.bytes(), 0o644);
 
-  const { keys } = JSON.parse(history) as { keys: AttestorKey[] };
-  const current = keys.at(-1);
-  if (!current) throw new Error("The service's key history is empty.");
-  const description = descriptionOf(networks, serviceUrl, current);
-  await writeWhole(folder.description, `${JSON.stringify(description, undefined, 2)}\n`, 0o600);
-  return description;
-}
-
-function descriptionOf(networks: Sandbox, serviceUrl: string, key: AttestorKey) {
+  const current = (await readKeys(folder.keys)).trust.keys.at(-1);
   const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl, payers, sampleTransactions } = networks;
-  return {
+  const description = {
     serviceUrl,
     mcpUrl: `${serviceUrl}/mcp`,
     algodUrl,
@@ -41,6 +26,34 @@ function descriptionOf(networks: Sandbox, serviceUrl: string, key: AttestorKey) 
     facilitatorUrl,
     payers,
     sampleTransactions,
-    attestor: { algorandAddress: key.algorandAddress, kid: key.kid, pqPublicKey: key.pqPublicKey },
+    attestor: {
+      algorandAddress: current?.algorandAddress,
+      kid: current?.kid,
+      pqPublicKey: current?.pqPublicKey,
+    },
   };
+  await writeWhole(folder.description, `${JSON.stringify(description, undefined, 2)}\n`, 0o600);
+}
+
+/** Prints the sandbox's addresses, and commands that buy and check one attestation, complete for pasting. */
+export async function printBanner(out: Terminal, networks: Sandbox, serviceUrl: string, dir: string): Promise<void> {
+  const { sampleTransactions } = networks;
+  const elsewhere = sandboxFolder(dir).path !== sandboxFolder(DEFAULT_FOLDER).path;
+  const description = join(dir, "sandbox.json");
+  const keys = join(dir, "keys.json");
+  const where = elsewhere ? ` --service ${serviceUrl} --wallet ${description} --keys ${keys}` : "";
+
+  out.line("attestd sandbox   no real money, nothing leaves this machine");
+  if (await exists(`${serviceUrl}/`)) out.line(`  page      ${serviceUrl}`);
+  out.line(`  API       ${serviceUrl}/openapi.json`);
+  out.line(`  wallets   funded, in ${description}`);
+  out.line("Buy one attestation:");
+  out.line(`  npx attestd attest ${sampleTransactions.base ?? sampleTransactions.algorand}${where}`);
+  out.line(`Then: npx attestd verify FILE --keys ${keys}`);
+}
+
+async function exists(url: string): Promise<boolean> {
+  const response = await fetch(url);
+  await response.body?.cancel();
+  return response.ok;
 }

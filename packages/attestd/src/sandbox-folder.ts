@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { ALGORAND_MAINNET, type KeyHistory } from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
 import { EXIT, Failure } from "./failure.ts";
 import { readJsonObject } from "./files.ts";
-import { type Believed, readKeys } from "./keys-file.ts";
+import { readKeys, type TrustedHistory } from "./keys-file.ts";
 
 export const DEFAULT_FOLDER = ".attestd";
 
@@ -23,15 +23,13 @@ export function sandboxFolder(folder: string) {
 
 export type SandboxFolder = ReturnType<typeof sandboxFolder>;
 
-/** The sandbox of the current folder, which is the default of commands. */
-export type StandingSandbox = { folder: SandboxFolder; serviceUrl: string };
-
 /**
- * Anyone may have written the files of `./.attestd`, which may have come with the current folder. So they are used only
- * for a sandbox on this machine.
+ * The sandbox in `./.attestd`, which is the default of commands. Anyone may have written these files, which may have come
+ * with the current folder. So they are used only for a sandbox on this machine.
+ *
  * @returns undefined when `./.attestd` has no sandbox, or one of another machine
  */
-export async function standingSandbox(): Promise<StandingSandbox | undefined> {
+export async function standingSandbox() {
   const folder = sandboxFolder(DEFAULT_FOLDER);
   if (!existsSync(folder.description)) return undefined;
   const { serviceUrl } = await readJsonObject(folder.description);
@@ -39,20 +37,21 @@ export async function standingSandbox(): Promise<StandingSandbox | undefined> {
 }
 
 /**
- * The key history of the sandbox in `./.attestd`. Verdicts by it carry the warning that its ledger is not real.
+ * The key history of the sandbox in `./.attestd`. Verdicts that rest on it have the warning that its ledger is not real.
+ *
  * @returns undefined when there is none
- * @throws Failure `usage` for a history of more than a sandbox
+ * @throws Failure `usage` for a history that is not only of a sandbox
  */
-export async function sandboxKeys(): Promise<(Believed & { trust: KeyHistory }) | undefined> {
+export async function sandboxKeys(): Promise<TrustedHistory | undefined> {
   const { keys } = sandboxFolder(DEFAULT_FOLDER);
   if (!existsSync(keys)) return undefined;
   const shown = join(DEFAULT_FOLDER, basename(keys));
-  const believed = await readKeys(shown, "sandbox");
-  const outside = believed.trust.keys.find(({ origin }) => !isOnThisMachine(origin))?.origin;
-  if (outside === undefined && isSandboxLedger(believed.trust.ledger)) return believed;
+  const trusted = await readKeys(shown, "sandbox");
+  const outside = trusted.trust.keys.find(({ origin }) => !isOnThisMachine(origin))?.origin;
+  if (outside === undefined && isSandboxLedger(trusted.trust.ledger)) return trusted;
   throw new Failure(EXIT.usage, `${shown} is not of a sandbox`, [
-    `It speaks for ${outside ?? "this machine"}, on ${believed.trust.ledger}.`,
-    `Whoever made this folder could have made it. If you believe it, name it: --keys ${shown}`,
+    `It is the key history of ${outside ?? "this machine"}, on ${trusted.trust.ledger}.`,
+    `The person who made this folder could have made it. If you trust it, name it: --keys ${shown}`,
   ]);
 }
 
@@ -69,7 +68,7 @@ export function isSandboxLedger(ledger: string): boolean {
   return !PUBLIC_LEDGERS.includes(ledger);
 }
 
-/** Sandboxes listen on loopback alone. */
+/** Sandboxes listen only on loopback. */
 function isOnThisMachine(url: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(URL.parse(url)?.hostname ?? "");
 }

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
-
-type Settings = Record<string, string | undefined>;
+import type { Settings } from "./settings-file.ts";
 
 /**
  * The service's settings in a sandbox, as an operator would write them, with a new key of the attestor.

@@ -17,7 +17,7 @@ export async function writeSecret(path: string, secret: string, option: string):
     await using directory = await open(folder);
     await directory.sync();
   } catch (error) {
-    failsFor(EXIT.usage, `make ${path}`, "file", `Choose another place: ${option}.`)(error);
+    failsFor(EXIT.usage, `create ${path}`, "file", `Choose another file: ${option}.`)(error);
   }
 }
 
@@ -34,8 +34,8 @@ export async function seedIn(path: string, option: string): Promise<Uint8Array> 
   });
   if (text !== undefined) {
     if (/^[0-9a-fA-F]{64}$/.test(text.trim())) return Uint8Array.fromHex(text.trim());
-    throw new Failure(EXIT.usage, `${path} holds no seed`, [
-      "A seed is 32 bytes in hex. Name a file that is not there.",
+    throw new Failure(EXIT.usage, `${path} has no seed`, [
+      "A seed is 32 bytes in hex. Name a file that does not exist.",
     ]);
   }
   const seed = randomBytes(32);
@@ -52,5 +52,5 @@ export async function tokenIn(path: string): Promise<string> {
   const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read ${path}`));
   // Only characters that a header may have (RFC 9110): an error about others would print the token.
   if (/^[\x21-\x7e]+$/.test(text.trim())) return text.trim();
-  throw new Failure(EXIT.usage, `${path} holds no token`, ["A token is one line, without blanks."]);
+  throw new Failure(EXIT.usage, `${path} has no token`, ["A token is one line, without blanks."]);
 }

@@ -39,22 +39,18 @@ export async function startServiceProcess(
   const stop = () => end(child, ended);
   signal.addEventListener("abort", stop, { once: true });
 
-  const first = await Promise.race([ready(child), ended]).catch(async (error: unknown) => {
+  const first = await Promise.race([once(child, "message"), ended]).catch(async (error: unknown) => {
     await stop();
     throw error;
   });
   if (typeof first === "string") throw new Failure(child.exitCode || 1, `the service did not start (${first})`);
+  const [{ ready: url }] = first as [Ready];
   return {
-    url: first.ready,
+    url,
     showLog: () => child.stdout?.pipe(process.stdout, { end: false }),
     ended,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-async function ready(child: ChildProcess): Promise<Ready> {
-  const [message] = await once(child, "message");
-  return message as Ready;
 }
 
 async function end(child: ChildProcess, ended: Promise<string>): Promise<void> {

@@ -5,13 +5,8 @@ import type { Environment } from "./environment.ts";
 import { EXIT, failsFor } from "./failure.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "./sandbox-folder.ts";
 
-/** Sources of a service's settings, in addition to the environment. */
-export type SettingsOptions = {
-  /** A file, NAME=value a line. */
-  env?: string;
-  /** Settings of a sandbox: without `env`, those in `./.attestd`. */
-  sandbox?: boolean;
-};
+/** Sources of a service's settings, in addition to the environment: a file or, with `sandbox`, the one in `./.attestd`. */
+export type SettingsOptions = { env?: string; sandbox?: boolean };
 
 export type Settings = Record<string, string | undefined>;
 
@@ -22,15 +17,11 @@ export type Settings = Record<string, string | undefined>;
  * @throws Failure `usage` when the file cannot be read
  */
 export async function readSettings(options: SettingsOptions, { variables }: Environment): Promise<Settings> {
-  const path = options.env ?? (options.sandbox ? standingSettings() : undefined);
+  const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
+  const path = options.env ?? (options.sandbox && existsSync(ofSandbox) ? ofSandbox : undefined);
   if (path === undefined) return variables;
   const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
   const otherForm = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
   const fromFile = Object.entries(parseEnv(text)).filter(([name]) => !variables[otherForm(name)]);
   return { ...Object.fromEntries(fromFile), ...variables };
-}
-
-function standingSettings(): string | undefined {
-  const { settings } = sandboxFolder(DEFAULT_FOLDER);
-  return existsSync(settings) ? settings : undefined;
 }

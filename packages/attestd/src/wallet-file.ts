@@ -21,7 +21,7 @@ export async function readWallet(path: string): Promise<Wallet> {
     const key = (payers as Record<string, Record<string, unknown>> | null | undefined)?.[rail];
     if (key === undefined) continue;
     for (const member of members) {
-      if (typeof key?.[member] !== "string") throw notAWallet(path, `payers.${rail}.${member} is not a text.`);
+      if (typeof key?.[member] !== "string") throw notAWallet(path, `payers.${rail}.${member} is not a string.`);
     }
     keys[rail] = key as Record<string, string>;
   }

@@ -41,7 +41,7 @@ describe("attestd attest", () => {
   const storedPayments = () => readdir(inFolder("state", "attestd", "payments")).catch(() => []);
   const headers = (service: FakeService) => service.requests.map(({ header }) => header).filter(Boolean);
 
-  test("buys, checks and saves one, and says each step", async () => {
+  test("buys an attestation, checks it, saves it, and prints each step", async () => {
     await using service = await fakeService(offered, delivery(bytes));
     const { code, stdout, stderr } = await run(service);
     expect(stdout).toMatch(
@@ -61,7 +61,7 @@ $`,
     expect(await storedPayments()).toEqual([]);
   });
 
-  test("--json prints the report; the steps go to stderr", async () => {
+  test("--json prints the report on stdout and the steps on stderr", async () => {
     await using service = await fakeService(offered, delivery(bytes));
     const { code, stdout, stderr } = await run(service, "--json");
     expect(JSON.parse(stdout)).toMatchObject({ file: NAME, verified: true, checks: { signature: "pass" } });
@@ -69,7 +69,7 @@ $`,
     expect(code).toBe(0);
   });
 
-  test("--out names the file; else another bundle's is never replaced", async () => {
+  test("--out names the file; without it another bundle's file is never replaced", async () => {
     await writeFile(inFolder(NAME), "another");
     await using service = await fakeService(offered, delivery(bytes), offered, delivery(bytes));
     await run(service);
@@ -81,7 +81,7 @@ $`,
     expect(await readFile(inFolder("mine.json"))).toEqual(Buffer.from(bytes));
   });
 
-  test("saves a bundle of an unknown signer, and says so", async () => {
+  test("saves a bundle of an unknown signer, and prints that the signer is unknown", async () => {
     const stranger = testBundle({ attestor: testAttestor("stranger") });
     await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(stranger))));
     const { code, stdout } = await run(service);
@@ -90,7 +90,7 @@ $`,
     expect(code).toBe(1);
   });
 
-  test("saves what does not verify, and says what failed", async () => {
+  test("saves a bundle that does not verify, and prints the failed checks", async () => {
     const wrong = { ...bundle, attest: { ...bundle.attest, round: 1001 } };
     await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(wrong))));
     const { code, stdout } = await run(service);
@@ -100,7 +100,7 @@ $`,
     expect(code).toBe(1);
   });
 
-  test("killed while it waits, goes on with the same payment", async () => {
+  test("continues with the same payment after it was killed while waiting", async () => {
     let killed: ReturnType<typeof start> | undefined;
     await using service = await fakeService(
       offered,
@@ -124,7 +124,7 @@ $`,
     expect(await storedPayments()).toEqual([]);
   });
 
-  test("interrupted, says that a payment is signed", async () => {
+  test("prints that a payment is signed when it is interrupted", async () => {
     let interrupted: ReturnType<typeof start> | undefined;
     await using service = await fakeService(offered, () => {
       interrupted?.kill("SIGINT");
@@ -138,16 +138,16 @@ $`,
     expect(await storedPayments()).toHaveLength(1);
   });
 
-  test("says on a terminal what it waits for, and asks there before it pays more than is allowed", async () => {
+  test("shows on a terminal what it waits for, and asks before paying more than --max-price", async () => {
     const dear = paymentRequired([{ ...BASE_OFFER, amount: "20000" }]);
-    let said = "";
-    const heard = Promise.withResolvers<void>();
+    let written = "";
+    const shown = Promise.withResolvers<void>();
     const onError = (text: string) => {
-      said += text;
-      if (said.includes("\r\u001b[K  paying and recording…")) heard.resolve();
+      written += text;
+      if (written.includes("\r\u001b[K  paying and recording…")) shown.resolve();
     };
     await using service = await fakeService(dear, dear, dear, async () => {
-      await heard.promise;
+      await shown.promise;
       return delivery(bytes);
     });
     const answering = (input: string) =>
@@ -162,11 +162,11 @@ $`,
     const bought = await answering("y\n");
     expect(bought).toMatchObject({ code: 0, stderr: expect.stringContaining(question) });
     expect(bought.stdout).toMatch(/^ {2}price {6}0\.02 USDC on Base/);
-    // The line is gone when it is done.
+    // The line is erased at the end.
     expect(bought.stderr.endsWith("\r\u001b[K")).toBe(true);
   });
 
-  test("whose bundle does not come says: paid, unfinished", async () => {
+  test("ends with paid, unfinished when the bundle does not come", async () => {
     await using service = await fakeService(
       offered,
       problem(503, "attestation_pending", { sameHeader: true, retryAfter: 3600 }),
@@ -182,12 +182,7 @@ $`,
   });
 
   test.each([
-    [
-      "a payment that is refused",
-      [offered, paymentRequired([BASE_OFFER], "insufficient_funds")],
-      6,
-      /insufficient_funds/,
-    ],
+    ["a refused payment", [offered, paymentRequired([BASE_OFFER], "insufficient_funds")], 6, /insufficient_funds/],
     ["a price above --max-price", [paymentRequired([{ ...BASE_OFFER, amount: "20000" }])], 6, /--max-price 0\.02/],
     ["a rail without a key", [paymentRequired([ALGORAND_OFFER])], 6, /--wallet FILE/],
     [
@@ -196,20 +191,15 @@ $`,
       6,
       /source_not_found\)\n.*\n {2}Nothing was paid\.\n$/,
     ],
-    [
-      "a payment used elsewhere",
-      [offered, problem(409, "payment_bound_to_other_request")],
-      6,
-      /remove the payment: \//,
-    ],
+    ["a payment used elsewhere", [offered, problem(409, "payment_bound_to_other_request")], 6, /remove this one: \//],
     ["a service that is stopping", [problem(503, "stopping")], 4, /can't be reached\n {2}detail of stopping/],
-    ["a web site", [{ status: 200, body: "<html>" }], 4, /no attestd service/],
+    ["a web site", [{ status: 200, body: "<html>" }], 4, /not an attestd service/],
   ])("ends on %s", async (_, script, code, words) => {
     await using service = await fakeService(...script);
     expect(await run(service)).toMatchObject({ code, stderr: expect.stringMatching(words) });
   });
 
-  test("says why a service can't be reached", async () => {
+  test("prints why a service can't be reached", async () => {
     const { code, stderr } = await run({ url: "http://127.0.0.1:1" });
     expect(stderr).toMatch(
       /^attestd: the service can't be reached\n.*(ECONNREFUSED|bad port).*\n {2}Nothing was paid\.\n$/,
@@ -217,7 +207,7 @@ $`,
     expect(code).toBe(4);
   });
 
-  test("pays nothing that it could not save", async () => {
+  test("does not pay when the bundle could not be saved", async () => {
     await using service = await fakeService(offered);
     expect(await run(service, "--out", "no/such/folder/b.json")).toMatchObject({
       code: 2,
@@ -226,7 +216,7 @@ $`,
     expect(service.requests).toEqual([]);
   });
 
-  test("needs a service and a wallet, and names what is missing", async () => {
+  test("needs a service and a wallet, and names the missing one", async () => {
     const alone = await attestd(["attest", txnId], options());
     expect(alone).toMatchObject({
       code: 2,
@@ -237,12 +227,12 @@ $`,
   });
 
   test.each([
-    [["hello"], /^attestd: hello is no transaction id\n {2}Algorand's have 52 characters/],
+    [["hello"], /^attestd: hello is not a transaction id\n {2}Algorand's have 52 characters/],
     [[txnId, "--chain", "base"], /^attestd: --chain is base, and \S+ is of algorand\n/],
     [[txnId, "--chain", "bitcoin"], /algorand, base/],
     [[txnId, "--service", "localhost:4020"], /'--service <url>' argument 'localhost:4020' is invalid/],
     [[txnId, "--max-price", "1 USDC"], /^attestd: --max-price: "1 USDC" is not an amount of USDC/],
-  ])("attest %j is a slip of the pen, and asks no one", async (args, words) => {
+  ])("attest %j is a usage error, and sends no request", async (args, words) => {
     await using service = await fakeService();
     const result = await attestd(["attest", ...parties(service), ...args], options());
     expect(result).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
@@ -250,15 +240,15 @@ $`,
   });
 
   test.each([
-    ["no file", "none.json", "can't read"],
+    ["a missing file", "none.json", "can't read"],
     ["a file without keys", "keys.json", "is not a wallet"],
-  ])("reads the wallet from %s", async (_, wallet, words) => {
+  ])("fails when the wallet is %s", async (_, wallet, words) => {
     await using service = await fakeService();
     const result = await attestd(["attest", txnId, "--service", service.url, "--wallet", wallet], options());
     expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining(words) });
   });
 
-  describe("where a sandbox stands", () => {
+  describe("in a folder with a sandbox", () => {
     const stand = async (serviceUrl: string) => {
       await mkdir(inFolder(".attestd"));
       const description = { serviceUrl, payers: { base: { address, privateKey } } };
@@ -266,7 +256,7 @@ $`,
       await writeFile(inFolder(".attestd", "keys.json"), JSON.stringify(sandboxHistory()));
     };
 
-    test("needs nothing but the id, and keeps its payment there", async () => {
+    test("needs only the id, and stores its payment there", async () => {
       let kept: string[] = [];
       await using service = await fakeService(offered, async () => {
         kept = await readdir(inFolder(".attestd", "payments"));
@@ -282,7 +272,7 @@ $`,
     });
 
     test.each(["https://attestd.real.example", "http://127.0.0.1.evil.example"])(
-      "and names %s as its service, pays nobody there",
+      "does not pay when the sandbox names the service %s",
       async (serviceUrl) => {
         await stand(serviceUrl);
         const refused = await attestd(["attest", txnId, "--wallet", "wallet.json"], options());
@@ -293,21 +283,21 @@ $`,
       },
     );
 
-    test("asks whether it runs, when nothing answers", async () => {
+    test("asks whether the sandbox is running when nothing answers", async () => {
       await stand("http://127.0.0.1:1");
       const { code, stderr } = await attestd(["attest", txnId], options());
       expect(stderr).toMatch(/\n {2}Is the sandbox running\? .*\n$/);
       expect(code).toBe(4);
     });
 
-    test("takes neither its wallet nor its keys for another service", async () => {
+    test("uses neither the sandbox's wallet nor its keys for another service", async () => {
       await stand("http://127.0.0.1:1");
       const other = await attestd(["attest", txnId, "--service", "http://127.0.0.1:2"], options());
       expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/^attestd: --wallet FILE/) });
     });
   });
 
-  test("is not fooled by a bundle of another transaction", async () => {
+  test("rejects a bundle of another transaction", async () => {
     const other = testBundle({ txnBytes: testPayment("other") });
     await using service = await fakeService(offered, delivery(new TextEncoder().encode(JSON.stringify(other))));
     expect(await run(service)).toMatchObject({ code: 5, stderr: expect.stringContaining("another transaction") });

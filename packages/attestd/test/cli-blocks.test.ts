@@ -41,7 +41,7 @@ describe.each([
   ["attest-block", ["attest-block", "base", String(height)], block, `base-${height}-1000.json`],
   ["prove", ["prove", txnId, String(height)], inclusion, `${txnId.slice(0, 6)}-in-${height}-1000.json`],
 ] as const)("attestd %s", (_, args, bundle, name) => {
-  test("buys, checks and saves one, which attestd verify takes", async () => {
+  test("buys a bundle, checks and saves it; attestd verify verifies it", async () => {
     await using service = await fakeService(offered, delivery(encoded(bundle)));
     const { code, stdout, stderr } = await run(service, ...args);
     expect([code, stderr]).toEqual([0, ""]);
@@ -55,7 +55,7 @@ describe.each([
     expect(verified.code).toBe(0);
   });
 
-  test("says what the service refuses", async () => {
+  test("prints why the service refuses", async () => {
     await using service = await fakeService(offered, problem(404, "block_not_found"));
     const { code, stderr } = await run(service, ...args);
     expect(stderr).toContain("attestd: not attested (block_not_found)\n  detail of block_not_found\n");
@@ -67,8 +67,8 @@ test.each([
   [["attest-block", "base", "1.5"], "the height of a block is a whole number, and is 1.5"],
   [["attest-block", "solana", "1"], "<chain> can't be 'solana'. Allowed choices are algorand, base."],
   [["prove", txnId, "latest"], "the height of a block is a whole number, and is latest"],
-  [["prove", "0x12", "1"], "0x12 is no transaction id"],
-])("attestd %j is a slip of the pen, and asks no one", async (args, message) => {
+  [["prove", "0x12", "1"], "0x12 is not a transaction id"],
+])("attestd %j is a usage error, and sends no request", async (args, message) => {
   await using service = await fakeService();
   const { code, stderr } = await run(service, ...args);
   expect(stderr).toContain(message);

@@ -46,7 +46,7 @@ describe("attestd certificate", () => {
     attestd(args.split(" "), { cwd: folder.path, ...options });
   const read = (name: string) => readFile(join(folder.path, name), "utf8");
 
-  test("makes a PDF that carries its bundle and is verified like it", async () => {
+  test("makes a PDF that contains its bundle and is verified like it", async () => {
     const made = await run("certificate good.json --keys keys.json");
     expect(made).toEqual({ code: 0, stderr: "", stdout: "✓ Saved good.pdf\n  ALGO payment on Algorand, 1.00 ALGO\n" });
     expect(await run("verify good.pdf --keys keys.json")).toMatchObject({
@@ -59,7 +59,7 @@ describe("attestd certificate", () => {
     expect(pdf.getTitle()).toBe("Certificate of attestation: ALGO payment on Algorand, 1.00 ALGO");
   });
 
-  test.each(["good", "block", "inclusion"])("makes an SVG of %s that says all of it, whole", async (name) => {
+  test.each(["good", "block", "inclusion"])("makes an SVG of %s with all of its ids in full", async (name) => {
     const made = await run(`certificate ${name}.json --keys moved.json --out ${name}.svg --paper letter`);
     expect(made.code, made.stderr).toBe(0);
     const svg = await read(`${name}.svg`);
@@ -86,7 +86,7 @@ describe("attestd certificate", () => {
     expect(text).toMatch(/By a key list that its maker gave, written on \d{4}-\d\d-\d\d/);
   });
 
-  test("says with whom it was compared, and when it was recorded, once the ledger was asked", async () => {
+  test("states the ledger comparison and the recorded time after --chain", async () => {
     const report = { checks: { chainSource: "pass", chainAttest: "pass" }, recordedAt: "2026-03-04T05:06:07.000Z" };
     let answer = { status: 200, body: JSON.stringify(report) };
     await using server = createServer((_, response) => response.writeHead(answer.status).end(answer.body));
@@ -105,7 +105,7 @@ describe("attestd certificate", () => {
     expect(await read("asked.svg")).toMatch(/Verified on [\d-]+, offline/);
   });
 
-  test("is not verified once its words were changed, whatever its bundle is", async () => {
+  test("is not verified when its words were changed, even if its bundle is", async () => {
     await run("certificate good.json --keys keys.json -o words.svg");
     const svg = await read("words.svg");
     await writeFile(join(folder.path, "raised.svg"), svg.replaceAll("1.00 ALGO", "9,999,999.00 ALGO"));
@@ -125,7 +125,7 @@ describe("attestd certificate", () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/^attestd: no certificate: not verified\n/) });
   });
 
-  test("is not taken for good where its words cannot be compared", async () => {
+  test("is not verified when its words cannot be compared", async () => {
     await run("certificate good.json --keys keys.json -o compared.svg");
     const svg = await read("compared.svg");
     await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:1", "layout&quot;:999"));
@@ -140,7 +140,7 @@ describe("attestd certificate", () => {
     );
   });
 
-  test("marks what is of a sandbox across the sheet", async () => {
+  test("marks a sandbox's certificate across the sheet", async () => {
     const made = await run("certificate sandbox.json --keys sandbox-keys.json -o sandbox.svg");
     expect(made.stdout).toContain("Marked as not real");
     expect(await read("sandbox.svg")).toContain("SANDBOX - NOT REAL");
@@ -154,17 +154,17 @@ describe("attestd certificate", () => {
 
   test.each([
     ["a changed bundle", "bad.json --keys keys.json", 1, /^attestd: no certificate: not verified\n {2}signature /],
-    ["a stranger's", "stranger.json --keys keys.json", 1, /^attestd: no certificate: signer unknown\n/],
-    ["no one's", "good.json", 1, /^attestd: no certificate: signer unknown\n/],
+    ["a bundle of another attestor", "stranger.json --keys keys.json", 1, /^attestd: no certificate: signer unknown\n/],
+    ["a bundle without trusted keys", "good.json", 1, /^attestd: no certificate: signer unknown\n/],
     [
-      "what is no bundle",
+      "a file that is not a bundle",
       "keys.json --keys keys.json",
       3,
       /^attestd: can't read keys\.json\n {2}Not an attestd bundle\.\n/,
     ],
-    ["another format", "good.json --keys keys.json -o a.doc", 2, /\.pdf or an \.svg/],
-    ["its own source", "good.svg --keys keys.json -o good.svg", 2, /the file to be read/],
-  ])("makes none of %s", async (_, args, code, words) => {
+    ["another output format", "good.json --keys keys.json -o a.doc", 2, /\.pdf or an \.svg/],
+    ["an output that is also the input", "good.svg --keys keys.json -o good.svg", 2, /the file to be read/],
+  ])("makes no certificate from %s", async (_, args, code, words) => {
     expect(await run(`certificate ${args}`)).toEqual({ code, stdout: "", stderr: expect.stringMatching(words) });
   });
 });

@@ -8,14 +8,14 @@ import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { commandLine } from "../src/command-line.ts";
 import { environmentOf } from "../src/environment.ts";
 
-/* Each script is loaded by its own shell, which is asked what it would complete. */
+/* Each script is loaded by its own shell, which then completes lines. */
 
 const program = commandLine(
   environmentOf({}, process, () => new AbortController().signal),
   () => undefined,
 );
 
-/** Every command line that ends where an option, or another command, may stand; and what the parser takes there. */
+/** Every line that ends where an option or a subcommand may follow, and the words that the parser accepts there. */
 function linesOf(command: Command, path: string): [line: string, words: string[]][] {
   const options = command.createHelp().visibleOptions(command);
   const names = options.flatMap(({ long }) => (long ? [long] : []));
@@ -42,11 +42,11 @@ const EXPECTED: [line: string, words: string[]][] = [
   ["attestd attest-block ", ["algorand", "base"]],
   ["attestd attest-block --json --wallet a.json b", ["base"]],
   ["attestd attest-block base ", []],
-  // What only the user knows.
+  // Values that cannot be completed.
   ["attestd verify --kid ", []],
   ["attestd attest ", []],
 ];
-/** Lines that end where a path may stand: of a file, or of a folder alone. */
+/** Lines that end where a path of a file, or of a folder only, may follow. */
 const PATHS: [line: string, paths: string[]][] = [
   ["attestd verify ", FILES],
   ["attestd verify a.json --json ", FILES],
@@ -88,7 +88,7 @@ function output(command: string, args: string[], input = ""): string[] {
 
 function isHere(shell: string, ...args: string[]): boolean {
   const found = spawnSync(shell, args).error === undefined;
-  if (!found) console.info(`cli-completion: no ${shell} on PATH; the completion that needs it is not tried`);
+  if (!found) console.info(`cli-completion: no ${shell} on PATH; its completion is not tested`);
   return found;
 }
 
@@ -102,23 +102,23 @@ function parsed(lines: string[]): [string, string[]][] {
 
 const NO_BASH = !isHere("bash", "--version");
 describe.skipIf(NO_BASH)("in bash", () => {
-  /** Does for each line what readline does when TAB is pressed; `compopt` only works inside of it, and is noted here. */
+  /** Does for each line what readline does when TAB is pressed. `compopt` works only inside readline, so it is recorded. */
   const HARNESS = `
-    compopt() { told="$*"; }
+    compopt() { options="$*"; }
     while IFS= read -r line; do
       read -ra COMP_WORDS <<< "\${line//=/ = }"
       [[ $line != *' ' ]] || COMP_WORDS+=('')
-      COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)) told=
+      COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)) options=
       _attestd
-      printf '%s\\t%s\\t%s\\n' "$line" "\${COMPREPLY[*]}" "$told"
+      printf '%s\\t%s\\t%s\\n' "$line" "\${COMPREPLY[*]}" "$options"
     done`;
   const complete = (lines: string[]) =>
     output("bash", ["--norc", "-c", `source ../attestd.bash; ${HARNESS}`], `${lines.join("\n")}\n`);
 
-  test("every command, option and value is completed, and nothing else", () => {
+  test("completes every command, option and value, and nothing else", () => {
     const lines = complete(EXPECTED.map(([line]) => line));
     expect(parsed(lines)).toEqual(EXPECTED);
-    // Files are no answer to any of these.
+    // None of these completes files.
     expect(lines.filter((line) => !line.endsWith("\t+o default"))).toEqual([]);
     expect(parsed(complete(["attestd certificate --paper=l", "attestd certificate --paper="]))).toEqual([
       ["attestd certificate --paper=l", ["letter"]],
@@ -126,12 +126,12 @@ describe.skipIf(NO_BASH)("in bash", () => {
     ]);
   });
 
-  test("paths are left to readline", () => {
-    const told = (paths: string[]) => (paths === FILES ? "" : "+o default -o dirnames");
-    expect(complete(PATHS.map(([line]) => line))).toEqual(PATHS.map(([line, paths]) => `${line}\t\t${told(paths)}`));
+  test("readline completes paths", () => {
+    const options = (paths: string[]) => (paths === FILES ? "" : "+o default -o dirnames");
+    expect(complete(PATHS.map(([line]) => line))).toEqual(PATHS.map(([line, paths]) => `${line}\t\t${options(paths)}`));
   });
 
-  test.skipIf(!isHere("script", "--version"))("TAB is pressed in a terminal", () => {
+  test.skipIf(!isHere("script", "--version"))("TAB completes on a terminal", () => {
     const typed = [
       'attestd() { printf "<%s>" "$@"; echo; }',
       "source ../attestd.bash",
@@ -163,11 +163,11 @@ describe.skipIf(NO_FISH)("in fish", () => {
     return output("fish", ["--no-config", "-c", ask]);
   };
 
-  test("every command, option and value is completed, and nothing else", () => {
+  test("completes every command, option and value, and nothing else", () => {
     expect(parsed(complete(EXPECTED.map(([line]) => line)))).toEqual(EXPECTED);
   });
 
-  test("paths are completed where a path may stand", () => {
+  test("completes paths where a path may follow", () => {
     const slashed = (paths: string[]) => paths.map((name) => name.replace("folder", "folder/"));
     expect(parsed(complete(PATHS.map(([line]) => line)))).toEqual(PATHS.map(([line, paths]) => [line, slashed(paths)]));
   });
@@ -175,7 +175,7 @@ describe.skipIf(NO_FISH)("in fish", () => {
 
 const NO_ZSH = !isHere("zsh", "--version");
 describe.skipIf(NO_ZSH)("in zsh", () => {
-  /** Completion runs in the line editor alone: one widget of a shell on a terminal of its own asks it line by line. */
+  /** Completion works only in the line editor: a widget of a shell on its own terminal completes line by line. */
   const RC = `
     autoload -Uz compinit; compinit -u -D
     source ../attestd.zsh
@@ -206,16 +206,16 @@ describe.skipIf(NO_ZSH)("in zsh", () => {
     return parsed((await readFile(path("found"), "utf8")).split("\n").slice(0, -1));
   };
 
-  test("every command, option and value is completed, and nothing else", async () => {
+  test("completes every command, option and value, and nothing else", async () => {
     expect(await complete(EXPECTED.map(([line]) => line))).toEqual(EXPECTED);
   });
 
-  test("paths are completed where a path may stand", async () => {
+  test("completes paths where a path may follow", async () => {
     expect(await complete(PATHS.map(([line]) => line))).toEqual(PATHS);
   });
 });
 
-test("another shell is refused by name", async () => {
+test("rejects another shell by name", async () => {
   expect(await attestd(["completion", "csh"])).toMatchObject({
     code: 2,
     stdout: "",

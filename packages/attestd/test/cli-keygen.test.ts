@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { attestd } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
-test("keygen makes an attestor's keys, in files of the owner's alone, and tells what to do with them", async () => {
+test("keygen makes an attestor's keys, in files that only the owner can read, and prints the next steps", async () => {
   await using folder = await temporaryFolder();
   const { code, stdout } = await attestd(["keygen", "--dir", "keys"], { cwd: folder.path });
   expect(code).toBe(0);
@@ -27,7 +27,7 @@ test("keygen makes an attestor's keys, in files of the owner's alone, and tells 
   expect(stdout).not.toContain(mnemonic?.trim());
 });
 
-test("keygen replaces no key", async () => {
+test("keygen does not replace a key", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "attestor.pq-seed"), "precious");
   const result = await attestd(["keygen"], { cwd: folder.path });
@@ -36,7 +36,7 @@ test("keygen replaces no key", async () => {
   expect(await readdir(folder.path)).toEqual(["attestor.pq-seed"]);
 });
 
-test("keygen --json names what it made, and no secret", async () => {
+test("keygen --json prints what it made, and no secret", async () => {
   await using folder = await temporaryFolder();
   const { stdout } = await attestd(["keygen", "--json"], { cwd: folder.path });
   expect(JSON.parse(stdout)).toEqual({

@@ -53,14 +53,14 @@ test("keys history prints every key with its rounds, the latest first, and --jso
       "           from round 20 on",
       `  revoked  ${attestor.kid}`,
       "           rounds 10 to 19, withdrawn from round 15 on",
-      "  not held against the ledger (--indexer URL)",
+      "  not compared with the ledger (--indexer URL)",
       "",
     ].join("\n"),
   ]);
   expect(JSON.parse((await history("--service", url, "--json")).stdout)).toEqual(two);
 });
 
-test("keys history --save keeps what continues the earlier copy, and nothing else", async () => {
+test("keys history --save replaces an earlier copy only by a history that continues it", async () => {
   serve(one);
   expect((await history("--service", url, "--save", "keys.json")).stdout).toContain("  saved keys.json\n");
   serve(two);
@@ -80,7 +80,7 @@ test("keys history --save keeps what continues the earlier copy, and nothing els
   expect((await stat(path("keys.json"))).mtimeMs).toBe(before);
 });
 
-test("keys history --indexer asks page by page for the account's key notes, of this ledger alone", async () => {
+test("keys history --indexer asks page by page for the account's key notes on this ledger", async () => {
   const unrevoked = testHistory([
     { attestor, fromRound: 10 },
     { attestor: successor, fromRound: 20 },
@@ -110,7 +110,7 @@ test("keys history --indexer asks page by page for the account's key notes, of t
   });
 });
 
-test("keys history --indexer --save refuses who has taken the attestor over by its seed alone", async () => {
+test("keys history --indexer --save refuses the history of an attacker who has only the seed", async () => {
   const { history: forged, notes } = testTakeover();
   const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
   const listed = notes.map(({ txid: id, sender, round, note }) => {
@@ -140,7 +140,7 @@ test("keys history --indexer --save refuses who has taken the attestor over by i
   await expect(stat(path("new.json"))).rejects.toThrow("ENOENT");
 });
 
-test("keys history gives an indexer its token, from a file or from the settings, and shows it to no one", async () => {
+test("keys history sends an indexer its token, from a file or from the settings, and never prints it", async () => {
   const seen: (string | undefined)[] = [];
   answer = ({ headers }, response) => {
     const { "x-indexer-api-token": token } = headers;
@@ -156,15 +156,15 @@ test("keys history gives an indexer its token, from a file or from the settings,
 
   expect((await ask(["--indexer", url, "--indexer-token-file", "token"])).code).toBe(0);
   expect((await ask(["--indexer", url], settings)).code).toBe(0);
-  // The token of another indexer is none of this one's business.
+  // Another indexer's token is not sent to this one.
   const refused = await ask(["--indexer", url], { ...settings, INDEXER_URL: "https://a.example,https://b.example" });
-  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("answered 401: it wants a token.") });
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("answered 401: it needs a token.") });
   expect(seen).toEqual(["SECRET", "SECRET", "undefined"]);
 
   for (const [args, words] of [
     [["--indexer-token-file", "token"], "--indexer-token-file is for --indexer"],
     [["--indexer", url, "--indexer-token-file", "none"], "can't read none"],
-    [["--indexer", url, "--indexer-token-file", "not-a-token"], "not-a-token holds no token"],
+    [["--indexer", url, "--indexer-token-file", "not-a-token"], "not-a-token has no token"],
     [["--indexer", "https://me:SECRET@indexer.example"], "--indexer is not the URL of an indexer"],
   ] as const) {
     const { code, stderr } = await ask([...args]);
@@ -174,20 +174,26 @@ test("keys history gives an indexer its token, from a file or from the settings,
 });
 
 test.each<[string, () => void, string[], number, string]>([
-  ["nothing", () => serve(one), [], 2, "whose key history?"],
-  ["a service that is away", () => serve("", 500), ["--service"], 4, "answered 500"],
-  ["no JSON", () => serve("<html>"), ["--service"], 3, "gives no key history"],
-  ["no history", () => serve({ keys: [] }), ["--service"], 1, "is refused\n  /version: missing."],
-  ["an indexer that is none", () => serve("{}"), ["--keys", "one.json", "--indexer"], 4, "couldn't ask the ledger"],
+  ["no source", () => serve(one), [], 2, "whose key history?"],
+  ["a service that answers 500", () => serve("", 500), ["--service"], 4, "answered 500"],
+  ["an answer that is not JSON", () => serve("<html>"), ["--service"], 3, "is not a key history"],
+  ["an answer that is not a history", () => serve({ keys: [] }), ["--service"], 1, "is refused\n  /version: missing."],
   [
-    "a copy that cannot be kept",
+    "an answer that is not an indexer's",
+    () => serve("{}"),
+    ["--keys", "one.json", "--indexer"],
+    4,
+    "couldn't ask the ledger",
+  ],
+  [
+    "a folder that does not exist",
     () => serve(one),
     ["--save", "no/folder.json", "--service"],
     2,
     "can't write no/folder",
   ],
-  ["a file that is not there", () => serve(""), ["--keys", "none.json"], 3, "There is no such file."],
-])("keys history of %s says so", async (_, given, args, code, words) => {
+  ["a file that does not exist", () => serve(""), ["--keys", "none.json"], 3, "There is no such file."],
+])("keys history fails with %s", async (_, given, args, code, words) => {
   given();
   await writeFile(path("one.json"), JSON.stringify(one));
   const named = args.at(-1)?.startsWith("--") ? [...args, url] : args;

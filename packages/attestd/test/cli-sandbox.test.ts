@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 
 type Running = ReturnType<typeof start> & { out: () => string; err: () => string };
 
-/** Starts a command and keeps what it has written so far. */
+/** Starts a command and collects its output. */
 function watch(args: string[], options: Parameters<typeof start>[1]): Running {
   return watched(start(args, options));
 }
@@ -39,7 +39,7 @@ async function npmStart(more: string, { cwd = ".", env }: CommandOptions): Promi
 }
 
 const until = (condition: () => void) => vi.waitFor(condition, { timeout: 30_000, interval: 50 });
-const untilItSays = (read: () => string, words: RegExp) => until(() => expect(read()).toMatch(words));
+const untilOutput = (read: () => string, words: RegExp) => until(() => expect(read()).toMatch(words));
 
 /** Every process below one, by `ps`. */
 function descendants(pid: number): number[] {
@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The service says its process id in its log. */
+/** The process id in the service's log. */
 function servicePid(running: Running): number {
   return Number(/"pid":(\d+),.*"msg":"listening"/.exec(running.out())?.[1]);
 }
@@ -72,11 +72,11 @@ describe("attestd sandbox", () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    // What a developer's shell may hold must not reach a sandbox.
+    // A developer's environment variables must not reach a sandbox.
     const env = { DATABASE_URL: "postgres://127.0.0.1:1/precious", PAY_TO_ALGORAND: "A".repeat(58), PORT: "0" };
     await linkClone(folder.path);
     sandbox = await npmStart("--round-ms 500", { cwd: folder.path, env });
-    await Promise.race([untilItSays(sandbox.out, /"msg":"listening"/), sandbox.ended]);
+    await Promise.race([untilOutput(sandbox.out, /"msg":"listening"/), sandbox.ended]);
   });
   afterAll(async () => {
     sandbox.kill("SIGKILL");
@@ -84,7 +84,7 @@ describe("attestd sandbox", () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  test("says what there is, before any log", async () => {
+  test("prints its addresses before any log", async () => {
     const { serviceUrl } = await description();
     const [title, ...lines] = sandbox.out().split("\n");
     expect(title).toBe("attestd sandbox   no real money, nothing leaves this machine");
@@ -92,7 +92,7 @@ describe("attestd sandbox", () => {
     expect(lines.find((line) => line.startsWith("  API "))).toContain(serviceUrl);
   });
 
-  test("describes itself whole, to its owner alone", async () => {
+  test("describes all of itself in files that only the owner can read", async () => {
     const found = await description();
     expect(found).toMatchObject({
       serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -112,7 +112,7 @@ describe("attestd sandbox", () => {
     expect(settings).not.toContain("postgres");
   });
 
-  test("its banner's commands, pasted into a shell, yield a verified file", async () => {
+  test("the banner's commands, pasted into a shell, buy and verify a file", async () => {
     const banner = sandbox.out().split("\n");
     const [buy = "", check = ""] = banner.filter((line) => line.includes("npx attestd "));
     const paste = (line: string) => startShell(line, { cwd: folder.path }).ended;
@@ -129,14 +129,14 @@ describe("attestd sandbox", () => {
     });
   });
 
-  test("sells an attestation of an Algorand transaction, and leaves no payment behind", async () => {
+  test("sells an attestation of an Algorand transaction, and no payment file remains", async () => {
     const { sampleTransactions } = await description();
     const bought = await run("attest", sampleTransactions.algorand, "--json", "--out", "algorand.json");
     expect(JSON.parse(bought.stdout)).toMatchObject({ file: "algorand.json", verified: true });
     expect(await readdir(here("payments"))).toEqual([]);
   });
 
-  test.each(["algorand", "base", "solana"])("has a payer who buys with USDC on %s", async (rail) => {
+  test.each(["algorand", "base", "solana"])("has a payer with USDC on %s", async (rail) => {
     const { payers, sampleTransactions, algodUrl, solanaRpcUrl, serviceUrl } = await description();
     const wallet = join(folder.path, `${rail}.json`);
     await writeFile(wallet, JSON.stringify({ payers: { [rail]: payers[rail] }, algodUrl, solanaRpcUrl }));
@@ -147,7 +147,7 @@ describe("attestd sandbox", () => {
     });
   });
 
-  test("has its folder to itself", async () => {
+  test("does not share its folder with another sandbox", async () => {
     const before = await readFile(here("sandbox.json"), "utf8");
     const second = await run("sandbox", "--port", "0");
     expect(second).toMatchObject({
@@ -165,7 +165,7 @@ describe("attestd sandbox", () => {
     expect(await run("sandbox", ...args.split(" "))).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
   });
 
-  test("says at once that its port is taken, and what to change", async () => {
+  test("fails at once when its port is in use, and prints the option to change", async () => {
     const { port } = new URL((await description()).serviceUrl);
     expect(await run("sandbox", "--dir", "second", "--port", port)).toMatchObject({
       code: 2,
@@ -175,13 +175,13 @@ describe("attestd sandbox", () => {
     expect(await run("serve", "--sandbox")).toMatchObject({ code: 2, stderr: expect.stringContaining("with PORT,") });
   });
 
-  test("keeps its networks when the service is killed; another one goes on in its place", async () => {
+  test("keeps its networks when the service is killed; another service continues on them", async () => {
     const { sampleTransactions, serviceUrl } = await description();
     process.kill(servicePid(sandbox), "SIGKILL");
-    await untilItSays(sandbox.err, /the service ended \(SIGKILL\)\. The networks keep running\.\n.*attestd serve/);
+    await untilOutput(sandbox.err, /the service ended \(SIGKILL\)\. The networks keep running\.\n.*attestd serve/);
 
     const service = watch(["serve", "--sandbox"], { cwd: folder.path });
-    await untilItSays(service.out, /"msg":"listening"/);
+    await untilOutput(service.out, /"msg":"listening"/);
     expect(service.out()).toContain(serviceUrl);
     const bought = await run("attest", sampleTransactions.algorand, "--out", "restarted.json");
     expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified") });
@@ -189,7 +189,7 @@ describe("attestd sandbox", () => {
     expect((await service.ended).code).toBe(0);
   });
 
-  test("leaves nothing behind when it is told to stop", async () => {
+  test("ends all processes and removes its lock on SIGTERM", async () => {
     const processes = descendants(sandbox.pid ?? 0);
     expect(processes.length).toBeGreaterThan(0);
     sandbox.kill("SIGTERM");
@@ -198,26 +198,26 @@ describe("attestd sandbox", () => {
     expect((await readdir(here())).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  test("starts anew in the folder of an old one, keeping what is not its own, under a PUBLIC_URL", async () => {
+  test("starts again in the folder of an earlier sandbox, keeps other files there, and passes PUBLIC_URL on", async () => {
     const old = await description();
     await writeFile(here("precious.txt"), "mine");
     const env = { PUBLIC_URL: "https://attestd.example" };
     const again = watch(["sandbox", "--port", "0"], { cwd: folder.path, env });
-    await untilItSays(again.out, /"msg":"listening"/);
+    await untilOutput(again.out, /"msg":"listening"/);
     const index = await fetch(`${(await description()).serviceUrl}/llms.txt`);
     expect(await index.text()).toContain("(https://attestd.example/attest)");
     expect(await readFile(here("service.env"), "utf8")).toContain(`PUBLIC_URL="https://attestd.example"\n`);
     expect((await description()).payers.algorand.address).not.toBe(old.payers.algorand.address);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
 
-    // A parent that is gone cannot stop anything: its children notice by themselves.
+    // A killed parent stops no child: the children notice its end themselves.
     const processes = descendants(again.pid ?? 0);
     again.kill("SIGKILL");
     await again.ended;
     await until(() => expect(processes.filter(isAlive)).toEqual([]));
   });
 
-  test("can be told to stop while it starts", async () => {
+  test("stops on SIGINT while it starts", async () => {
     const lock = join(folder.path, "fresh", "sandbox.lock");
     const starting = watch(["sandbox", "--port", "0", "--dir", "fresh"], { cwd: folder.path });
     await until(() => expect(existsSync(lock)).toBe(true));
@@ -228,7 +228,7 @@ describe("attestd sandbox", () => {
 });
 
 describe("attestd serve", () => {
-  test("says in one sentence which setting is wrong", async () => {
+  test("names a wrong setting in one sentence", async () => {
     await using folder = await temporaryFolder();
     const { code, stderr } = await attestd(["serve"], { cwd: folder.path });
     expect(stderr).toMatch(/^attestd: [A-Z_]+ .*\.\n$/);
@@ -237,7 +237,7 @@ describe("attestd serve", () => {
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.env") });
   });
 
-  test("takes a setting from the environment before the file's, in either of its forms", async () => {
+  test("a setting of the environment, in either form, overrides the file's", async () => {
     await using folder = await temporaryFolder();
     const file = join(folder.path, "service.env");
     await writeFile(file, 'PORT="nonsense"\nATTESTOR_MNEMONIC="from the file"\n');

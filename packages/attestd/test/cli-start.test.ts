@@ -24,7 +24,7 @@ const COMMANDS = everyCommand(
 );
 const LOADED = fileURLToPath(new URL("./print-loaded.ts", import.meta.url));
 
-test("attestd alone says what it can do", async () => {
+test("attestd without arguments prints what it can do", async () => {
   const { code, stdout, stderr } = await attestd(["--help"]);
   expect(code).toBe(0);
   for (const name of ["sandbox", "serve", "attest", "verify", "keygen"]) expect(stdout).toMatch(`\n  ${name} `);
@@ -35,14 +35,14 @@ test("attestd alone says what it can do", async () => {
   expect(await attestd(["help"])).toEqual({ code: 0, stdout, stderr });
 });
 
-test("the exit codes that are documented are those that there are", async () => {
+test("the page documents every exit code, and no other", async () => {
   const page = await readFile(new URL("../../../docs/command-line.md", import.meta.url), "utf8");
   const documented = [...page.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
   expect(documented).toEqual(Object.values(EXIT));
 });
 
 test.each(COMMANDS.map((command) => [pathOf(command), command] as const))(
-  "%s explains itself by examples",
+  "the help of %s has examples and every option",
   async (path, command) => {
     const words = path.split(" ").slice(1);
     const { code, stdout, stderr } = await attestd([...words, "--help"]);
@@ -92,17 +92,17 @@ test.each([
     "attestd verify",
   ],
 ])(
-  "attestd %s is a slip of the pen: what is wrong, how it is written, where to read more",
+  "attestd %s is a usage error: prints the error, the usage, and where the examples are",
   async (line, what, usage, path) => {
     expect(await attestd(line.split(" "))).toEqual({
       code: 2,
       stdout: "",
-      stderr: `attestd: ${what}\n  Usage: ${usage}\n  Examples, and what each means: ${path} --help\n`,
+      stderr: `attestd: ${what}\n  Usage: ${usage}\n  Examples and options: ${path} --help\n`,
     });
   },
 );
 
-test("verify loads the proof package and nothing that talks to chains", async () => {
+test("verify loads the proof package and no code for chains", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
@@ -122,7 +122,7 @@ test("verify loads the proof package and nothing that talks to chains", async ()
   expect(foreign.filter((url) => !/\/packages\/attestd\/node_modules\/commander\//.test(url))).toEqual([]);
 });
 
-test("readers that go away early change no verdict", async () => {
+test("a reader that closes the output early does not change the exit code", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), "{}");
   const reader = start(["verify", "--json", ...Array<string>(50).fill("b.json")], { cwd: folder.path });
@@ -132,16 +132,16 @@ test("readers that go away early change no verdict", async () => {
   expect(await once(reader, "exit")).toEqual([3, null]);
 });
 
-test.skipIf(!existsSync("/dev/full"))("an output that cannot be written whole is told, and is no success", async () => {
+test.skipIf(!existsSync("/dev/full"))("an output that cannot be written completely is an error", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
   const check = `'${process.execPath}' '${MAIN}' verify b.json --keys keys.json > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", check], { cwd: folder.path, encoding: "utf8" });
-  expect([status, stderr]).toEqual([3, "attestd: the output is not whole. The disk is full.\n"]);
+  expect([status, stderr]).toEqual([3, "attestd: the output is incomplete. The disk is full.\n"]);
 });
 
-test("Ctrl-C ends it with 130, whatever it waits for", async () => {
+test("Ctrl-C ends a waiting command with 130", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), JSON.stringify(testBundle()));
   await writeFile(join(folder.path, "keys.json"), JSON.stringify(testHistory()));
@@ -161,8 +161,8 @@ test("Ctrl-C ends it with 130, whatever it waits for", async () => {
 });
 
 const TERMINAL = spawnSync("script", ["--version"]).error === undefined;
-if (!TERMINAL) console.info("cli-start: no script(1) on PATH; a real terminal is not tried");
-test.skipIf(!TERMINAL)("a terminal gets colour, and a pipe none", async () => {
+if (!TERMINAL) console.info("cli-start: no script(1) on PATH; a real terminal is not tested");
+test.skipIf(!TERMINAL)("colours a terminal, and not a pipe", async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, "b.json"), "{}");
   const check = `'${process.execPath}' '${MAIN}' verify b.json`;

@@ -21,7 +21,7 @@ const { txnId } = bundle.source;
 const attestor = testAttestor();
 const tampered: ProofBundle = { ...bundle, source: { ...bundle.source, hashSha256: "ab".repeat(32) } };
 
-/** A folder as someone might hand it on: with a `.attestd` in it. */
+/** A folder with a `.attestd`, such as someone might send. */
 async function folderWith(files: Record<string, object>) {
   const folder = await temporaryFolder();
   await mkdir(join(folder.path, ".attestd"));
@@ -32,7 +32,7 @@ async function folderWith(files: Record<string, object>) {
 
 describe("attestd verify", () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  /** What every verdict by `keys.json` says that it rests on. */
+  /** The line about the keys in every verdict with `keys.json`. */
   let rests: string;
   beforeAll(async () => {
     folder = await temporaryFolder();
@@ -65,7 +65,7 @@ describe("attestd verify", () => {
   const run = (args: string, options: InProcess = {}) =>
     attestd(["verify", ...args.split(" ")], { cwd: folder.path, ...options });
 
-  test("says what a verified bundle proves, and no more", async () => {
+  test("prints what a verified bundle proves, and no more", async () => {
     const { code, stdout, stderr } = await run("good.json --keys keys.json");
     expect(stdout).toBe(
       `✓ Verified  good.json
@@ -78,7 +78,7 @@ describe("attestd verify", () => {
     expect(code).toBe(0);
   });
 
-  test("names what failed, with both values, and nothing that the file claims", async () => {
+  test("prints the failed checks with both values, and none of the file's claims", async () => {
     const { code, stdout } = await run("bad.json --keys keys.json");
     expect(stdout).toBe(
       `✕ Not verified  bad.json
@@ -89,7 +89,7 @@ describe("attestd verify", () => {
     expect(code).toBe(1);
   });
 
-  test("has a state of its own for a signer whom nobody here believes", async () => {
+  test("has its own verdict for a signer that is not trusted here", async () => {
     const { code, stdout } = await run("stranger.json --keys keys.json");
     expect(stdout).toBe(
       "? Signer unknown  stranger.json\n" +
@@ -104,11 +104,11 @@ describe("attestd verify", () => {
   test.each([
     ["retired", "good.json --keys successor.json", 0, /^✓ Verified .*\(retired\)\n/s],
     ["withdrawn", "good.json --keys revoked.json", 1, /^✕ Not verified .*keyTrust .*withdrawn in round 2000;.*\n$/s],
-  ])("of a %s key", async (_, args, code, words) => {
+  ])("prints that the key is %s", async (_, args, code, words) => {
     expect(await run(args)).toEqual({ code, stdout: expect.stringMatching(words), stderr: "" });
   });
 
-  test("warns of a sandbox, and of a key history that is old", async () => {
+  test("warns of a sandbox, and of an old key history", async () => {
     const { code, stdout } = await run("sandbox.json --keys sandbox-keys.json");
     expect(stdout).toMatch(
       /^⚠ Verified, with a warning .* on the sandbox's ledger in round .*\n {2}Sandbox, not real\.\n$/s,
@@ -122,7 +122,7 @@ describe("attestd verify", () => {
     );
   });
 
-  test("takes ids of keys instead of a history", async () => {
+  test("accepts key ids instead of a history", async () => {
     const known = await run(`good.json --kid ${testAttestor("next").kid} --kid ${attestor.kid}`);
     expect(known.stdout).toMatch(/^✓ Verified .*\(pinned\)/s);
     expect(known.code).toBe(0);
@@ -133,7 +133,7 @@ describe("attestd verify", () => {
     expect((await run(`sandbox.json --kid ${attestor.kid} --ledger ${SANDBOX}`)).code).toBe(0);
   });
 
-  test("believes the sandbox that stands here, unless told otherwise", async () => {
+  test("trusts the sandbox in the current folder unless --keys is given", async () => {
     await using here = await folderWith({ "keys.json": sandboxHistory() });
     const file = join(folder.path, "sandbox.json");
     const { code, stdout } = await attestd(["verify", file], { cwd: here.path });
@@ -154,7 +154,7 @@ describe("attestd verify", () => {
     [
       "MainNet",
       withOrigin("https://attestd.real.example", testHistory(undefined, ALGORAND_MAINNET)),
-      /speaks for https:\/\/attestd\.real\.example/,
+      /key history of https:\/\/attestd\.real\.example/,
     ],
     [
       "MainNet, on this machine",
@@ -169,14 +169,14 @@ describe("attestd verify", () => {
     [
       "someone else",
       withOrigin("https://attestd.real.example", testHistory(undefined, SANDBOX)),
-      /speaks for https:\/\/attestd\.real\.example/,
+      /key history of https:\/\/attestd\.real\.example/,
     ],
     [
       "a name that begins like this machine's",
       withOrigin("http://127.0.0.1.evil.example", testHistory(undefined, SANDBOX)),
       /127\.0\.0\.1\.evil/,
     ],
-  ])("does not believe a folder that comes with the keys of %s, unless they are named", async (_, keys, words) => {
+  ])("does not trust the keys of %s in ./.attestd unless --keys names them", async (_, keys, words) => {
     await using here = await folderWith({ "keys.json": keys });
     for (const command of ["verify", "certificate"])
       for (const file of ["good.json", "sandbox.json"]) {
@@ -189,7 +189,7 @@ describe("attestd verify", () => {
     expect(named.stdout).toContain("rests on the key list in .attestd/keys.json, written on ");
   });
 
-  test("takes a folder's word for no ledger but its own sandbox's", async () => {
+  test("asks the service in ./.attestd only about its own sandbox's ledger", async () => {
     const asked: string[] = [];
     await using server = createServer((request, response) => {
       asked.push(request.url ?? "");
@@ -220,7 +220,7 @@ describe("attestd verify", () => {
     expect(await verified(join(folder.path, "sandbox.json"))).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("says that a list is of an unknown date where its file is of the future", async () => {
+  test("prints that the date of a key list is unknown when its file's is in the future", async () => {
     await writeFile(join(folder.path, "future.json"), JSON.stringify(testHistory()));
     const future = new Date(Date.now() + 365 * 24 * 3600 * 1000);
     await utimes(join(folder.path, "future.json"), future, future);
@@ -229,7 +229,7 @@ describe("attestd verify", () => {
     expect(stdout).toContain(WARNINGS.history_old("an unknown date"));
   });
 
-  test("says which verdicts rest on keys that were named, and which on none", async () => {
+  test("prints whether a verdict rests on key ids or on no keys", async () => {
     const lines = async (args: string) => (await run(args)).stdout;
     expect(await lines(`good.json --kid ${attestor.kid}`)).toContain(
       "  rests on the key that was named; whether it was withdrawn does not show\n",
@@ -248,13 +248,13 @@ describe("attestd verify", () => {
     ["big.json", "5.0 MB or more; bundles are smaller."],
     ["none.json", "There is no such file."],
     [".", "It is a folder."],
-  ])("can't read %s, and says why", async (file, why) => {
+  ])("can't read %s, and prints why", async (file, why) => {
     const { code, stdout } = await run(`${file} --keys keys.json`);
     expect(stdout).toBe(`✕ Can't read  ${file}\n  ${why}\n`);
     expect(code).toBe(3);
   });
 
-  test.each(["dropped.json", "twice.json"])("refuses %s, which is nearly a bundle", async (file) => {
+  test.each(["dropped.json", "twice.json"])("rejects %s, which is almost a bundle", async (file) => {
     const { code, stdout } = await run(`${file} --keys keys.json`);
     expect(stdout).toMatch(/^✕ Not verified .*\n {2}schema {2}\/(signature|version) /);
     expect(code).toBe(1);
@@ -267,7 +267,7 @@ describe("attestd verify", () => {
     expect((await run("- --keys keys.json", { input: "" })).code).toBe(3);
   });
 
-  test("gives many files a line each, and a count", async () => {
+  test("prints a line for each of several files, and a count", async () => {
     const { code, stdout } = await run("good.json bad.json stranger.json text.json good.json --keys keys.json");
     expect(stdout).toBe(
       `✓ Verified  good.json
@@ -283,7 +283,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     expect((await run("good.json good.json --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
   });
 
-  test("--json gives one report a line, and words on stderr alone", async () => {
+  test("--json prints one report a line, and messages only on stderr", async () => {
     const { code, stdout, stderr } = await run("good.json bad.json text.json --json --keys keys.json");
     const reports = stdout
       .trim()
@@ -297,7 +297,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     expect(code).toBe(1);
   });
 
-  test("is plain ASCII where the locale is, and never colours a pipe", async () => {
+  test("prints only ASCII in an ASCII locale, and never colours a pipe", async () => {
     const all = "good.json bad.json stranger.json sandbox.json --keys keys.json";
     const ascii = await run(all, { env: { LC_ALL: "C" } });
     expect(ascii.stdout).toMatch(/^ok Verified .*\nFAIL Not verified .*\n\? Signer unknown /);
@@ -305,7 +305,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     expect((await run(all)).stdout).not.toContain("\u001b");
   });
 
-  test("colours a terminal, unless it is told not to", async () => {
+  test("colours a terminal unless the environment forbids it", async () => {
     const screen = { columns: 80 };
     const painted = "\u001b[31m✕\u001b[39m Not verified";
     const seen = async (env: Record<string, string>, terminal = true) =>
@@ -318,7 +318,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     expect(await seen({ FORCE_COLOR: "1", NO_COLOR: "1" })).toBe("✕ Not verified");
   });
 
-  test("warns in the page's own words", async () => {
+  test("prints the page's warnings", async () => {
     const date = new Date(Date.now() - 40 * 24 * 3600 * 1000);
     const included = testInclusionBundle({ block: testBaseBlock(2), index: 1, level: "included" });
     await writeFile(join(folder.path, "included.json"), JSON.stringify(included));
@@ -332,7 +332,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     );
   });
 
-  test("shows what could move a terminal's cursor as code points", async () => {
+  test("prints characters that could move a terminal's cursor as code points", async () => {
     const name = "b\u001b[2J\u202e.json";
     await writeFile(join(folder.path, name), JSON.stringify({ ...bundle, "\u001b[31m": 1 }));
     const { stdout } = await attestd(["verify", name, "--keys", "keys.json"], { cwd: folder.path });
@@ -344,20 +344,24 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     ["an unknown option", "good.json --frobnicate", /unknown option/],
     ["two kinds of trust", `good.json --keys keys.json --kid ${attestor.kid}`, /cannot be used/],
     ["a ledger without a key", `good.json --ledger ${SANDBOX}`, /--kid/],
-    ["what is no key's id", "good.json --kid x", /'--kid <kid>' argument 'x' is invalid\. The id of a key has 43/],
-    ["what is no ledger", `good.json --kid ${attestor.kid} --ledger main`, /'--ledger <caip2>' .* named as algorand:/],
+    ["a key id of another form", "good.json --kid x", /'--kid <kid>' argument 'x' is invalid\. The id of a key has 43/],
     [
-      "what is no URL",
+      "a ledger of another form",
+      `good.json --kid ${attestor.kid} --ledger main`,
+      /'--ledger <caip2>' .* Write a ledger as algorand:/,
+    ],
+    [
+      "a service that is not a URL",
       "good.json --chain --service here",
-      /'--service <url>' argument 'here' is invalid\. It is a URL/,
+      /'--service <url>' argument 'here' is invalid\. Write a URL/,
     ],
     ["a service that is not asked", "good.json --service http://127.0.0.1:1", /only with --chain/],
     ["a chain check without a service", "good.json --chain", /--service URL/],
-  ])("with %s is misused", async (_, args, words) => {
+  ])("%s is a usage error", async (_, args, words) => {
     expect(await run(args)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(words) });
   });
 
-  test.each(["none.json", "text.json", "good.json"])("with keys in %s cannot begin", async (file) => {
+  test.each(["none.json", "text.json", "good.json"])("fails when the keys are in %s", async (file) => {
     expect(await run(`good.json --keys ${file}`)).toEqual({
       code: 3,
       stdout: "",
@@ -365,7 +369,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     });
   });
 
-  test("explains itself", async () => {
+  test("prints its help with examples", async () => {
     const { code, stdout } = await run("--help");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Check bundles\. Offline; free\.\n {2}cat b\.json \| attestd verify -\n/);
@@ -374,7 +378,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
   describe("--chain", () => {
     let answer: { status: number; body: unknown };
     const asked: string[] = [];
-    /** The answer waits for it. */
+    /** The answer waits for this promise. */
     let hold: Promise<void> | undefined;
     let release = () => {};
     const server = createServer(async (request, response) => {
@@ -398,14 +402,14 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
       failures,
     });
 
-    test("says that it is recorded when the ledger shows it", async () => {
+    test("prints that the bundle is recorded when the ledger has it", async () => {
       const { code, stdout } = await ask("good.json", 200, report("pass", "pass"));
       expect(stdout).toMatch(/, recorded on Algorand in round 1000\n.*8 checks passed; compared with/s);
       expect(code).toBe(0);
       expect(asked).toEqual(["POST /verify?chain=1"]);
     });
 
-    test("believes a withdrawn key for what the ledger shows before", async () => {
+    test("verifies a bundle of a withdrawn key that the ledger has in an earlier round", async () => {
       const { code, stdout } = await ask("good.json", 200, report("pass", "pass"), "revoked.json");
       expect(stdout).toMatch(/^✓ Verified .*\(revoked\)/s);
       expect(code).toBe(0);
@@ -413,9 +417,9 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
 
     test.each([
       ["another note", 400, { report: report("pass", "fail", [{ check: "chainAttest", pointer: "/attest/note" }]) }],
-      ["a failure without words", 400, { report: report("pass", "fail") }],
+      ["a failure without a message", 400, { report: report("pass", "fail") }],
       ["no such transaction", 404, { check: "chainAttest" }],
-    ])("refuses what the ledger contradicts: %s", async (_, status, body) => {
+    ])("rejects a bundle that the ledger contradicts: %s", async (_, status, body) => {
       const { code, stdout } = await ask("good.json", status, body);
       expect(stdout).toMatch(/^✕ Not verified .*\n {2}chainAttest {2}.*(not found|different)/);
       expect(code).toBe(1);
@@ -423,11 +427,11 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
 
     test.each([
       ["is down", 503, { detail: "The chain cannot be asked now." }],
-      ["is none", 200, "hello"],
+      ["is another server", 200, "hello"],
       ["refused offline", 400, { detail: "Not verified: keyTrust.", report: report("not_checked", "not_checked") }],
-    ])("leaves the verdict when the service %s", async (_, status, body) => {
+    ])("keeps the offline verdict when the service %s", async (_, status, body) => {
       const { code, stdout } = await ask("good.json", status, body);
-      expect(stdout).toMatch(/^✓ Verified .*couldn't ask the ledger, the result stands/s);
+      expect(stdout).toMatch(/^✓ Verified .*couldn't ask the ledger; the offline result stands/s);
       expect(code).toBe(4);
     });
 
@@ -438,16 +442,16 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
       expect(await Promise.all(codes)).toEqual([4, 3, 1]);
     });
 
-    test("says on a terminal how far it is, in a line that is gone afterwards", async () => {
-      let said = "";
+    test("shows its progress on a terminal, and erases it afterwards", async () => {
+      let written = "";
       hold = new Promise((resolve) => {
         release = resolve;
       });
       const { stdout, stderr } = await ask("good.json good.json", 200, report("pass", "pass"), "keys.json", {
         screen: { columns: 80 },
         onError(text) {
-          said += text;
-          if (said.includes("\r\u001b[K  1 of 2…")) release();
+          written += text;
+          if (written.includes("\r\u001b[K  1 of 2…")) release();
         },
       });
       expect(stderr.endsWith("\r\u001b[K")).toBe(true);
@@ -455,7 +459,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
       expect(stdout).toMatch(/2 verified\n$/);
     });
 
-    test("interrupted, says how far it came", async () => {
+    test("prints how many files were checked when it is interrupted", async () => {
       const stop = new AbortController();
       hold = new Promise(() => undefined);
       server.once("request", () => stop.abort());
@@ -467,7 +471,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
       hold = undefined;
     });
 
-    test("is not asked about what is refused offline", async () => {
+    test("does not ask about a bundle that is rejected offline", async () => {
       expect((await ask("bad.json", 200, report("pass", "pass"))).code).toBe(1);
       expect(asked).toEqual([]);
     });

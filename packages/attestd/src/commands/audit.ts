@@ -1,9 +1,9 @@
-import type { Adoption, OperatorOptions } from "@attestd/service/operator";
+import type { Adoption } from "@attestd/service/operator";
 import { printReport } from "../audit-text.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { operatorFailure } from "../operator-failure.ts";
-import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
+import { operate } from "../operate.ts";
+import type { SettingsOptions } from "../settings-file.ts";
 
 export type AuditOptions = SettingsOptions & {
   since?: string;
@@ -15,83 +15,71 @@ export type AuditOptions = SettingsOptions & {
 };
 
 /**
- * Compares the journal with the ledger and the rails, or binds a payment that the journal has lost to a request.
+ * Compares the journal with the ledger and the rails, or assigns a payment that the journal has lost to a request.
  *
  * @returns for an audit: `notVerified` when an invariant is broken; else `paidUnfinished` when a paid call is not finished
  *   or a payment not accounted for
- * @throws Failure
  */
 export async function audit(options: AuditOptions, environment: Environment): Promise<ExitCode> {
-  const signal = environment.stop();
-  const operator = { sandbox: options.sandbox ?? false, since: timeOf(options.since), signal };
+  const since = timeOf(options.since);
   const adoption = adoptionOf(options);
-  const settings = await readSettings(options, environment);
-  return adoption
-    ? adopt(settings, adoption, operator, options, environment)
-    : judge(settings, operator, options, environment);
-}
-
-async function judge(
-  settings: Settings,
-  operator: OperatorOptions,
-  { json }: AuditOptions,
-  { out, working }: Environment,
-): Promise<ExitCode> {
-  using _working = working("reading the journal, the ledger and the rails");
-  const { auditJournal } = await import("@attestd/service/operator");
-  const report = await auditJournal(settings, operator).catch((error: unknown) => {
-    throw operatorFailure(error, "not audited", operator.signal);
-  });
-  if (json) out.json(report);
-  else printReport(report, out);
+  if (adoption) return adopt(adoption, since, options, environment);
+  const texts = { doing: "reading the journal, the ledger and the rails", undone: "not audited" };
+  const report = await operate(options, environment, texts, ({ auditJournal }, settings, operator) =>
+    auditJournal(settings, { ...operator, since }),
+  );
+  if (options.json) environment.out.json(report);
+  else printReport(report, environment.out);
   return { clean: EXIT.good, open: EXIT.paidUnfinished, violated: EXIT.notVerified }[report.verdict];
 }
 
+type WantedAdoption = Omit<Adoption, "onWait">;
+
 async function adopt(
-  settings: Settings,
-  adoption: Omit<Adoption, "onWait">,
-  operator: OperatorOptions,
-  { json }: AuditOptions,
-  { out, err, working }: Environment,
+  adoption: WantedAdoption,
+  since: number | undefined,
+  options: AuditOptions,
+  environment: Environment,
 ): Promise<ExitCode> {
-  using _working = working("adopting the payment");
-  const { adoptPayment } = await import("@attestd/service/operator");
+  const { out, err } = environment;
   const onWait = (round: number) =>
     err.line(`Waiting for round ${round}: until then an attestation of the lost call may still come.`);
-  const call = await adoptPayment(settings, { ...adoption, onWait }, operator).catch((error: unknown) => {
-    throw operatorFailure(error, "not adopted", operator.signal);
-  });
+  const texts = { doing: "adopting the payment", undone: "not adopted" };
+  const call = await operate(options, environment, texts, ({ adoptPayment }, settings, operator) =>
+    adoptPayment(settings, { ...adoption, onWait }, { ...operator, since }),
+  );
   const attestation = call.attempts.at(-1)?.txid;
   const { key, payer, proof, subject, state } = call;
   const transaction = proof?.transaction;
-  if (json) {
+  if (options.json) {
     out.json({ key, state, payer, transaction, subject, attestation });
     return EXIT.good;
   }
   out.marked("ok", `Adopted  ${key}`);
   out.line(`  paid by   ${payer}, in ${transaction}`);
   out.line(`  attested  ${attestation ?? "not yet"}`);
-  out.line("The service goes on with it. The payer sends the same request and payment again, and gets its bundle.");
+  out.line("The service finishes the call. The payer gets the bundle by sending the same request and payment again.");
   return EXIT.good;
 }
 
-function adoptionOf({ adopt: target, txid, chain, height }: AuditOptions): Omit<Adoption, "onWait"> | undefined {
+/** @returns undefined without `--adopt`. @throws Failure `usage` */
+function adoptionOf({ adopt: target, txid, chain, height }: AuditOptions): WantedAdoption | undefined {
   if (target === undefined) {
     if (txid === undefined && chain === undefined && height === undefined) return undefined;
-    throw new Failure(EXIT.usage, "--txid, --chain and --height say what a payment was for: name it with --adopt");
+    throw new Failure(EXIT.usage, "--txid, --chain and --height are for a payment: name it with --adopt");
   }
   if (txid === undefined && height === undefined)
-    throw new Failure(EXIT.usage, "--adopt needs to know what the payment was for: --txid, or --chain and --height");
+    throw new Failure(EXIT.usage, "--adopt needs what the payment was for: --txid, or --chain and --height");
   if (height !== undefined && !/^\d{1,15}$/.test(height))
     throw new Failure(EXIT.usage, "--height is not a whole number");
   return { target, subject: { txid, chain, height: height === undefined ? undefined : Number(height) } };
 }
 
-/** Unix s. */
+/** @returns Unix s. @throws Failure `usage` */
 function timeOf(since: string | undefined): number | undefined {
   if (since === undefined) return undefined;
   const time = Date.parse(since);
   if (Number.isNaN(time))
-    throw new Failure(EXIT.usage, `--since ${since} is no time`, ["Write it as 2026-11-21T08:00Z."]);
+    throw new Failure(EXIT.usage, `--since ${since} is not a time`, ["Write it as 2026-11-21T08:00Z."]);
   return time / 1000;
 }

@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { type Indexer, recordedKeyNotes } from "../key-notes.ts";
 import { fault, readKeys } from "../keys-file.ts";
-import { operatorFailure } from "../operator-failure.ts";
+import { operate } from "../operate.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
 import { tokenIn } from "../secret-file.ts";
 import { readSettings, type SettingsOptions } from "../settings-file.ts";
@@ -30,6 +30,9 @@ export type KeysHistoryOptions = SettingsOptions & {
   json?: boolean;
 };
 
+const TIMEOUT_MS = 30_000;
+const READING = "reading the key history";
+
 /**
  * Prints a key history after checking it, on request also against the ledger and an earlier copy.
  *
@@ -37,12 +40,12 @@ export type KeysHistoryOptions = SettingsOptions & {
  */
 export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
   const { save } = options;
-  using working = environment.working("reading the key history");
+  using working = environment.working(READING);
   const { history, from } = await find(options, environment);
   const indexer = await indexerOf(options, environment);
-  working.say("asking the indexer");
+  working.show("asking the indexer");
   const results = [await compareWithLedger(history, from, indexer)];
-  working.say(undefined);
+  working.show(undefined);
   if (save !== undefined) results.push(await saveHistory(history, from, save));
 
   if (options.json) environment.out.json(history);
@@ -50,48 +53,43 @@ export async function keysHistory(options: KeysHistoryOptions, environment: Envi
   return EXIT.good;
 }
 
-type Found = { history: KeyHistory; from: string };
-
-async function find(options: KeysHistoryOptions, environment: Environment): Promise<Found> {
+/** @returns the history, and the name of its source in messages */
+async function find(options: KeysHistoryOptions, environment: Environment) {
   const { service, keys, env, sandbox } = options;
   if (keys !== undefined) return { history: (await readKeys(keys)).trust, from: keys };
-  if (env !== undefined || sandbox) return inJournal(options, environment);
+  if (env !== undefined || sandbox) {
+    const from = "the journal";
+    const texts = { doing: READING, undone: "can't read the key history" };
+    const kept = await operate(options, environment, texts, ({ readKeyHistory }, ...rest) => readKeyHistory(...rest));
+    return { history: checked(from, () => parseKeyHistory(kept)), from };
+  }
   const url = service ?? (await standingSandbox())?.serviceUrl;
-  if (url !== undefined) return served(url);
+  if (url !== undefined) {
+    const bytes = await served(url);
+    return { history: checked(url, () => parseKeyHistory(parseJson(bytes))), from: url };
+  }
   throw new Failure(EXIT.usage, "whose key history?", [
     "Name the service, a file, or your own settings.",
     "  --service URL, --keys FILE, --env FILE",
   ]);
 }
 
-async function inJournal(options: KeysHistoryOptions, environment: Environment): Promise<Found> {
-  const signal = environment.stop();
-  const settings = await readSettings(options, environment);
-  const { readKeyHistory } = await import("@attestd/service/operator");
-  const history = await readKeyHistory(settings, { sandbox: options.sandbox ?? false, signal }).catch((error) => {
-    throw operatorFailure(error, "can't read the key history", signal);
-  });
-  return { history: held(history, "the journal"), from: "the journal" };
-}
-
-const TIMEOUT_MS = 30_000;
-
-async function served(service: string): Promise<Found> {
+async function served(service: string): Promise<Uint8Array> {
   const url = `${withoutTrailing(service, "/")}/.well-known/attestor-keys.json`;
   const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error) => {
     throw new Failure(EXIT.unreachable, `no answer from ${service}`, ["Try again later."], error);
   });
   if (!response.ok) throw new Failure(EXIT.unreachable, `${url} answered ${response.status}`);
-  return { history: held(new Uint8Array(await response.arrayBuffer()), service), from: service };
+  return response.bytes();
 }
 
-/** @param value a history, or the JSON of one */
-function held(value: unknown, from: string): KeyHistory {
+/** @throws Failure for an error of the parser */
+function checked(from: string, parse: () => KeyHistory): KeyHistory {
   try {
-    return parseKeyHistory(value instanceof Uint8Array ? parseJson(value) : value);
+    return parse();
   } catch (error) {
     if (isProofError(error, "json"))
-      throw new Failure(EXIT.unreadable, `${from} gives no key history`, [fault(error)], error);
+      throw new Failure(EXIT.unreadable, `the answer of ${from} is not a key history`, [fault(error)], error);
     throw refused(from, [fault(error)], error);
   }
 }
@@ -121,7 +119,7 @@ async function indexerOf(
 
 /** @returns the result, for people */
 async function compareWithLedger(history: KeyHistory, from: string, indexer: Indexer | undefined): Promise<string> {
-  if (indexer === undefined) return "not held against the ledger (--indexer URL)";
+  if (indexer === undefined) return "not compared with the ledger (--indexer URL)";
   const differences = checkKeyNotes(history, await recordedKeyNotes(indexer, history));
   if (differences.length > 0) throw refused(from, differences.map(fault));
   return "the ledger has a note of every key but the first and of every revocation, and no other";
@@ -136,10 +134,10 @@ async function saveHistory(history: KeyHistory, from: string, path: string): Pro
       requireContinuation(trust, history);
     } catch (error) {
       if (!isProofError(error, "format")) throw error;
-      throw refused(from, [`It does not continue the one in ${path}, which is left as it is.`, fault(error)], error);
+      throw refused(from, [`It does not continue the one in ${path}, which is unchanged.`, fault(error)], error);
     }
   }
-  const failure = failsFor(EXIT.usage, `write ${path}`, "folder", "Name another: --save FILE.");
+  const failure = failsFor(EXIT.usage, `write ${path}`, "folder", "Choose another file: --save.");
   await writeWhole(path, `${JSON.stringify(history)}\n`, 0o644).catch(failure);
   return isThere ? `continues the earlier copy, saved ${path}` : `saved ${path}`;
 }

@@ -1,21 +1,29 @@
 import { existsSync } from "node:fs";
 import { access, constants, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Attestation, AttestError, formatUsdc, type PurchaseOptions, type Wallet } from "@attestd/client";
-import { type FileVault, fileVault } from "@attestd/client/file-vault";
-import type { Bundle } from "@attestd/proof";
+import {
+  type Attestation,
+  AttestError,
+  attest as buyAttestation,
+  attestBlock as buyBlock,
+  type ChainName,
+  formatUsdc,
+  type PurchaseOptions,
+  proveInclusion,
+} from "@attestd/client";
+import { fileVault } from "@attestd/client/file-vault";
+import { type Bundle, matchTransactionId } from "@attestd/proof";
 import { attestFailure } from "../attest-failure.ts";
-import { conclusion, progressLines } from "../attest-text.ts";
+import { printResult, progressLines } from "../attest-text.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
-import { type Believed, readKeys, trustOptions } from "../keys-file.ts";
+import { readKeys, trustForPrograms, trustOptions } from "../keys-file.ts";
 import type { Working } from "../live-line.ts";
-import { stated } from "../report-text.ts";
 import { sandboxKeys, standingSandbox } from "../sandbox-folder.ts";
 import { readWallet } from "../wallet-file.ts";
 
-export type PurchaseCommandOptions = {
+type PurchaseCommandOptions = {
   service?: string;
   wallet?: string;
   keys?: string;
@@ -24,36 +32,86 @@ export type PurchaseCommandOptions = {
   json?: boolean;
 };
 
+/** Buys the attestation of a transaction. See `purchase`. */
+export async function attest(
+  txid: string,
+  { chain, ...options }: PurchaseCommandOptions & { chain?: ChainName },
+  environment: Environment,
+): Promise<ExitCode> {
+  const matched = chainOf(txid);
+  if (chain !== undefined && chain !== matched)
+    throw new Failure(EXIT.usage, `--chain is ${chain}, and ${txid} is of ${matched}`, ["Leave --chain out."]);
+  return purchase((common) => buyAttestation({ ...common, txid, ...(chain && { chain }) }), options, environment);
+}
+
+/** Buys the attestation of a block. See `purchase`. */
+export async function attestBlock(
+  chain: ChainName,
+  blockHeight: string,
+  options: PurchaseCommandOptions,
+  environment: Environment,
+): Promise<ExitCode> {
+  const height = heightIn(blockHeight);
+  return purchase((common) => buyBlock({ ...common, chain, height }), options, environment);
+}
+
+/** Buys the proof that a transaction is in a block. See `purchase`. */
+export async function prove(
+  txId: string,
+  blockHeight: string,
+  options: PurchaseCommandOptions,
+  environment: Environment,
+): Promise<ExitCode> {
+  const chain = chainOf(txId);
+  const height = heightIn(blockHeight);
+  return purchase((common) => proveInclusion({ ...common, chain, txId, height }), options, environment);
+}
+
+/** @throws Failure `usage` */
+function heightIn(text: string): number {
+  const height = Number(text);
+  if (/^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(height)) return height;
+  throw new Failure(EXIT.usage, `the height of a block is a whole number, and is ${text}`);
+}
+
+/** The chain whose transaction ids have this form. @throws Failure `usage` */
+function chainOf(txid: string): ChainName {
+  const matched = matchTransactionId(txid);
+  if (matched !== undefined) return matched.chain.name;
+  throw new Failure(EXIT.usage, `${txid} is not a transaction id`, [
+    "Algorand's have 52 characters, A to Z and 2 to 7; Base's are 0x and 64 hex digits.",
+  ]);
+}
+
 /** One of the client's functions that buy. */
 type Buy<B extends Bundle> = (options: PurchaseOptions<B>) => Promise<Attestation<B>>;
 
 /**
- * Buys one bundle, checks it and saves it. An earlier run that did not finish is continued: its signed payment is in a
- * file.
+ * Buys one bundle, checks it and saves it. If an earlier run signed a payment and did not finish, its payment is in a file
+ * and is used again.
  *
  * @returns `notVerified` also for a saved bundle whose signer is unknown
- * @throws Failure
  */
-export async function purchase<B extends Bundle>(
+async function purchase<B extends Bundle>(
   buy: Buy<B>,
   options: PurchaseCommandOptions,
   environment: Environment,
 ): Promise<ExitCode> {
   const signal = environment.stop();
-  const { service, wallet, believed, vault, inSandbox } = await parties(options, environment);
+  const { service, wallet, trusted, vault, inSandbox } = await parties(options, environment);
   await checkFolder(options.out);
 
   const people = options.json ? environment.err : environment.out;
   using working = environment.working("asking for the price");
   const started = performance.now();
   let file = "";
-  const wanted: PurchaseOptions<B> & { signal: AbortSignal } = {
+  const wanted = {
     service,
     wallet,
     maxPrice: options.maxPrice,
-    ...trustOptions(believed),
+    ...trustOptions(trusted),
     vault,
-    save: async (attestation) => {
+    save: async (attestation: Attestation) => {
       file = await saveBundle(attestation, options.out);
     },
     onProgress: progressLines(people, working),
@@ -61,8 +119,8 @@ export async function purchase<B extends Bundle>(
   };
   try {
     const attestation = await buyOrAsk(buy, wanted, working, environment);
-    conclusion(people, attestation, { file, believed, seconds: (performance.now() - started) / 1000 });
-    if (options.json) environment.out.json({ file, ...attestation.report, trust: stated(believed) });
+    printResult(people, attestation, { file, trusted, seconds: (performance.now() - started) / 1000 });
+    if (options.json) environment.out.json({ file, ...attestation.report, trust: trustForPrograms(trusted) });
     return attestation.report.verified ? EXIT.good : EXIT.notVerified;
   } catch (error) {
     if (!(error instanceof AttestError)) throw error;
@@ -70,16 +128,8 @@ export async function purchase<B extends Bundle>(
   }
 }
 
-type Parties = {
-  service: string;
-  wallet: Wallet;
-  believed: Believed | undefined;
-  vault: FileVault;
-  inSandbox: boolean;
-};
-
 /** The sandbox's wallet and keys are the defaults only for its own service: they are of no use elsewhere. */
-async function parties(options: PurchaseCommandOptions, { stateFolder }: Environment): Promise<Parties> {
+async function parties(options: PurchaseCommandOptions, { stateFolder }: Environment) {
   const standing = await standingSandbox();
   const sandbox = options.service === undefined || options.service === standing?.serviceUrl ? standing : undefined;
   const service = options.service ?? sandbox?.serviceUrl;
@@ -87,14 +137,14 @@ async function parties(options: PurchaseCommandOptions, { stateFolder }: Environ
   if (service === undefined || walletFile === undefined) {
     const missing = [service === undefined && "--service URL", walletFile === undefined && "--wallet FILE"];
     throw new Failure(EXIT.usage, `${missing.filter(Boolean).join(" and ")} must be given`, [
-      "No sandbox stands in ./.attestd to take them from.",
+      "There is no sandbox in ./.attestd to take them from.",
       "Without --keys FILE the bundle will be saved with its signer unknown.",
     ]);
   }
   return {
     service,
     wallet: await readWallet(walletFile),
-    believed: options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys),
+    trusted: options.keys === undefined ? sandbox && (await sandboxKeys()) : await readKeys(options.keys),
     vault: fileVault(sandbox?.folder.payments ?? join(stateFolder, "payments")),
     inSandbox: sandbox !== undefined,
   };
@@ -114,7 +164,7 @@ async function buyOrAsk<B extends Bundle>(
     if (price === undefined) throw error;
     const asked = formatUsdc(price);
     const question = `The service asks ${asked} USDC, more than the ${wanted.maxPrice} allowed. Pay it?`;
-    working.say(undefined);
+    working.show(undefined);
     const isAllowed = await ask(question, wanted.signal).catch((cause: unknown) => {
       throw new AttestError("interrupted", "Interrupted.", { cause });
     });

@@ -1,24 +1,25 @@
 import { once } from "node:events";
+import { existsSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { aborted } from "node:util";
 import type { Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
-import { lockFile } from "../folder-lock.ts";
 import type { Working } from "../live-line.ts";
-import { printBanner } from "../sandbox-banner.ts";
-import { describeSandbox } from "../sandbox-description.ts";
+import { describeSandbox, printBanner } from "../sandbox-description.ts";
 import { type SandboxFolder, sandboxFolder } from "../sandbox-folder.ts";
 import { childVariables, newServiceSettings, writeSettings } from "../sandbox-settings.ts";
 import { startServiceProcess } from "../service-process.ts";
-import { aborted } from "../stop.ts";
 import { portTaken } from "./serve.ts";
 
 export type SandboxOptions = { port?: string; roundMs: string; replay?: string; dir: string };
 
 const HOST = "127.0.0.1";
 const DEFAULT_PORT = "4020";
+const SQLITE_BUSY = 5;
 
 /**
  * Runs the local networks and the service on them until it is asked to stop. Every start makes a new sandbox in the
@@ -28,14 +29,15 @@ const DEFAULT_PORT = "4020";
  */
 export async function sandbox(options: SandboxOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
-  const port = wholeNumber("--port", options.port ?? environment.port ?? DEFAULT_PORT, 0, 65_535);
+  const port = wholeNumber("--port", options.port ?? (environment.variables.PORT || DEFAULT_PORT), 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
   await checkPort(port);
 
-  using _lock = await takeFolder(folder);
+  await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
+  using _lock = lock(folder);
   await clear(folder);
 
   // Disposed in reverse order: the service, then its networks, then the lock.
@@ -58,7 +60,7 @@ type Run = { port: number; dir: string; environment: Environment; working: Worki
 async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): Promise<void> {
   const { environment, working, stop } = run;
   const { out, err } = environment;
-  working.say("starting the service");
+  working.show("starting the service");
   const { PUBLIC_URL, MCP_URL } = environment.variables;
   const address = { host: HOST, port: run.port };
   // Behind a proxy, a tunnel or a container only the operator knows the public URLs.
@@ -67,33 +69,60 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop);
   // A restarted service gets the same port.
   await writeSettings(folder, { ...settings, PORT: new URL(service.url).port });
-  const description = await describeSandbox(folder, networks, service.url);
+  await describeSandbox(folder, networks, service.url);
 
-  working.say(undefined);
-  await printBanner(out, description, run.dir);
+  working.show(undefined);
+  await printBanner(out, networks, service.url, run.dir);
   service.showLog();
   void service.ended.then((how) => {
     if (stop.aborted) return;
     err.line(`attestd: the service ended (${how}). The networks keep running.`);
     err.line(`  Start it again: npx attestd serve --sandbox --env ${join(run.dir, "service.env")}`);
   });
-  const death = await Promise.race([networks.died, aborted(stop).then(() => undefined)]);
-  if (death !== undefined) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
+  const death = await Promise.race([networks.died, aborted(stop, stop)]);
+  if (death) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
 }
 
 async function startNetworks(roundMs: number, replay: string | undefined): Promise<Sandbox> {
-  const { startSandbox } = await import("@attestd/sandbox").catch(notInstalled);
+  const { startSandbox } = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
+    // The packages of the sandbox are development dependencies.
+    if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
+    throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
+  });
   return startSandbox({ roundMs, replayDir: replay }).catch((error: Error) => {
     throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
   });
 }
 
-/** Locks the folder until disposal, or until this process ends. */
-async function takeFolder(folder: SandboxFolder): Promise<Disposable> {
-  await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
-  const lock = lockFile(folder.lock);
-  if (lock) return lock;
-  throw new Failure(EXIT.usage, `another sandbox has ${folder.path}`, ["Stop it, or choose another folder: --dir."]);
+/**
+ * Locks the folder until disposal, or until this process ends in any way: SQLite's lock on an otherwise empty file. A file
+ * with a process id would survive a `kill -9`, and its id could later be that of another process.
+ *
+ * @throws Failure `usage` when another process has it
+ */
+function lock(folder: SandboxFolder): Disposable {
+  const { lock: path } = folder;
+  const database = new DatabaseSync(path);
+  try {
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
+    const remedy = "Stop it, or choose another folder: --dir.";
+    throw new Failure(EXIT.usage, `another sandbox has ${folder.path}`, [remedy], error);
+  }
+  // The owner removes the file when it is done: a file that was locked just then no longer has that name.
+  if (!existsSync(path)) {
+    database.close();
+    return lock(folder);
+  }
+  return {
+    [Symbol.dispose]() {
+      rmSync(path, { force: true });
+      database.close();
+    },
+  };
 }
 
 /** Removes only the files of an earlier sandbox: the folder may have others. */
@@ -119,11 +148,4 @@ function wholeNumber(name: string, text: string, least: number, most: number): n
   const value = Number(text);
   if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
   throw new Failure(EXIT.usage, `${name} must be a whole number from ${least} to ${most}, and is ${text}`);
-}
-
-/** @throws Failure where the packages of the sandbox are absent, as in an installation without development dependencies */
-function notInstalled(error: NodeJS.ErrnoException): never {
-  if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
-  const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
-  throw new Failure(EXIT.usage, "The sandbox is not installed here.", [remedy], error);
 }

@@ -1,11 +1,11 @@
+import { aborted } from "node:util";
 import { conclusionOf } from "@attestd/proof";
 import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/file-verdict";
+import { type Checked, checkFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { judgeFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../judged-file.ts";
-import type { Believed } from "../keys-file.ts";
-import { basisLine, evidence, stated, verdict, warnings } from "../report-text.ts";
-import { aborted } from "../stop.ts";
+import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
+import { basisLine, evidence, verdict, warnings } from "../report-text.ts";
 import type { Terminal } from "../terminal.ts";
 
 export type VerifyOptions = TrustOptions & { json?: boolean };
@@ -15,93 +15,82 @@ export type VerifyOptions = TrustOptions & { json?: boolean };
  *
  * @param files paths; `-` is standard input
  * @returns for several files: not verified before unreadable before unreachable
- * @throws Failure when options contradict each other
  */
 export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
-  const believed = await trustedKeys(options);
-  const service = await serviceToAsk(options, believed);
+  const trusted = await trustedKeys(options);
+  const service = await serviceToAsk(options, trusted);
   const { out } = environment;
   const stop = environment.stop();
-  const interrupted = aborted(stop);
+  const interrupted = aborted(stop, stop);
   using working = environment.working(service && "asking the chains");
   const results: Result[] = [];
   for (const file of files) {
-    if (files.length > 1) working.say(`${results.length + 1} of ${files.length}`);
-    const result = await Promise.race([judgeFile(file, believed, service, environment), interrupted]);
+    if (files.length > 1) working.show(`${results.length + 1} of ${files.length}`);
+    const result = await Promise.race([checkFile(file, trusted, service, environment), interrupted]);
     if (!result || stop.aborted)
       throw new Failure(EXIT.interrupted, "interrupted", [`${results.length} of ${files.length} files were checked.`]);
     results.push(result);
-    if (options.json) printJson(result, believed, environment);
-    else if (files.length === 1) printWhole(result, believed, out);
-    else printLine(result, believed, out);
+    if (options.json) printJson(result, trusted, environment);
+    else if (files.length === 1) printWhole(result, trusted, out);
+    else printLine(result, trusted, out);
   }
   if (files.length > 1 && !options.json) {
-    out.line(basisLine(believed));
+    out.line(basisLine(trusted));
     out.line(summary(results));
   }
   return exitCode(results);
 }
 
-function printJson(result: Result, believed: Believed | undefined, { out, err }: Environment): void {
+function printJson(result: Result, trusted: TrustedKeys | undefined, { out, err }: Environment): void {
   const { file } = result;
-  const judged = result.kind === "judged";
-  const trouble = judged ? result.ledgerTrouble : result.why;
-  if (trouble !== undefined)
-    err.line(`attestd: ${judged ? "couldn't ask the ledger about" : "can't read"} ${file}: ${trouble}`);
-  if (judged) {
-    const { report, certificate } = result;
-    out.json({
-      file,
-      ...report,
-      verified: isVerified(result),
-      ...(certificate && { certificate }),
-      trust: stated(believed),
-    });
-  } else out.json({ file, verified: false, unreadable: result.why });
+  if (result.kind === "unreadable") {
+    err.line(`attestd: can't read ${file}: ${result.why}`);
+    out.json({ file, verified: false, unreadable: result.why });
+    return;
+  }
+  const { report, certificate, ledgerTrouble } = result;
+  if (ledgerTrouble !== undefined) err.line(`attestd: couldn't ask the ledger about ${file}: ${ledgerTrouble}`);
+  const verified = isVerified(result);
+  out.json({ file, ...report, verified, ...(certificate && { certificate }), trust: trustForPrograms(trusted) });
 }
 
-function printWhole(result: Result, believed: Believed | undefined, out: Terminal): void {
+function printWhole(result: Result, trusted: TrustedKeys | undefined, out: Terminal): void {
   const { mark, heading } = headline(result);
   out.marked(mark, `${heading}  ${result.file}`);
-  for (const line of below(result, believed, out)) out.line(`  ${line}`);
+  const lines = result.kind === "unreadable" ? [result.why] : evidence(result, trusted, out);
+  for (const line of lines) out.line(`  ${line}`);
+  const trouble = result.kind === "checked" ? result.ledgerTrouble : undefined;
+  if (trouble !== undefined) out.line(`  couldn't ask the ledger; the offline result stands: ${trouble}`);
 }
 
-function below(result: Result, believed: Believed | undefined, out: Terminal): string[] {
-  if (result.kind === "unreadable") return [result.why];
-  const { ledgerTrouble } = result;
-  const trouble = ledgerTrouble === undefined ? [] : [`couldn't ask the ledger, the result stands: ${ledgerTrouble}`];
-  return [...evidence(result, believed, out), ...trouble];
-}
-
-function printLine(result: Result, believed: Believed | undefined, out: Terminal): void {
+function printLine(result: Result, trusted: TrustedKeys | undefined, out: Terminal): void {
   const { mark, heading } = headline(result);
-  out.marked(mark, [heading, result.file, ...remark(result, believed)].join("  "));
+  const remarks = result.kind === "unreadable" ? [result.why] : remarksOn(result, trusted);
+  out.marked(mark, [heading, result.file, ...remarks].join("  "));
 }
 
-function remark(result: Result, believed: Believed | undefined): string[] {
-  if (result.kind === "unreadable") return [result.why];
-  const { report, certificate, ledgerTrouble } = result;
+function remarksOn({ report, certificate, ledgerTrouble }: Checked, trusted: TrustedKeys | undefined): string[] {
   const checks = conclusionOf(report) === "unknown" ? [] : report.failures.map(({ check }) => check);
-  const failed = [...new Set<string>(certificate?.words === "fail" ? [...checks, "certificate"] : checks)];
-  const warned = report.verified ? warnings(report, believed).join(" ") : "";
-  return [failed.join(", "), warned, ledgerTrouble === undefined ? "" : "couldn't ask the ledger"].filter(Boolean);
+  const failed = new Set<string>(certificate?.words === "fail" ? [...checks, "certificate"] : checks);
+  const warned = report.verified ? warnings(report, trusted) : [];
+  const trouble = ledgerTrouble === undefined ? "" : "couldn't ask the ledger";
+  return [[...failed].join(", "), warned.join(" "), trouble].filter(Boolean);
 }
 
 function headline(result: Result) {
-  return result.kind === "judged" ? verdict(result) : { mark: "fail" as const, heading: "Can't read" };
+  return result.kind === "checked" ? verdict(result) : { mark: "fail" as const, heading: "Can't read" };
 }
 
 function summary(results: Result[]): string {
-  const count = (of: (result: Result) => boolean) => results.filter(of).length;
-  const concluded = (...any: FileConclusion[]) =>
-    count((r) => r.kind === "judged" && any.includes(conclusionOfFile(r)));
+  const checked = results.filter((result) => result.kind === "checked");
+  const concluded = (...any: FileConclusion[]) => checked.filter((one) => any.includes(conclusionOfFile(one))).length;
   const counts: [number, string][] = [
     [concluded("verified", "warning"), "verified"],
     [concluded("failed", "revoked", "altered"), "not verified"],
     [concluded("unknown"), "signer unknown"],
     [concluded("uncompared"), "with words that were not compared"],
-    [count((r) => r.kind === "unreadable"), "unreadable"],
-    [count((r) => r.kind === "judged" && r.ledgerTrouble !== undefined), "not compared with the ledger"],
+    [results.length - checked.length, "unreadable"],
+    [checked.filter(({ ledgerTrouble }) => ledgerTrouble !== undefined).length, "not compared with the ledger"],
   ];
   return counts
     .filter(([n, what]) => n > 0 || what === "verified")
@@ -110,8 +99,8 @@ function summary(results: Result[]): string {
 }
 
 function exitCode(results: Result[]): ExitCode {
-  if (results.some((r) => r.kind === "judged" && !isVerified(r))) return EXIT.notVerified;
-  if (results.some((r) => r.kind === "unreadable")) return EXIT.unreadable;
-  if (results.some((r) => r.kind === "judged" && r.ledgerTrouble !== undefined)) return EXIT.unreachable;
-  return EXIT.good;
+  const checked = results.filter((result) => result.kind === "checked");
+  if (!checked.every(isVerified)) return EXIT.notVerified;
+  if (checked.length < results.length) return EXIT.unreadable;
+  return checked.some(({ ledgerTrouble }) => ledgerTrouble !== undefined) ? EXIT.unreachable : EXIT.good;
 }

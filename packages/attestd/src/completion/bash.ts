@@ -1,11 +1,9 @@
 import type { CompletedCommand, Value } from "./table.ts";
 
-/** The values after certain words. */
+/** The value that may follow a command and its option, or a command and its number of operands. */
 type Position = { key: string; value: Value };
 
-/**
- * The completion script for bash, 3.2 and later. Files are left to readline (`-o default`), which quotes their names.
- */
+/** The completion script for bash, 3.2 and later. Files are left to readline (`-o default`), which quotes their names. */
 export function bashScript(commands: CompletedCommand[]): string {
   const options = commands.flatMap(({ path, options }) =>
     options.flatMap(({ names, value }) => (value ? names.map((name) => ({ key: `${path} ${name}`, value })) : [])),
@@ -67,7 +65,7 @@ ${arms(options)}
   esac
 }
 
-# What may stand in a place of a command.
+# What an operand of a command may be.
 _attestd_operand() {
   case $1 in
 ${arms(operands)}
@@ -92,22 +90,20 @@ complete -o default -F _attestd attestd
 
 /** One arm of a shell `case` for each kind of value and each list of words. */
 function arms(positions: Position[]): string {
-  const said = ({ value }: Position) =>
+  const statement = ({ value }: Position) =>
     value.kind === "words" ? `kind=words ${words(value.words)}` : `kind=${value.kind}`;
-  return [...Map.groupBy(positions, said)]
-    .map(([says, same]) =>
-      arm(
-        same.map(({ key }) => key),
-        says,
-      ),
-    )
-    .join("\n");
+  const groups = Map.groupBy(positions, statement).entries();
+  return Array.from(groups, ([statement, group]) => arm(keysOf(group), statement)).join("\n");
 }
 
-function arm(keys: string[], says: string): string {
+function keysOf(positions: Position[]): string[] {
+  return positions.map(({ key }) => key);
+}
+
+function arm(keys: string[], statement: string): string {
   // A star stands for any number of operands.
   const patterns = keys.map((key) => `"${key}"`.replace(/\*"$/, '"*'));
-  return `    ${patterns.join(" | ")}) ${says} ;;`;
+  return `    ${patterns.join(" | ")}) ${statement} ;;`;
 }
 
 function words(all: readonly string[]): string {

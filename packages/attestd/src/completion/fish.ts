@@ -4,8 +4,8 @@ import type { CompletedCommand, CompletedOption, Operand, Value } from "./table.
 export function fishScript(commands: CompletedCommand[]): string {
   return `# fish completion of attestd, as \`attestd completion fish\` prints it.
 
-# The words before the cursor name this command: $argv[1], its names joined by blanks. With more arguments: and so many
-# operands ($argv[2]) stand after it, where these options ($argv[3..]) take a value.
+# Whether the words before the cursor name the command $argv[1] and, with more arguments, whether $argv[2] operands follow
+# it; the options $argv[3..] take a value.
 function __attestd_at
     set -l given (commandline -opc)
     for name in (string split ' ' -- $argv[1])

@@ -1,8 +1,8 @@
 import type { Argument, Command, Option } from "commander";
+import { oneMoreKid } from "../command-line/options.ts";
 import { everyCommand, pathOf } from "../command-line/tree.ts";
-import { oneMoreKid } from "../command-line/values.ts";
 
-/** The values of an argument: one of some words, a path, or something that cannot be completed. */
+/** The possible values of an argument: one of some words, a path, or something that cannot be completed. */
 export type Value = { kind: "words"; words: readonly string[] } | { kind: "file" | "folder" | "other" };
 
 export type CompletedOption = {
@@ -16,7 +16,6 @@ export type CompletedOption = {
 
 export type Operand = Value & { name: string; repeats: boolean };
 
-/** A command, its options and its arguments. */
 export type CompletedCommand = {
   /** `attestd keys history`. */
   path: string;
@@ -25,7 +24,7 @@ export type CompletedCommand = {
   commands: { name: string; description: string }[];
 };
 
-/** The completions of a command and its subcommands. */
+/** A command and all below it. */
 export function completedCommands(program: Command): CompletedCommand[] {
   const help = program.createHelp();
   return everyCommand(program).map((command) => ({

@@ -44,7 +44,7 @@ function functionName(path: string): string {
   return `_${path.replaceAll(" ", "_")}`;
 }
 
-/** See \`_arguments\` in zshcompsys(1). */
+/** See `_arguments` in zshcompsys(1). */
 function optionSpecs({ names, description, value, repeats }: CompletedOption): string[] {
   const others = repeats ? "*" : `(${names.join(" ")})`;
   return names.map((name) => {

@@ -9,13 +9,12 @@ import {
   type VerifyReport,
   verify,
 } from "@attestd/proof";
-import type { CertificateJudgement } from "@attestd/web";
-import type { BundleInFile } from "@attestd/web/bundle-file";
+import type { FileFindings } from "@attestd/web/file-verdict";
 import { historyOf } from "@attestd/web/trust-basis";
-import { notJson, readBundle } from "./bundle-file.ts";
+import { type BundleFile, notJson, readBundle } from "./bundle-file.ts";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
-import { type Believed, pinnedKeys, readKeys, trustOptions } from "./keys-file.ts";
+import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
 import { isSandboxLedger, sandboxKeys, standingSandbox } from "./sandbox-folder.ts";
 
 /** Options of every command that checks bundles: the keys to trust, and the service to ask. */
@@ -27,45 +26,45 @@ export type TrustOptions = {
   service?: string;
 };
 
+/** A file that was read, and the report about it. */
+export type Checked = FileFindings & {
+  kind: "checked";
+  file: string;
+  /** Absent when the bundle's form is wrong. */
+  bundle: Bundle | undefined;
+  /** UTF-8 of the bundle: the file, or what a certificate contains. */
+  bytes: Uint8Array;
+  /** Why the ledger could not be asked. */
+  ledgerTrouble?: string;
+};
+
 /** The result for one file. */
-export type Result = { file: string } & (
-  | {
-      kind: "judged";
-      report: VerifyReport;
-      bundle: Bundle | undefined;
-      /** UTF-8 of the bundle: the file, or what a certificate carries. */
-      bytes: Uint8Array;
-      /** For a certificate: whether its text is that of its bundle. */
-      certificate?: CertificateJudgement;
-      /** Why the ledger could not be asked. */
-      ledgerTrouble?: string;
-    }
-  | { kind: "unreadable"; why: string }
-);
+export type Result = Checked | { kind: "unreadable"; file: string; why: string };
 
 /** @returns undefined when no keys are given and there is no sandbox here. @throws Failure */
-export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<Believed | undefined> {
-  if (kid) return pinnedKeys(kid, ledger);
-  if (ledger)
-    throw new Failure(EXIT.usage, "--ledger says where the keys of --kid record", ["Name them too: --kid KID."]);
-  if (keys !== undefined) return readKeys(keys);
-  return sandboxKeys();
+export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<TrustedKeys | undefined> {
+  if (kid)
+    return { trust: { kids: kid, ledger: ledger ?? ALGORAND_MAINNET }, basis: { basis: "kid", name: kid.join(" ") } };
+  if (ledger) throw new Failure(EXIT.usage, "--ledger is the ledger of the keys of --kid", ["Add --kid KID."]);
+  return keys === undefined ? sandboxKeys() : readKeys(keys);
 }
 
 /**
- * The sandbox's service is the default only for bundles of that sandbox: it knows no other ledger.
+ * The service that compares bundles with the chains. The sandbox's service is the default only for bundles of that sandbox:
+ * it knows no other ledger.
+ *
  * @returns undefined without `--chain`. @throws Failure `usage`
  */
 export async function serviceToAsk(
   { chain, service }: TrustOptions,
-  believed: Believed | undefined,
+  trusted: TrustedKeys | undefined,
 ): Promise<string | undefined> {
   if (!chain) {
     if (service !== undefined)
       throw new Failure(EXIT.usage, "--service is asked only with --chain", ["Give both, or neither."]);
     return undefined;
   }
-  const ofSandbox = believed !== undefined && isSandboxLedger(believed.trust.ledger ?? ALGORAND_MAINNET);
+  const ofSandbox = trusted !== undefined && isSandboxLedger(trusted.trust.ledger ?? ALGORAND_MAINNET);
   const asked = service ?? (ofSandbox ? (await standingSandbox())?.serviceUrl : undefined);
   if (asked !== undefined) return asked;
   throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
@@ -77,20 +76,20 @@ export async function serviceToAsk(
  * @param file a path, or `-` for standard input
  * @param service that compares with the chains; undefined for none
  */
-export async function judgeFile(
+export async function checkFile(
   file: string,
-  believed: Believed | undefined,
+  trusted: TrustedKeys | undefined,
   service: string | undefined,
   environment: Environment,
 ): Promise<Result> {
   try {
     const contents = await readBundle(file, () => environment.stdin);
     const { bytes } = contents;
-    const report = verify(bytes, trustOptions(believed));
+    const report = verify(bytes, trustOptions(trusted));
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-    const found = { kind: "judged", file, bundle, bytes, ...(await certificateOf(contents, believed)) } as const;
-    if (service === undefined || !mayAskChain(report)) return { ...found, report };
-    return { ...found, ...(await online(service, bytes, report)) };
+    const checked = { kind: "checked", file, bundle, bytes, ...(await certificateOf(contents, trusted)) } as const;
+    if (service === undefined || !mayAskChain(report)) return { ...checked, report };
+    return { ...checked, ...(await online(service, bytes, report)) };
   } catch (error) {
     if (isProofError(error, "json")) return { kind: "unreadable", file, why: notJson(error) };
     if (error instanceof Failure) return { kind: "unreadable", file, why: error.message };
@@ -99,10 +98,10 @@ export async function judgeFile(
 }
 
 /** Loads the code for certificates only for a certificate. */
-async function certificateOf(contents: BundleInFile & { file: Uint8Array }, believed: Believed | undefined) {
+async function certificateOf(contents: BundleFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
   const { certificateIn } = await import("@attestd/web");
-  return certificateIn(contents.file, contents, historyOf(believed?.trust));
+  return certificateIn(contents.file, contents, historyOf(trusted?.trust));
 }
 
 async function online(service: string, bytes: Uint8Array, report: VerifyReport) {

@@ -1,0 +1,185 @@
+import { type Command, Option } from "commander";
+import type { Running } from "../environment.ts";
+import { otherLedger, serviceUrl, settingsFile } from "./options.ts";
+import { subcommand } from "./tree.ts";
+
+/** Commands that run until they are stopped. */
+export function addRunning(program: Command, { environment, finish }: Running): void {
+  subcommand(
+    program,
+    "sandbox",
+    "run everything locally, without real money",
+    "Run local networks with funded wallets, and the service on them. No real money; nothing leaves this machine.",
+    "  attestd sandbox",
+    "  attestd sandbox --port 0 --round-ms 200",
+    "  attestd sandbox --replay recordings/    also serve recorded transactions",
+  )
+    .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
+    .option("--round-ms <n>", "time between rounds of the ledger", "1000")
+    .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
+    .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
+    .action(async (options) => {
+      const { sandbox } = await import("../commands/sandbox.ts");
+      finish(await sandbox(options, environment));
+    });
+
+  subcommand(
+    program,
+    "serve",
+    "run the service",
+    "Run the service. Settings come from the environment, and from a file where the environment has none.",
+    "  attestd serve --env /etc/attestd.env",
+    "  attestd serve --sandbox                 again, on the networks of a running sandbox",
+  )
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .action(async (options) => {
+      const { serve } = await import("../commands/serve.ts");
+      finish(await serve(options, environment));
+    });
+}
+
+/** Commands for the keys of an attestor. */
+export function addKeys(program: Command, { environment, finish }: Running): void {
+  subcommand(
+    program,
+    "keygen",
+    "make the keys of an attestor",
+    "Make the keys of an attestor: an Algorand account and an ML-DSA-65 seed, each in a file that only you can read.",
+    "  attestd keygen --dir /etc/attestd",
+  )
+    .option("--dir <dir>", "folder for the two files", ".")
+    .option("--json", "print what was made as JSON")
+    .action(async (options) => {
+      const { keygen } = await import("../commands/keygen.ts");
+      finish(await keygen(options, environment));
+    });
+
+  const keys = subcommand(
+    program,
+    "keys",
+    "the keys of an attestor over time: history, rotate, revoke, restore",
+    "The keys of an attestor over time.",
+    "  attestd keys history --service https://attestd.example --save keys.json",
+    "  attestd help keys rotate",
+  )
+    .usage("<command> [options]")
+    .helpCommand(false);
+
+  subcommand(
+    keys,
+    "history",
+    "print a key history, and check it",
+    "Print a key history after checking that each key endorses the next one and no key is missing between.",
+    "  attestd keys history --service https://attestd.example --save keys.json",
+    "  attestd keys history --keys keys.json --indexer https://indexer.example",
+    "  attestd keys history --env /etc/attestd.env          of your own service, from its journal",
+  )
+    .option("--service <url>", "the service that publishes it (default: the sandbox's)", serviceUrl)
+    .addOption(new Option("--keys <file>", "a file that contains it").conflicts("service"))
+    .addOption(new Option("--env <file>", "settings of your own service").conflicts(["service", "keys"]))
+    .addOption(
+      new Option("--sandbox", "allow a ledger other than MainNet for your own service").conflicts(["service", "keys"]),
+    )
+    .option("--indexer <url>", "also compare it with the notes on the ledger that this indexer returns")
+    .option("--indexer-token-file <file>", "its token (default: INDEXER_TOKEN, if INDEXER_URL is this indexer)")
+    .option("--save <file>", "save it to this file; an earlier copy there is replaced only if the history continues it")
+    .option("--json", "print the history as JSON, in the format of --keys")
+    .action(async (options) => {
+      const { keysHistory } = await import("../commands/keys-history.ts");
+      finish(await keysHistory(options, environment));
+    });
+
+  subcommand(
+    keys,
+    "rotate",
+    "replace the attestor's key",
+    "Replace the attestor's key, while no service runs. If interrupted, run the same command again.",
+    "  attestd keys rotate --env /etc/attestd.env --seed-file /etc/attestd/attestor-2.pq-seed",
+  )
+    .requiredOption("--seed-file <file>", "the new seed; a file that does not exist is created with one")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print what was made as JSON")
+    .action(async (options) => {
+      const { keysRotate } = await import("../commands/keys-change.ts");
+      finish(await keysRotate(options, environment));
+    });
+
+  subcommand(
+    keys,
+    "revoke",
+    "withdraw a key of the attestor",
+    "Withdraw a key of the attestor, current or replaced. If interrupted, run the same command again.",
+    "  attestd keys revoke KID --from 46581204 --env /etc/attestd.env",
+  )
+    .argument("<kid>", "id of the key, as the history lists it")
+    .option("--from <round>", "round of the ledger from which its signatures do not count (default: the next)")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print what was revoked as JSON")
+    .action(async (kid, options) => {
+      const { keysRevoke } = await import("../commands/keys-change.ts");
+      finish(await keysRevoke(kid, options, environment));
+    });
+
+  subcommand(
+    keys,
+    "restore",
+    "put back into the journal what a restored backup has lost",
+    "Put the keys of a saved history back into a journal whose backup is older, while no service runs.",
+    "  attestd keys restore keys.json --env /etc/attestd.env",
+  )
+    .argument("<file>", "the history, as `keys history --save` writes it; the ledger must have a note of all new keys")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print the history as JSON")
+    .action(async (file, options) => {
+      const { keysRestore } = await import("../commands/keys-change.ts");
+      finish(await keysRestore(file, options, environment));
+    });
+}
+
+/** Commands for operators, on the journal. */
+export function addOperating(program: Command, { environment, finish }: Running): void {
+  subcommand(
+    program,
+    "audit",
+    "compare the journal with the ledger and the rails",
+    "Compare the journal with the ledger and the rails, and print what does not match. Nothing is written.",
+    "  attestd audit --env /etc/attestd.env",
+    "  attestd audit --env /etc/attestd.env --since 2026-11-20 --json | jq .findings",
+    "",
+    "Assign a payment that the journal has lost to its request; the payer then gets the bundle by sending both again.",
+    "  attestd audit --env /etc/attestd.env --adopt PAYMENT --txid TXID",
+  )
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--since <time>", "read the chains from this time on (default: from the attestor's first round)")
+    .option("--adopt <payment>", "payment key, or transaction id of the payment")
+    .option("--txid <txid>", "with --adopt: the transaction that the payment was for")
+    .addOption(new Option("--chain <name>", "with --adopt: its chain").choices(["algorand", "base"]))
+    .option("--height <n>", "with --adopt and --chain: the block that the payment was for, or the block of --txid")
+    .option("--json", "print the report as JSON")
+    .action(async (options) => {
+      const { audit } = await import("../commands/audit.ts");
+      finish(await audit(options, environment));
+    });
+
+  subcommand(
+    program,
+    "refund",
+    "record that a payment was paid back",
+    "Record that you paid a payment back, for a call that has been owed for a day and can no longer be attested.",
+    "  attestd refund PAYMENT_KEY --transaction TXID --env /etc/attestd.env",
+  )
+    .argument("<payment key>", "of the call, as the audit and the log print it")
+    .requiredOption("--transaction <id>", "the transfer to the payer, on the payment's chain")
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print what was recorded as JSON")
+    .action(async (key, options) => {
+      const { refund } = await import("../commands/refund.ts");
+      finish(await refund(key, options, environment));
+    });
+}
