@@ -1,21 +1,26 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import {
   ALGORAND_MAINNET,
   type Bundle,
   isProofError,
+  MAX_BUNDLE_BYTES,
   mayAskChain,
+  type ProofError,
   parseBundle,
   parseJson,
   type VerifyReport,
   verify,
 } from "@attestd/proof";
+import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
 import type { FileFindings } from "@attestd/web/file-verdict";
 import { historyOf } from "@attestd/web/trust-basis";
-import { type BundleFile, notJson, readBundle } from "./bundle-file.ts";
 import type { Environment } from "./environment.ts";
-import { EXIT, Failure } from "./failure.ts";
+import { EXIT, Failure, fileTrouble } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
 import { isSandboxLedger, sandboxKeys, standingSandbox } from "./sandbox-folder.ts";
+import type { Input } from "./terminal.ts";
 
 /** Options of every command that checks bundles: the keys to trust, and the service to ask. */
 export type TrustOptions = {
@@ -71,7 +76,7 @@ export async function serviceToAsk(
 }
 
 /**
- * Reads and checks the bundle in a file.
+ * Reads and checks the bundle in a file: the file itself, or the bundle that a certificate contains.
  *
  * @param file a path, or `-` for standard input
  * @param service that compares with the chains; undefined for none
@@ -83,11 +88,20 @@ export async function checkFile(
   environment: Environment,
 ): Promise<Result> {
   try {
-    const contents = await readBundle(file, () => environment.stdin);
+    const whole = await readBytes(file === "-" ? environment.stdin : file);
+    const contents = await readFileContents(whole);
+    if (contents.kind === "empty_certificate") throw unreadable("This certificate carries no bundle.");
+    if (contents.kind !== "bundle") throw unreadable("Not an attestd bundle.");
     const { bytes } = contents;
     const report = verify(bytes, trustOptions(trusted));
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-    const checked = { kind: "checked", file, bundle, bytes, ...(await certificateOf(contents, trusted)) } as const;
+    const checked = {
+      kind: "checked",
+      file,
+      bundle,
+      bytes,
+      ...(await certificateOf(whole, contents, trusted)),
+    } as const;
     if (service === undefined || !mayAskChain(report)) return { ...checked, report };
     return { ...checked, ...(await online(service, bytes, report)) };
   } catch (error) {
@@ -97,11 +111,40 @@ export async function checkFile(
   }
 }
 
+function notJson({ fault, line, message }: ProofError): string {
+  if (fault === "too_large") return `More than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB; bundles are smaller.`;
+  return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
+}
+
+function unreadable(why: string): Failure {
+  return new Failure(EXIT.unreadable, why);
+}
+
+async function readBytes(from: string | Input): Promise<Buffer> {
+  try {
+    if (typeof from === "string") requireSize((await stat(from)).size);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of typeof from === "string" ? createReadStream(from) : from) {
+      chunks.push(Buffer.from(chunk));
+      size += chunk.length;
+      requireSize(size);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    throw error instanceof Failure ? error : unreadable(fileTrouble(error));
+  }
+}
+
+function requireSize(size: number): void {
+  if (size > MAX_FILE_BYTES) throw unreadable(`${(size / 1e6).toFixed(1)} MB or more; bundles are smaller.`);
+}
+
 /** Loads the code for certificates only for a certificate. */
-async function certificateOf(contents: BundleFile, trusted: TrustedKeys | undefined) {
+async function certificateOf(file: Uint8Array, contents: BundleInFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
   const { certificateIn } = await import("@attestd/web");
-  return certificateIn(contents.file, contents, historyOf(trusted?.trust));
+  return certificateIn(file, contents, historyOf(trusted?.trust));
 }
 
 async function online(service: string, bytes: Uint8Array, report: VerifyReport) {

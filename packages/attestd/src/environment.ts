@@ -50,8 +50,8 @@ export function environmentOf(variables: Variables, streams: Streams, stop: () =
   const live = liveLine(streams.stderr, look);
   return {
     variables,
-    stateFolder: userFolder("state", variables),
-    cacheFolder: userFolder("cache", variables),
+    stateFolder: userFolder(variables.XDG_STATE_HOME, ".local/state", "Library/Application Support"),
+    cacheFolder: userFolder(variables.XDG_CACHE_HOME, ".cache", "Library/Caches"),
     get stdin() {
       return streams.stdin;
     },
@@ -101,16 +101,13 @@ export function keepCompiledCode(folder: string): void {
   process.env.NODE_COMPILE_CACHE ??= folder;
 }
 
-/** Variable of the XDG Base Directory Specification, its default, and the folder on macOS, below the home folder. */
-const USER_FOLDERS = {
-  state: { variable: "XDG_STATE_HOME", xdg: ".local/state", darwin: "Library/Application Support" },
-  cache: { variable: "XDG_CACHE_HOME", xdg: ".cache", darwin: "Library/Caches" },
-} as const;
-
-function userFolder(kind: keyof typeof USER_FOLDERS, variables: Variables): string {
-  const { variable, xdg, darwin } = USER_FOLDERS[kind];
-  const named = variables[variable];
-  // The specification says to ignore relative paths.
+/**
+ * The attestd folder in a folder of the user.
+ *
+ * @param named by a variable of the XDG Base Directory Specification, which says to ignore relative paths
+ * @param xdg its default, and `darwin` the folder on macOS, below the home folder
+ */
+function userFolder(named: string | undefined, xdg: string, darwin: string): string {
   if (named !== undefined && isAbsolute(named)) return join(named, "attestd");
   return join(homedir(), platform() === "darwin" ? darwin : xdg, "attestd");
 }

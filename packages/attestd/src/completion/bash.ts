@@ -6,10 +6,12 @@ type Position = { key: string; value: Value };
 /** The completion script for bash, 3.2 and later. Files are left to readline (`-o default`), which quotes their names. */
 export function bashScript(commands: CompletedCommand[]): string {
   const options = commands.flatMap(({ path, options }) =>
-    options.flatMap(({ names, value }) => (value ? names.map((name) => ({ key: `${path} ${name}`, value })) : [])),
+    options.flatMap(({ names, operand }) =>
+      operand ? names.map((name) => ({ key: `${path} ${name}`, value: operand.value })) : [],
+    ),
   );
   const operands = commands.flatMap(({ path, operands }) =>
-    operands.map((value, i) => ({ key: `${path} ${value.repeats ? "*" : i}`, value })),
+    operands.map(({ value, repeats }, i) => ({ key: `${path} ${repeats ? "*" : i}`, value })),
   );
   const names = commands.map(({ path, options }) => arm([path], words(options.flatMap(({ names }) => names))));
   const below = commands
@@ -91,7 +93,7 @@ complete -o default -F _attestd attestd
 /** One arm of a shell `case` for each kind of value and each list of words. */
 function arms(positions: Position[]): string {
   const statement = ({ value }: Position) =>
-    value.kind === "words" ? `kind=words ${words(value.words)}` : `kind=${value.kind}`;
+    typeof value === "string" ? `kind=${value}` : `kind=words ${words(value)}`;
   const groups = Map.groupBy(positions, statement).entries();
   return Array.from(groups, ([statement, group]) => arm(keysOf(group), statement)).join("\n");
 }

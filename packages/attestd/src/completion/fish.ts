@@ -1,4 +1,4 @@
-import type { CompletedCommand, CompletedOption, Operand, Value } from "./table.ts";
+import type { CompletedCommand, CompletedOption, Value } from "./table.ts";
 
 /** The completion script for fish, 3 and later. */
 export function fishScript(commands: CompletedCommand[]): string {
@@ -33,7 +33,7 @@ ${commands.flatMap(linesOf).join("\n")}
 }
 
 function linesOf({ path, options, operands, commands }: CompletedCommand): string[] {
-  const taking = options.flatMap(({ names, value }) => (value ? names : []));
+  const taking = options.flatMap(({ names, operand }) => (operand ? names : []));
   const here = quoted(`__attestd_at ${quoted(path)}`);
   const at = (place: number) => quoted(["__attestd_at", quoted(path), place, ...taking].join(" "));
   return [
@@ -41,8 +41,8 @@ function linesOf({ path, options, operands, commands }: CompletedCommand): strin
     ...options.map((option) => rule(commands.length > 0 ? at(0) : here, optionOf(option))),
     ...operands
       .map((operand, place) => ({ operand, place }))
-      .filter(({ operand }) => operand.kind !== "other")
-      .map(({ operand, place }) => rule(operand.repeats ? here : at(place), operandOf(operand))),
+      .filter(({ operand }) => operand.value !== "other")
+      .map(({ operand, place }) => rule(operand.repeats ? here : at(place), argumentOf(operand.value))),
   ];
 }
 
@@ -50,26 +50,15 @@ function rule(condition: string, what: string): string {
   return `complete -c attestd -n ${condition} ${what}`;
 }
 
-function optionOf({ names, description, value }: CompletedOption): string {
+function optionOf({ names, description, operand }: CompletedOption): string {
   const flags = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  return [...flags, ...(value ? [`-r ${argumentOf(value)}`] : []), `-d ${quoted(description)}`].join(" ");
+  return [...flags, ...(operand ? [`-r ${argumentOf(operand.value)}`] : []), `-d ${quoted(description)}`].join(" ");
 }
 
-function operandOf(operand: Operand): string {
-  return operand.kind === "file" ? "-F" : argumentOf(operand);
-}
+const ARGUMENTS = { file: "-F", folder: "-f -a '(__fish_complete_directories)'", other: "-f" };
 
 function argumentOf(value: Value): string {
-  switch (value.kind) {
-    case "words":
-      return `-f -a ${quoted(value.words.join(" "))}`;
-    case "file":
-      return "-F";
-    case "folder":
-      return "-f -a '(__fish_complete_directories)'";
-    case "other":
-      return "-f";
-  }
+  return typeof value === "string" ? ARGUMENTS[value] : `-f -a ${quoted(value.join(" "))}`;
 }
 
 function quoted(text: string): string {

@@ -45,30 +45,23 @@ function functionName(path: string): string {
 }
 
 /** See `_arguments` in zshcompsys(1). */
-function optionSpecs({ names, description, value, repeats }: CompletedOption): string[] {
+function optionSpecs({ names, description, operand, repeats }: CompletedOption): string[] {
   const others = repeats ? "*" : `(${names.join(" ")})`;
   return names.map((name) => {
-    const joins = value ? (name.startsWith("--") ? "=" : "+") : "";
-    const taken = value ? `:${value.name}:${action(value)}` : "";
+    const joins = operand ? (name.startsWith("--") ? "=" : "+") : "";
+    const taken = operand ? `:${operand.name}:${action(operand.value)}` : "";
     return quoted(`${others}${name}${joins}[${escaped(description)}]${taken}`);
   });
 }
 
-function operandSpec(operand: Operand, place: number): string {
-  return quoted(`${operand.repeats ? "*" : place + 1}:${operand.name}:${action(operand)}`);
+function operandSpec({ name, value, repeats }: Operand, place: number): string {
+  return quoted(`${repeats ? "*" : place + 1}:${name}:${action(value)}`);
 }
 
+const ACTIONS = { file: "_files", folder: "_path_files -/", other: " " };
+
 function action(value: Value): string {
-  switch (value.kind) {
-    case "words":
-      return `(${value.words.join(" ")})`;
-    case "file":
-      return "_files";
-    case "folder":
-      return "_path_files -/";
-    case "other":
-      return " ";
-  }
+  return typeof value === "string" ? ACTIONS[value] : `(${value.join(" ")})`;
 }
 
 function escaped(description: string): string {
