@@ -1,12 +1,40 @@
+import { hasCode, ServiceError, type ServiceErrorCode } from "@attestd/service/errors";
 import type { OperatorOptions } from "@attestd/service/operator";
 import type { Environment } from "./environment.ts";
-import { operatorFailure } from "./operator-failure.ts";
+import { EXIT, type ExitCode, Failure } from "./failure.ts";
 import { readSettings, type Settings, type SettingsOptions } from "./settings-file.ts";
 
 type Operations = typeof import("@attestd/service/operator");
 
-/** What a command prints: `doing` while it runs; `undone` and then `interrupted` when it was interrupted. */
+/** What a command prints: `doing` while it runs; `undone` when it failed; `interrupted` as the remedy of an interruption. */
 type Texts = { doing: string; undone: string; interrupted?: string };
+
+type Outcome = { exitCode: ExitCode; remedy?: string };
+
+/** How a command ends by an error's code, or by `Problem`, the name of an error for the service's callers. */
+const OUTCOMES: Partial<Record<ServiceErrorCode | "Problem", Outcome>> = {
+  argument_invalid: { exitCode: EXIT.usage },
+  not_allowed: { exitCode: EXIT.usage },
+  not_on_chain: { exitCode: EXIT.notPaid },
+  calls_unfinished: { exitCode: EXIT.paidUnfinished, remedy: "Start the service until they are, then try again." },
+  journal_in_use: { exitCode: EXIT.usage, remedy: "Stop every service first." },
+  attestor_unfunded: {
+    exitCode: EXIT.notPaid,
+    remedy: "Fund the attestor's account, then run the same command again.",
+  },
+  providers_unavailable: { exitCode: EXIT.unreachable, remedy: "Run it again when its nodes answer." },
+  providers_conflict: { exitCode: EXIT.unreachable, remedy: "Run it again when its nodes answer." },
+  source_not_found: { exitCode: EXIT.unreachable },
+  block_not_found: { exitCode: EXIT.unreachable },
+  source_inner_transaction: { exitCode: EXIT.unreachable },
+  source_wrong_chain: { exitCode: EXIT.unreachable },
+  source_unreadable: { exitCode: EXIT.unreachable },
+  Problem: { exitCode: EXIT.unreachable },
+  call_stale: { exitCode: EXIT.unreadable, remedy: "A service has moved it meanwhile: run the command again." },
+};
+
+/** The end of the journal's error when a service has it open (service, journal/sqlite/worker.ts). */
+const JOURNAL_IN_USE = "another process has this journal open";
 
 /**
  * Runs an operator's command on the journal and the networks of the service's settings.
@@ -17,16 +45,40 @@ type Texts = { doing: string; undone: string; interrupted?: string };
 export async function operate<T>(
   options: SettingsOptions,
   environment: Environment,
-  { doing, undone, interrupted }: Texts,
+  texts: Texts,
   command: (operations: Operations, settings: Settings, operator: OperatorOptions) => Promise<T>,
 ): Promise<T> {
   const signal = environment.stop();
   const settings = await readSettings(options, environment);
-  using _working = environment.working(doing);
+  using _working = environment.working(texts.doing);
   try {
     const operations = await import("@attestd/service/operator");
     return await command(operations, settings, { sandbox: options.sandbox ?? false, signal });
   } catch (error) {
-    throw operatorFailure(error, undone, signal, interrupted);
+    if (!signal.aborted || error instanceof Failure) throw failureOf(error, texts.undone);
+    throw new Failure(EXIT.interrupted, "interrupted", [texts.interrupted ?? "Nothing was written."], error);
   }
+}
+
+function failureOf(error: unknown, undone: string): Failure {
+  if (error instanceof Failure) return error;
+  const { name, message } = error as Error;
+  if (hasCode(error, "config_invalid"))
+    return new Failure(
+      EXIT.usage,
+      message,
+      ["Settings come from the environment, and from a file: --env FILE."],
+      error,
+    );
+  if (hasCode(error, "request_unfit")) {
+    const { member } = error.details;
+    return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
+  }
+  const inUse = message.endsWith(JOURNAL_IN_USE) ? { remedy: "Stop that service first." } : {};
+  const key = error instanceof ServiceError ? error.code : name;
+  const { exitCode, remedy }: Outcome = OUTCOMES[key as keyof typeof OUTCOMES] ?? {
+    exitCode: EXIT.unreadable,
+    ...inUse,
+  };
+  return new Failure(exitCode, undone, remedy === undefined ? [message] : [message, remedy], error);
 }

@@ -33,6 +33,8 @@ export type Terminal = {
   marked(mark: Mark, text: string, indent?: number): void;
   /** Writes a line of JSON, for programs. */
   json(value: object): void;
+  /** Writes the result of a command: the value for programs or, without `asJson`, a title marked as done, and lines. */
+  done(asJson: boolean | undefined, value: object, title: string, ...lines: string[]): void;
   /** Writes text unchanged: not for text from files or services. */
   text(text: string): void;
   /** The first and last characters of an id. */
@@ -47,14 +49,22 @@ export function terminal(stream: Output, look: Look, around: (write: () => void)
   const isColoured = colour === "always" || (colour === "on a terminal" && stream.isTTY === true && !isDumb);
   const ellipsis = unicode ? "…" : "...";
   const text = (whole: string) => around(() => stream.write(whole));
+  const json = (value: object) => text(`${JSON.stringify(value)}\n`);
+  const line = (words = "") => text(`${printable(words, unicode)}\n`);
+  const marked = (mark: Mark, words: string, indent = 0) => {
+    const sign = unicode ? MARKS[mark].unicode : MARKS[mark].ascii;
+    const painted = isColoured ? styleText(MARKS[mark].colour, sign, { validateStream: false }) : sign;
+    text(`${" ".repeat(indent)}${painted} ${printable(words, unicode)}\n`);
+  };
   return {
     text,
-    json: (value) => text(`${JSON.stringify(value)}\n`),
-    line: (words = "") => text(`${printable(words, unicode)}\n`),
-    marked(mark, words, indent = 0) {
-      const sign = unicode ? MARKS[mark].unicode : MARKS[mark].ascii;
-      const painted = isColoured ? styleText(MARKS[mark].colour, sign, { validateStream: false }) : sign;
-      text(`${" ".repeat(indent)}${painted} ${printable(words, unicode)}\n`);
+    json,
+    line,
+    marked,
+    done(asJson, value, title, ...lines) {
+      if (asJson) return json(value);
+      marked("ok", title);
+      for (const one of lines) line(one);
     },
     short: (id) => (id.length <= 16 ? id : `${id.slice(0, 6)}${ellipsis}${id.slice(-4)}`),
     head: (value) => (value.length <= 12 || value.includes(" ") ? value : `${value.slice(0, 8)}${ellipsis}`),

@@ -39,6 +39,14 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     });
 }
 
+/** A command of an operator, on the service's settings. */
+function operatorCommand(parent: Command, name: string, summary: string, ...description: string[]): Command {
+  return subcommand(parent, name, summary, ...description)
+    .addOption(settingsFile())
+    .addOption(otherLedger())
+    .option("--json", "print the result as JSON");
+}
+
 /** Commands for the keys of an attestor. */
 export function addKeys(program: Command, { environment, finish }: Running): void {
   subcommand(
@@ -90,7 +98,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       finish(await keysHistory(options, environment));
     });
 
-  subcommand(
+  operatorCommand(
     keys,
     "rotate",
     "replace the attestor's key",
@@ -98,15 +106,12 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     "  attestd keys rotate --env /etc/attestd.env --seed-file /etc/attestd/attestor-2.pq-seed",
   )
     .requiredOption("--seed-file <file>", "the new seed; a file that does not exist is created with one")
-    .addOption(settingsFile())
-    .addOption(otherLedger())
-    .option("--json", "print what was made as JSON")
     .action(async (options) => {
       const { keysRotate } = await import("../commands/keys-change.ts");
       finish(await keysRotate(options, environment));
     });
 
-  subcommand(
+  operatorCommand(
     keys,
     "revoke",
     "withdraw a key of the attestor",
@@ -115,15 +120,12 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
   )
     .argument("<kid>", "id of the key, as the history lists it")
     .option("--from <round>", "round of the ledger from which its signatures do not count (default: the next)")
-    .addOption(settingsFile())
-    .addOption(otherLedger())
-    .option("--json", "print what was revoked as JSON")
     .action(async (kid, options) => {
       const { keysRevoke } = await import("../commands/keys-change.ts");
       finish(await keysRevoke(kid, options, environment));
     });
 
-  subcommand(
+  operatorCommand(
     keys,
     "restore",
     "put back into the journal what a restored backup has lost",
@@ -131,9 +133,6 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
     "  attestd keys restore keys.json --env /etc/attestd.env",
   )
     .argument("<file>", "the history, as `keys history --save` writes it; the ledger must have a note of all new keys")
-    .addOption(settingsFile())
-    .addOption(otherLedger())
-    .option("--json", "print the history as JSON")
     .action(async (file, options) => {
       const { keysRestore } = await import("../commands/keys-change.ts");
       finish(await keysRestore(file, options, environment));
@@ -142,7 +141,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
 
 /** Commands for operators, on the journal. */
 export function addOperating(program: Command, { environment, finish }: Running): void {
-  subcommand(
+  operatorCommand(
     program,
     "audit",
     "compare the journal with the ledger and the rails",
@@ -153,20 +152,17 @@ export function addOperating(program: Command, { environment, finish }: Running)
     "Assign a payment that the journal has lost to its request; the payer then gets the bundle by sending both again.",
     "  attestd audit --env /etc/attestd.env --adopt PAYMENT --txid TXID",
   )
-    .addOption(settingsFile())
-    .addOption(otherLedger())
     .option("--since <time>", "read the chains from this time on (default: from the attestor's first round)")
     .option("--adopt <payment>", "payment key, or transaction id of the payment")
     .option("--txid <txid>", "with --adopt: the transaction that the payment was for")
     .addOption(new Option("--chain <name>", "with --adopt: its chain").choices(["algorand", "base"]))
     .option("--height <n>", "with --adopt and --chain: the block that the payment was for, or the block of --txid")
-    .option("--json", "print the report as JSON")
     .action(async (options) => {
       const { audit } = await import("../commands/audit.ts");
       finish(await audit(options, environment));
     });
 
-  subcommand(
+  operatorCommand(
     program,
     "refund",
     "record that a payment was paid back",
@@ -175,9 +171,6 @@ export function addOperating(program: Command, { environment, finish }: Running)
   )
     .argument("<payment key>", "of the call, as the audit and the log print it")
     .requiredOption("--transaction <id>", "the transfer to the payer, on the payment's chain")
-    .addOption(settingsFile())
-    .addOption(otherLedger())
-    .option("--json", "print what was recorded as JSON")
     .action(async (key, options) => {
       const { refund } = await import("../commands/refund.ts");
       finish(await refund(key, options, environment));

@@ -51,14 +51,14 @@ async function adopt(
   const attestation = call.attempts.at(-1)?.txid;
   const { key, payer, proof, subject, state } = call;
   const transaction = proof?.transaction;
-  if (options.json) {
-    out.json({ key, state, payer, transaction, subject, attestation });
-    return EXIT.good;
-  }
-  out.marked("ok", `Adopted  ${key}`);
-  out.line(`  paid by   ${payer}, in ${transaction}`);
-  out.line(`  attested  ${attestation ?? "not yet"}`);
-  out.line("The service finishes the call. The payer gets the bundle by sending the same request and payment again.");
+  out.done(
+    options.json,
+    { key, state, payer, transaction, subject, attestation },
+    `Adopted  ${key}`,
+    `  paid by   ${payer}, in ${transaction}`,
+    `  attested  ${attestation ?? "not yet"}`,
+    "The service finishes the call. The payer gets the bundle by sending the same request and payment again.",
+  );
   return EXIT.good;
 }
 

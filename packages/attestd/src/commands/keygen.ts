@@ -29,26 +29,21 @@ export async function keygen(options: KeygenOptions, environment: Environment): 
     throw error;
   });
 
-  const made = {
-    algorandAddress: account.addr.toString(),
-    kid: keyId(pqPublicKey),
-    settings: { ATTESTOR_MNEMONIC_FILE: mnemonicFile, ATTESTOR_PQ_SEED_FILE: seedFile },
-  };
-  if (options.json) environment.out.json(made);
-  else explain(made, environment);
+  const algorandAddress = account.addr.toString();
+  const kid = keyId(pqPublicKey);
+  environment.out.done(
+    options.json,
+    { algorandAddress, kid, settings: { ATTESTOR_MNEMONIC_FILE: mnemonicFile, ATTESTOR_PQ_SEED_FILE: seedFile } },
+    "Made an attestor",
+    `  address  ${algorandAddress}`,
+    `  kid      ${kid}`,
+    "Settings:",
+    `  ATTESTOR_MNEMONIC_FILE=${mnemonicFile}`,
+    `  ATTESTOR_PQ_SEED_FILE=${seedFile}`,
+    "Next:",
+    "  Copy both files to a safe place: without the seed the key is lost, without the mnemonic the account.",
+    "  Fund the address with ALGO: 0.1 that stays, and 0.001 for each attestation.",
+    "  PAY_TO_ALGORAND is another account, opted in to USDC (asset 31566704); its key stays off this host.",
+  );
   return EXIT.good;
-}
-
-type Made = { algorandAddress: string; kid: string; settings: Record<string, string> };
-
-function explain({ algorandAddress, kid, settings }: Made, { out }: Environment): void {
-  out.marked("ok", "Made an attestor");
-  out.line(`  address  ${algorandAddress}`);
-  out.line(`  kid      ${kid}`);
-  out.line("Settings:");
-  for (const [name, path] of Object.entries(settings)) out.line(`  ${name}=${path}`);
-  out.line("Next:");
-  out.line("  Copy both files to a safe place: a lost seed ends the key, a lost mnemonic the account.");
-  out.line("  Fund the address with ALGO: 0.1 that stays, and 0.001 for each attestation.");
-  out.line("  PAY_TO_ALGORAND is another account, opted in to USDC (asset 31566704); its key stays off this host.");
 }

@@ -17,7 +17,6 @@ const PUBLISH = "  Pass the new history on to verifiers: attestd keys history --
 
 /** Replaces the attestor's key with the one whose seed is in a file; a file that does not exist is created with a seed. */
 export async function keysRotate(options: KeysRotateOptions, environment: Environment): Promise<ExitCode> {
-  const { out } = environment;
   const seedFile = resolve(options.seedFile);
   const next = { seed: () => seedIn(seedFile, "--seed-file"), onWait: waitLine(environment) };
   const texts = { doing: "replacing the key", undone: "not rotated", interrupted: INTERRUPTED };
@@ -26,28 +25,27 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   );
   const [old, key] = change.history.keys.slice(-2);
   if (!old || !key) throw new TypeError("a rotation leaves two keys");
-  if (options.json) {
-    const { kid, fromRound } = key;
-    const settings = { ATTESTOR_PQ_SEED_FILE: seedFile };
-    out.json({ kid, fromRound, replaces: old.kid, note: change.txid, settings });
-    return EXIT.good;
-  }
-  out.marked("ok", `Rotated  ${key.kid}`);
-  out.line(`  from round  ${key.fromRound}`);
-  out.line(`  replaces    ${old.kid}`);
-  out.line(`  noted in    ${noteOf(change)}`);
-  out.line("Next:");
-  out.line(`  Copy ${seedFile} to a safe place: a key whose seed is lost cannot sign again.`);
-  out.line("  Start the service with it, in the place of the old seed:");
-  out.line(`    ATTESTOR_PQ_SEED_FILE=${seedFile}`);
-  out.line("  Destroy the old seed: nothing needs it, and anyone who finds it could sign for its rounds.");
-  out.line(PUBLISH);
+  const { kid, fromRound } = key;
+  const settings = { ATTESTOR_PQ_SEED_FILE: seedFile };
+  environment.out.done(
+    options.json,
+    { kid, fromRound, replaces: old.kid, note: change.txid, settings },
+    `Rotated  ${kid}`,
+    `  from round  ${fromRound}`,
+    `  replaces    ${old.kid}`,
+    `  noted in    ${noteOf(change)}`,
+    "Next:",
+    `  Copy ${seedFile} to a safe place: a key whose seed is lost cannot sign again.`,
+    "  Start the service with it, in the place of the old seed:",
+    `    ATTESTOR_PQ_SEED_FILE=${seedFile}`,
+    "  Destroy the old seed: nothing needs it, and anyone who finds it could sign for its rounds.",
+    PUBLISH,
+  );
   return EXIT.good;
 }
 
 /** Revokes a key of the attestor. */
 export async function keysRevoke(kid: string, options: KeysRevokeOptions, environment: Environment): Promise<ExitCode> {
-  const { out } = environment;
   const { from } = options;
   if (from !== undefined && !/^\d{1,15}$/.test(from)) throw new Failure(EXIT.usage, "--from is not a round");
   const what = { kid, round: from === undefined ? undefined : Number(from), onWait: waitLine(environment) };
@@ -58,17 +56,17 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
   const key = change.history.keys.find((entry) => entry.kid === kid);
   if (!key) throw new TypeError("a revoked key is in the history");
   const { revokedRound, untilRound } = key;
-  if (options.json) {
-    out.json({ kid, revokedRound, note: change.txid });
-    return EXIT.good;
-  }
-  out.marked("ok", `Revoked  ${kid}`);
-  out.line(`  from round  ${revokedRound}`);
-  out.line(`  noted in    ${noteOf(change)}`);
-  out.line("Its bundles now verify only if the ledger has them in an earlier round: attestd verify --chain.");
-  out.line("Next:");
-  if (untilRound === undefined) out.line("  Replace it: until then the service does not start. attestd keys rotate");
-  out.line(PUBLISH);
+  environment.out.done(
+    options.json,
+    { kid, revokedRound, note: change.txid },
+    `Revoked  ${kid}`,
+    `  from round  ${revokedRound}`,
+    `  noted in    ${noteOf(change)}`,
+    "Its bundles now verify only if the ledger has them in an earlier round: attestd verify --chain.",
+    "Next:",
+    ...(untilRound === undefined ? ["  Replace it: until then the service does not start. attestd keys rotate"] : []),
+    PUBLISH,
+  );
   return EXIT.good;
 }
 
@@ -78,18 +76,17 @@ export async function keysRestore(
   options: KeysRestoreOptions,
   environment: Environment,
 ): Promise<ExitCode> {
-  const { out } = environment;
   const { trust: saved } = await readKeys(file);
   const texts = { doing: "comparing the history with the ledger", undone: "not restored", interrupted: INTERRUPTED };
   const history = await operate(options, environment, texts, ({ restoreKeys }, settings, operator) =>
     restoreKeys(settings, saved, operator),
   );
-  if (options.json) {
-    out.json(history);
-    return EXIT.good;
-  }
-  out.marked("ok", `The journal has the ${history.keys.length} keys of ${file}`);
-  out.line(`  current  ${history.keys.at(-1)?.kid}`);
+  environment.out.done(
+    options.json,
+    history,
+    `The journal has the ${history.keys.length} keys of ${file}`,
+    `  current  ${history.keys.at(-1)?.kid}`,
+  );
   return EXIT.good;
 }
 

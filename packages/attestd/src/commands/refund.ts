@@ -12,17 +12,16 @@ export type RefundOptions = SettingsOptions & { transaction: string; json?: bool
  */
 export async function refund(key: string, options: RefundOptions, environment: Environment): Promise<ExitCode> {
   const { transaction } = options;
-  const { out } = environment;
   const texts = { doing: "looking for the transfer", undone: "not recorded" };
   const { payer, state } = await operate(options, environment, texts, ({ recordRefund }, settings, operator) =>
     recordRefund(settings, { key, transaction }, operator),
   );
-  if (options.json) {
-    out.json({ key, state, payer, transaction });
-    return EXIT.good;
-  }
-  out.marked("ok", `Refunded  ${key}`);
-  out.line(`  to  ${payer}, in ${transaction}`);
-  out.line("A payer who sends the request again gets the answer that the payment was paid back.");
+  environment.out.done(
+    options.json,
+    { key, state, payer, transaction },
+    `Refunded  ${key}`,
+    `  to  ${payer}, in ${transaction}`,
+    "A payer who sends the request again gets the answer that the payment was paid back.",
+  );
   return EXIT.good;
 }
