@@ -1,4 +1,4 @@
-import { type AuditReport, type Finding, INVARIANTS, type Severity } from "@attestd/service/operator";
+import { type AuditReport, INVARIANTS, type Severity } from "@attestd/service/operator";
 import type { Mark, Terminal } from "./terminal.ts";
 
 const VERDICTS: Record<AuditReport["verdict"], { mark: Mark; text: string }> = {
@@ -19,7 +19,12 @@ export function printReport(report: AuditReport, out: Terminal): void {
     const meaning = INVARIANTS[Number(number) as keyof typeof INVARIANTS];
     out.marked(holds ? "ok" : "fail", `${number}  ${meaning}`, 2);
   }
-  for (const finding of report.findings) printFinding(finding, out);
+  for (const { severity, code, message, key, txid } of report.findings) {
+    out.marked(MARKS[severity], code);
+    out.line(`  ${message}`);
+    if (key !== undefined) out.line(`  payment      ${key}`);
+    if (txid !== undefined) out.line(`  transaction  ${txid}`);
+  }
   if (report.unlisted > 0) out.line(`  and ${report.unlisted} more, which need no action`);
 }
 
@@ -44,11 +49,4 @@ function rowsOf({ counts, spans }: AuditReport): [title: string, value: string][
     ...(counts.notRead > 0 ? [["not read", `${counts.notRead} calls`] as [string, string]] : []),
     ["read", spansRead.join(", ")],
   ];
-}
-
-function printFinding({ severity, code, message, key, txid }: Finding, out: Terminal): void {
-  out.marked(MARKS[severity], code);
-  out.line(`  ${message}`);
-  if (key !== undefined) out.line(`  payment      ${key}`);
-  if (txid !== undefined) out.line(`  transaction  ${txid}`);
 }

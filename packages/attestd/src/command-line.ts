@@ -1,11 +1,31 @@
-import { Argument, Command } from "commander";
+import { Argument, Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
 import { describeFirst, whereToLook } from "./command-line/help.ts";
 import { addKeys, addOperating, addRunning } from "./command-line/service-commands.ts";
 import { everyCommand, pathOf, subcommand } from "./command-line/tree.ts";
 import type { Environment, Running } from "./environment.ts";
-import { EXIT } from "./failure.ts";
+import { EXIT, Failure } from "./failure.ts";
+
+/** Runs one command line: the arguments after `attestd`. @returns the exit code */
+export async function run(args: readonly string[], environment: Environment): Promise<number> {
+  let exitCode: number = EXIT.good;
+  const program = commandLine(environment, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Commander has printed its own errors. Help and the version end in the same way, with 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.usage;
+    if (!(error instanceof Failure)) throw error;
+    const { err } = environment;
+    err.line(`attestd: ${error.message}`);
+    for (const line of error.more) err.line(`  ${line}`);
+    return error.exitCode;
+  }
+}
 
 /**
  * The table of all commands, with their arguments, options and texts. Parsing, help and completion all use it. A command's

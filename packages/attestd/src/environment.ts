@@ -22,12 +22,7 @@ export type Environment = {
   err: Terminal;
   /** Shows work in progress on the last line of a terminal; elsewhere nothing. */
   working(what?: string): Working;
-  /**
-   * Asks a question at the terminal. Only yes counts as yes.
-   *
-   * @returns undefined without a terminal
-   * @throws AbortError on Ctrl-C, and at the end of the input
-   */
+  /** Asks for yes or no; undefined without a terminal. @throws AbortError on Ctrl-C, and at the end of the input */
   ask(question: string, signal: AbortSignal): Promise<boolean | undefined>;
   /** Starts to handle signals that ask this process to stop; before that they just end it. */
   stop(): AbortSignal;
@@ -44,7 +39,6 @@ export function readEnvironment(): Environment {
   return environmentOf({ ...process.env }, process, stopSignal);
 }
 
-/** @param stop see `Environment` */
 export function environmentOf(variables: Variables, streams: Streams, stop: () => AbortSignal): Environment {
   const look = lookOf(variables);
   const live = liveLine(streams.stderr, look);
@@ -102,10 +96,8 @@ export function keepCompiledCode(folder: string): void {
 }
 
 /**
- * The attestd folder in a folder of the user.
- *
- * @param named by a variable of the XDG Base Directory Specification, which says to ignore relative paths
- * @param xdg its default, and `darwin` the folder on macOS, below the home folder
+ * A folder of the user: the one that a variable of the XDG Base Directory Specification names, unless it is relative, or
+ * else the default of the specification or of macOS below the home folder.
  */
 function userFolder(named: string | undefined, xdg: string, darwin: string): string {
   if (named !== undefined && isAbsolute(named)) return join(named, "attestd");

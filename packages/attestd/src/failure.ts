@@ -15,7 +15,6 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** Ends a command with an exit code: what happened and, in further lines, why and what to do next. */
 export class Failure extends Error {
   readonly exitCode: number;
-  /** Further lines. */
   readonly more: readonly string[];
 
   constructor(exitCode: number, what: string, more: readonly string[] = [], cause?: unknown) {
@@ -35,19 +34,15 @@ export function failsFor(exitCode: ExitCode, action: string, what: "file" | "fol
 
 /** A sentence for an error of the file system. @param what the command wanted */
 export function fileTrouble(error: unknown, what: "file" | "folder" = "file"): string {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case "ENOENT":
-      return `There is no such ${what}.`;
-    case "EACCES":
-    case "EPERM":
-      return "Permission denied.";
-    case "EISDIR":
-      return "It is a folder.";
-    case "EEXIST":
-      return "It is there already.";
-    case "ENOSPC":
-      return "The disk is full.";
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT") return `There is no such ${what}.`;
+  return TROUBLES[code] ?? (error instanceof Error ? error.message : String(error));
 }
+
+const TROUBLES: Readonly<Record<string, string | undefined>> = {
+  EACCES: "Permission denied.",
+  EPERM: "Permission denied.",
+  EISDIR: "It is a folder.",
+  EEXIST: "It is there already.",
+  ENOSPC: "The disk is full.",
+};

@@ -1,32 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { open, readFile, rename, unlink } from "node:fs/promises";
+import { readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 
-/**
- * Writes a file atomically and durably: readers see either the old or the new content, also after a power cut.
- *
- * @param mode permissions of a new file
- */
+/** Writes a file atomically and durably: readers see either the old or the new content, also after a power cut. */
 export async function writeWhole(path: string, data: string | Uint8Array, mode: number): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
-  const file = await open(draft, "wx", mode);
-  try {
-    await file.writeFile(data);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(draft, data, { mode, flag: "wx", flush: true });
   await rename(draft, path).catch(async (error: unknown) => {
     await unlink(draft);
     throw error;
   });
 }
 
-/**
- * Reads a JSON object from a file.
- *
- * @throws Failure `unreadable`
- */
+/** Reads a JSON object from a file. @throws Failure `unreadable` */
 export async function readJsonObject(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, "utf8").catch(failsFor(EXIT.unreadable, `read ${path}`));
   let value: unknown;

@@ -6,22 +6,18 @@ export type Working = {
   show(what: string | undefined): void;
 } & Disposable;
 
-/** The last line of a screen, redrawn in place while work is in progress. */
-export type LiveLine = {
-  working(what?: string): Working;
-  /** Calls `write`, whose output goes above the line. */
-  around(write: () => void): void;
-};
-
 /** Work that takes less time shows no line. */
 const SHOWN_AFTER_MS = 300;
 const REDRAW_MS = 100;
 /** ECMA-48: carriage return, erase to the end of the line. */
 const ERASE = "\r\u001b[K";
 
-/** @param stream draws only if this is a terminal that can erase */
-export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
-  if (!stream.isTTY || isDumb) return { working: () => SILENT, around: (write) => write() };
+/**
+ * The last line of a screen, redrawn in place while work is in progress; nothing if the stream is not a terminal that can
+ * erase. `around` calls a function whose output goes above the line.
+ */
+export function liveLine(stream: Output, { unicode, isDumb }: Look) {
+  if (!stream.isTTY || isDumb) return { working: () => SILENT, around: (write: () => void) => write() };
   let what: string | undefined;
   let begun = 0;
   let drawn: string | undefined;
@@ -44,7 +40,7 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
   };
 
   return {
-    working(first) {
+    working(first?: string): Working {
       const show = (next: string | undefined) => {
         if (next === undefined) erase();
         what = next;
@@ -60,7 +56,7 @@ export function liveLine(stream: Output, { unicode, isDumb }: Look): LiveLine {
         },
       };
     },
-    around(write) {
+    around(write: () => void): void {
       const isThere = drawn !== undefined;
       erase();
       write();

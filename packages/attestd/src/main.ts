@@ -18,7 +18,7 @@ process.on("exit", () => {
 
 // In a folder of the user: in Node's shared default folder others could place code.
 keepCompiledCode(environment.cacheFolder);
-const { run } = await import("./cli.ts");
+const { run } = await import("./command-line.ts");
 process.exitCode = await run(process.argv.slice(2), environment);
 // An open standard input or an abandoned request would keep the process running.
 if (process.exitCode === EXIT.interrupted) process.exit();

@@ -43,11 +43,7 @@ export async function seedIn(path: string, option: string): Promise<Uint8Array> 
   return seed;
 }
 
-/**
- * The token in a file of one line.
- *
- * @throws Failure `usage` when the file has no token, or cannot be read
- */
+/** The token in a file of one line. @throws Failure `usage` when the file has no token, or cannot be read */
 export async function tokenIn(path: string): Promise<string> {
   const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read ${path}`));
   // Only characters that a header may have (RFC 9110): an error about others would print the token.

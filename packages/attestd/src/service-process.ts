@@ -4,32 +4,20 @@ import { fileURLToPath } from "node:url";
 import type { Ready } from "./commands/serve.ts";
 import { Failure } from "./failure.ts";
 
-/** The service in its own process, so that it can be killed and restarted while the networks keep running. */
-export interface ServiceProcess extends AsyncDisposable {
-  /** Its origin. */
-  url: string;
-  /** Starts to print its log, which is buffered until then. */
-  showLog(): void;
-  /** Resolves with the reason when the process has ended. */
-  ended: Promise<string>;
-}
-
 const STOP_TIMEOUT_MS = 20_000;
 
 /**
- * Starts `attestd serve --sandbox` and waits until it listens. The child stops when this process ends for any reason,
- * because its IPC channel closes then.
+ * Starts `attestd serve --sandbox` as a process, so that it can be killed and restarted while the networks keep running, and
+ * waits until it listens. It stops when this process ends for any reason, because its IPC channel closes then.
  *
  * @param settingsFile for `--env`
  * @param variables the child's whole environment
  * @param signal stops the wait and the child
+ * @returns `url`: its origin; `showLog` starts to print its log, which is buffered until then; `ended` resolves with the
+ *   reason when it has ended
  * @throws Failure with the child's exit code when it ended before it listened; its stderr has the reason
  */
-export async function startServiceProcess(
-  settingsFile: string,
-  variables: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<ServiceProcess> {
+export async function startServiceProcess(settingsFile: string, variables: NodeJS.ProcessEnv, signal: AbortSignal) {
   const main = fileURLToPath(new URL("./main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "serve", "--sandbox", "--env", settingsFile], {
     env: variables,

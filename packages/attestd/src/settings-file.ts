@@ -12,9 +12,7 @@ export type Settings = Record<string, string | undefined>;
 
 /**
  * The settings of a service: those of the environment, and those of the file that the environment does not set in either
- * form (`NAME` or `NAME_FILE`).
- *
- * @throws Failure `usage` when the file cannot be read
+ * form (`NAME` or `NAME_FILE`). @throws Failure `usage`
  */
 export async function readSettings(options: SettingsOptions, { variables }: Environment): Promise<Settings> {
   const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;

@@ -158,7 +158,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     .addOption(new Option("--chain <name>", "with --adopt: its chain").choices(["algorand", "base"]))
     .option("--height <n>", "with --adopt and --chain: the block that the payment was for, or the block of --txid")
     .action(async (options) => {
-      const { audit } = await import("../commands/audit.ts");
+      const { audit } = await import("../commands/journal.ts");
       finish(await audit(options, environment));
     });
 
@@ -172,7 +172,7 @@ export function addOperating(program: Command, { environment, finish }: Running)
     .argument("<payment key>", "of the call, as the audit and the log print it")
     .requiredOption("--transaction <id>", "the transfer to the payer, on the payment's chain")
     .action(async (key, options) => {
-      const { refund } = await import("../commands/refund.ts");
+      const { refund } = await import("../commands/journal.ts");
       finish(await refund(key, options, environment));
     });
 }

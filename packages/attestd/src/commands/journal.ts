@@ -14,6 +14,8 @@ export type AuditOptions = SettingsOptions & {
   json?: boolean;
 };
 
+export type RefundOptions = SettingsOptions & { transaction: string; json?: boolean };
+
 /**
  * Compares the journal with the ledger and the rails, or assigns a payment that the journal has lost to a request.
  *
@@ -82,4 +84,25 @@ function timeOf(since: string | undefined): number | undefined {
   if (Number.isNaN(time))
     throw new Failure(EXIT.usage, `--since ${since} is not a time`, ["Write it as 2026-11-21T08:00Z."]);
   return time / 1000;
+}
+
+/**
+ * Records that a payment was paid back, for a call that has been owed for a day and can no longer be attested.
+ *
+ * @param key payment key
+ */
+export async function refund(key: string, options: RefundOptions, environment: Environment): Promise<ExitCode> {
+  const { transaction } = options;
+  const texts = { doing: "looking for the transfer", undone: "not recorded" };
+  const { payer, state } = await operate(options, environment, texts, ({ recordRefund }, settings, operator) =>
+    recordRefund(settings, { key, transaction }, operator),
+  );
+  environment.out.done(
+    options.json,
+    { key, state, payer, transaction },
+    `Refunded  ${key}`,
+    `  to  ${payer}, in ${transaction}`,
+    "A payer who sends the request again gets the answer that the payment was paid back.",
+  );
+  return EXIT.good;
 }
