@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
 import { describeFirst, whereToLook } from "./command-line/help.ts";
-import { addKeys, addOperating, addRunning } from "./command-line/service-commands.ts";
+import { addOperating, addRunning } from "./command-line/service-commands.ts";
 import { everyCommand, pathOf, subcommand } from "./command-line/tree.ts";
 import type { Environment, Running } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
@@ -67,7 +67,6 @@ export function commandLine(environment: Environment, finish: Running["finish"])
   addRunning(program, running);
   addBuying(program, running);
   addChecking(program, running);
-  addKeys(program, running);
   addOperating(program, running);
   addHelp(program, running);
   for (const command of everyCommand(program)) command.showHelpAfterError(whereToLook(command));

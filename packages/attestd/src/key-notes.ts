@@ -17,9 +17,7 @@ const MAX_PAGES = 100;
 
 /**
  * The key notes of an attestor according to an indexer (Algorand's indexer API, v2). Its answers are not verified: ask one
- * that is independent of the attestor, or several.
- *
- * @throws Failure `unreachable`
+ * that is independent of the attestor, or several. @throws Failure `unreachable`
  */
 export async function recordedKeyNotes(indexer: Indexer, { ledger, keys }: KeyHistory): Promise<RecordedNote[]> {
   const notes: RecordedNote[] = [];

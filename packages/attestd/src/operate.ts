@@ -9,29 +9,25 @@ type Operations = typeof import("@attestd/service/operator");
 /** What a command prints: `doing` while it runs; `undone` when it failed; `interrupted` as the remedy of an interruption. */
 type Texts = { doing: string; undone: string; interrupted?: string };
 
-type Outcome = { exitCode: ExitCode; remedy?: string };
-
-/** How a command ends by an error's code, or by `Problem`, the name of an error for the service's callers. */
-const OUTCOMES: Partial<Record<ServiceErrorCode | "Problem", Outcome>> = {
-  argument_invalid: { exitCode: EXIT.usage },
-  not_allowed: { exitCode: EXIT.usage },
-  not_on_chain: { exitCode: EXIT.notPaid },
-  calls_unfinished: { exitCode: EXIT.paidUnfinished, remedy: "Start the service until they are, then try again." },
-  journal_in_use: { exitCode: EXIT.usage, remedy: "Stop every service first." },
-  attestor_unfunded: {
-    exitCode: EXIT.notPaid,
-    remedy: "Fund the attestor's account, then run the same command again.",
-  },
-  providers_unavailable: { exitCode: EXIT.unreachable, remedy: "Run it again when its nodes answer." },
-  providers_conflict: { exitCode: EXIT.unreachable, remedy: "Run it again when its nodes answer." },
-  source_not_found: { exitCode: EXIT.unreachable },
-  block_not_found: { exitCode: EXIT.unreachable },
-  source_inner_transaction: { exitCode: EXIT.unreachable },
-  source_wrong_chain: { exitCode: EXIT.unreachable },
-  source_unreadable: { exitCode: EXIT.unreachable },
-  Problem: { exitCode: EXIT.unreachable },
-  call_stale: { exitCode: EXIT.unreadable, remedy: "A service has moved it meanwhile: run the command again." },
+/** How a command ends, by the code of its error. */
+const OUTCOMES: Partial<Record<ServiceErrorCode, [exitCode: ExitCode, ...remedy: string[]]>> = {
+  argument_invalid: [EXIT.usage],
+  not_allowed: [EXIT.usage],
+  not_on_chain: [EXIT.notPaid],
+  calls_unfinished: [EXIT.paidUnfinished, "Start the service until they are, then try again."],
+  journal_in_use: [EXIT.usage, "Stop every service first."],
+  attestor_unfunded: [EXIT.notPaid, "Fund the attestor's account, then run the same command again."],
+  providers_unavailable: [EXIT.unreachable, "Run it again when its nodes answer."],
+  providers_conflict: [EXIT.unreachable, "Run it again when its nodes answer."],
+  source_not_found: [EXIT.unreachable],
+  block_not_found: [EXIT.unreachable],
+  source_inner_transaction: [EXIT.unreachable],
+  source_wrong_chain: [EXIT.unreachable],
+  source_unreadable: [EXIT.unreachable],
+  call_stale: [EXIT.unreadable, "A service has moved it meanwhile: run the command again."],
 };
+
+const SETTINGS = "Settings come from the environment, and from a file: --env FILE.";
 
 /** The end of the journal's error when a service has it open (service, journal/sqlite/worker.ts). */
 const JOURNAL_IN_USE = "another process has this journal open";
@@ -63,22 +59,15 @@ export async function operate<T>(
 function failureOf(error: unknown, undone: string): Failure {
   if (error instanceof Failure) return error;
   const { name, message } = error as Error;
-  if (hasCode(error, "config_invalid"))
-    return new Failure(
-      EXIT.usage,
-      message,
-      ["Settings come from the environment, and from a file: --env FILE."],
-      error,
-    );
+  if (hasCode(error, "config_invalid")) return new Failure(EXIT.usage, message, [SETTINGS], error);
   if (hasCode(error, "request_unfit")) {
     const { member } = error.details;
     return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);
   }
-  const inUse = message.endsWith(JOURNAL_IN_USE) ? { remedy: "Stop that service first." } : {};
-  const key = error instanceof ServiceError ? error.code : name;
-  const { exitCode, remedy }: Outcome = OUTCOMES[key as keyof typeof OUTCOMES] ?? {
-    exitCode: EXIT.unreadable,
-    ...inUse,
-  };
-  return new Failure(exitCode, undone, remedy === undefined ? [message] : [message, remedy], error);
+  // A problem is recognized by its name: its module is not loaded for the command's own errors.
+  if (name === "Problem") return new Failure(EXIT.unreachable, undone, [message], error);
+  const remedies = message.endsWith(JOURNAL_IN_USE) ? ["Stop that service first."] : [];
+  const code: ServiceErrorCode | undefined = error instanceof ServiceError ? error.code : undefined;
+  const [exitCode, ...remedy] = (code && OUTCOMES[code]) ?? [EXIT.unreadable, ...remedies];
+  return new Failure(exitCode, undone, [message, ...remedy], error);
 }

@@ -59,9 +59,7 @@ export function verdict(findings: FileFindings): { mark: Mark; heading: string }
 
 /**
  * The lines below a verdict: what was attested, by whom, and what was checked. For a rejected bundle: what failed, and
- * none of its claims.
- *
- * @param out whose ellipsis shortens ids
+ * none of its claims. @param out shortens ids
  */
 export function evidence(
   checked: FileFindings & { bundle: Bundle | undefined },

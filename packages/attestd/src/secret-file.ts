@@ -5,9 +5,7 @@ import { EXIT, Failure, failsFor } from "./failure.ts";
 
 /**
  * Writes a secret durably to a new file that only its owner can read.
- *
- * @param option that chose the path
- * @throws Failure `usage` when the file cannot be created, or exists
+ * @param option that chose the path. @throws Failure `usage` when the file cannot be created, or exists
  */
 export async function writeSecret(path: string, secret: string, option: string): Promise<void> {
   const folder = dirname(path);
@@ -22,11 +20,8 @@ export async function writeSecret(path: string, secret: string, option: string):
 }
 
 /**
- * The ML-DSA-65 seed in a file; if the file does not exist, it is created with a new seed.
- *
- * @param option that chose the file
- * @returns 32 bytes
- * @throws Failure `usage` when the file has no seed, or cannot be read or created
+ * The ML-DSA-65 seed in a file, 32 bytes; if the file does not exist, it is created with a new seed.
+ * @param option that chose the file. @throws Failure `usage` when the file has no seed, or cannot be read or created
  */
 export async function seedIn(path: string, option: string): Promise<Uint8Array> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {

@@ -10,9 +10,7 @@ const KEYS = {
 
 /**
  * Reads a payer's keys (`payers`) and nodes (`algodUrl`, `solanaRpcUrl`) in the format of `sandbox.json`. Other members are
- * ignored.
- *
- * @throws Failure `unreadable`
+ * ignored. @throws Failure `unreadable`
  */
 export async function readWallet(path: string): Promise<Wallet> {
   const { payers, algodUrl, algodToken, solanaRpcUrl } = await readJsonObject(path);

@@ -47,8 +47,8 @@ function operatorCommand(parent: Command, name: string, summary: string, ...desc
     .option("--json", "print the result as JSON");
 }
 
-/** Commands for the keys of an attestor. */
-export function addKeys(program: Command, { environment, finish }: Running): void {
+/** Commands for operators: on the keys of the attestor, and on the journal. */
+export function addOperating(program: Command, { environment, finish }: Running): void {
   subcommand(
     program,
     "keygen",
@@ -137,10 +137,7 @@ export function addKeys(program: Command, { environment, finish }: Running): voi
       const { keysRestore } = await import("../commands/keys-change.ts");
       finish(await keysRestore(file, options, environment));
     });
-}
 
-/** Commands for operators, on the journal. */
-export function addOperating(program: Command, { environment, finish }: Running): void {
   operatorCommand(
     program,
     "audit",

@@ -86,11 +86,7 @@ function timeOf(since: string | undefined): number | undefined {
   return time / 1000;
 }
 
-/**
- * Records that a payment was paid back, for a call that has been owed for a day and can no longer be attested.
- *
- * @param key payment key
- */
+/** Records that a payment was paid back, for a call that has been owed for a day and can no longer be attested. */
 export async function refund(key: string, options: RefundOptions, environment: Environment): Promise<ExitCode> {
   const { transaction } = options;
   const texts = { doing: "looking for the transfer", undone: "not recorded" };

@@ -7,15 +7,11 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode } from "../failure.ts";
 import { writeSecret } from "../secret-file.ts";
 
-export type KeygenOptions = { dir: string; json?: boolean };
-
 /**
  * Makes an attestor: the Algorand account that records, and the ML-DSA-65 key that signs. The secrets are written to two
  * files of mode 0600 and nowhere else. Existing files are never replaced, because a lost key cannot be made again.
- *
- * @throws Failure `usage` when a file cannot be created
  */
-export async function keygen(options: KeygenOptions, environment: Environment): Promise<ExitCode> {
+export async function keygen(options: { dir: string; json?: boolean }, environment: Environment): Promise<ExitCode> {
   const account = algosdk.generateAccount();
   const seed = randomBytes(32);
   const key = createPrivateKey({ key: seed, format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });

@@ -33,11 +33,7 @@ export type KeysHistoryOptions = SettingsOptions & {
 const TIMEOUT_MS = 30_000;
 const READING = "reading the key history";
 
-/**
- * Prints a key history after checking it, on request also against the ledger and an earlier copy.
- *
- * @throws Failure `notVerified` when a check fails
- */
+/** Prints a key history after checking it, on request also against the ledger and an earlier copy. */
 export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
   const { save } = options;
   using working = environment.working(READING);

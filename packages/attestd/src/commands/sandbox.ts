@@ -46,12 +46,10 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   if (stop.aborted) return EXIT.good;
-  try {
-    await runService(folder, networks, { port, dir: options.dir, environment, working, stop });
-  } catch (error) {
-    if (stop.aborted) return EXIT.good;
-    throw error;
-  }
+  const run = { port, dir: options.dir, environment, working, stop };
+  await runService(folder, networks, run).catch((error: unknown) => {
+    if (!stop.aborted) throw error;
+  });
   return EXIT.good;
 }
 

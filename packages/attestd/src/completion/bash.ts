@@ -13,10 +13,10 @@ export function bashScript(commands: CompletedCommand[]): string {
   const operands = commands.flatMap(({ path, operands }) =>
     operands.map(({ value, repeats }, i) => ({ key: `${path} ${repeats ? "*" : i}`, value })),
   );
-  const names = commands.map(({ path, options }) => arm([path], words(options.flatMap(({ names }) => names))));
+  const names = commands.map(({ path, options }) => arm(words(options.flatMap(({ names }) => names)), path));
   const below = commands
     .filter(({ commands }) => commands.length > 0)
-    .map(({ path, commands }) => arm([path], words(commands.map(({ name }) => name))));
+    .map(({ path, commands }) => arm(words(commands.map(({ name }) => name)), path));
   return `# bash completion of attestd, as \`attestd completion bash\` prints it.
 
 _attestd() {
@@ -95,14 +95,10 @@ function arms(positions: Position[]): string {
   const statement = ({ value }: Position) =>
     typeof value === "string" ? `kind=${value}` : `kind=words ${words(value)}`;
   const groups = Map.groupBy(positions, statement).entries();
-  return Array.from(groups, ([statement, group]) => arm(keysOf(group), statement)).join("\n");
+  return Array.from(groups, ([statement, group]) => arm(statement, ...group.map(({ key }) => key))).join("\n");
 }
 
-function keysOf(positions: Position[]): string[] {
-  return positions.map(({ key }) => key);
-}
-
-function arm(keys: string[], statement: string): string {
+function arm(statement: string, ...keys: string[]): string {
   // A star stands for any number of operands.
   const patterns = keys.map((key) => `"${key}"`.replace(/\*"$/, '"*'));
   return `    ${patterns.join(" | ")}) ${statement} ;;`;
