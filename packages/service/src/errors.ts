@@ -12,8 +12,6 @@ export type ErrorDetails = {
   providers_conflict: undefined;
   /** The cause of `providers_unavailable` of a request that had no answer. */
   upstream_unanswered: { ending: Ending };
-  /** The body of an upstream's answer is longer than it may be. */
-  answer_too_long: undefined;
   /** The circuit breaker is open after repeated failures: nothing was sent. */
   breaker_open: undefined;
   /**

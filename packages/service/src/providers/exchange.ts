@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestByHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestByHttps } from "node:https";
-import { ServiceError } from "../errors.ts";
+import { type Ending, hasCode, ServiceError } from "../errors.ts";
 
 export type Sent = {
   method: "GET" | "POST";
@@ -11,12 +11,14 @@ export type Sent = {
   body?: Uint8Array<ArrayBuffer> | string | undefined;
   /** Of the response body. */
   maxBytes: number;
+  /** From the call to the end of the answer. */
+  limitMs: number;
 };
 
 /** A whole answer. Redirects are not followed. */
 export type Answered = { status: number; body: Uint8Array };
 
-/** Connections to one upstream. Further requests wait for one, within their deadlines. */
+/** Connections to one upstream. Further requests wait for one, within their time limits. */
 const MAX_CONNECTIONS = 256;
 /** How long an idle connection is kept: less than servers do, which might close it while a request is sent. */
 const IDLE_MS = 4_000;
@@ -25,8 +27,8 @@ const IDLE_MS = 4_000;
  * Makes a client of one origin with kept-alive connections. It uses `node:http`, because `fetch` takes twice as long for a
  * small answer.
  *
- * @returns a function that sends one request. It rejects with the socket's error, of which only `code` may be logged; with
- *   answer_too_long; or with the signal's reason. The connection is closed then.
+ * @returns a function that sends one request. It throws upstream_unanswered when there is no whole answer, with the cause,
+ *   of which only `code` may be logged; the signal's reason when the signal comes first. The connection is closed then.
  */
 export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<Answered> {
   const isPlain = origin.startsWith("http:");
@@ -34,34 +36,51 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
   const agent = isPlain ? new HttpAgent(kept) : new HttpsAgent(kept);
   const request = isPlain ? requestByHttp : requestByHttps;
 
-  return async ({ method, path, headers, body, maxBytes }, signal) => {
+  return async ({ method, path, headers, body, maxBytes, limitMs }, signal) => {
+    signal.throwIfAborted();
     const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
-    const outgoing: ClientRequest = request(origin + path, {
-      agent,
-      method,
-      headers: { ...headers, ...length },
-      signal,
-    });
-    // The response reports an error after its headers. Without a listener here it would end the process.
-    outgoing.on("error", () => undefined);
-    outgoing.end(body);
+    // A destroyed request that waits for a connection reports nothing until it has one: hence the race.
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    const leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave);
+    const timer = setTimeout(() => reject(unanswered(`gave no whole answer within ${limitMs} ms`, "late")), limitMs);
+    let outgoing: ClientRequest | undefined;
     try {
-      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-      return { status: response.statusCode ?? 0, body: await readBounded(response, maxBytes) };
+      outgoing = request(origin + path, { agent, method, headers: { ...headers, ...length } });
+      // The response reports an error after its headers. Without a listener here it would end the process.
+      outgoing.on("error", () => undefined);
+      outgoing.end(body);
+      return await Promise.race([readAnswer(outgoing, maxBytes), ended]);
     } catch (error) {
-      outgoing.destroy();
-      throw error;
+      outgoing?.destroy();
+      signal.throwIfAborted();
+      throw hasCode(error, "upstream_unanswered") ? error : unreadable(error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
     }
   };
 }
 
-async function readBounded(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<Answered> {
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBytes) throw new ServiceError("answer_too_long", `the answer has more than ${maxBytes} bytes`);
+    if (size > maxBytes) throw unanswered(`answered with more than ${maxBytes} bytes`, "too long");
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks, size) };
+}
+
+/** @param message a predicate, whose subject is the upstream */
+export function unanswered(message: string, ending: Ending, cause?: unknown): ServiceError {
+  return new ServiceError("upstream_unanswered", message, { details: { ending }, cause });
+}
+
+/** Describes an error by its code alone: its text may hold a URL. */
+function unreadable(error: unknown): ServiceError {
+  const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
+  return unanswered(`could not be read${code}`, "unreachable", error);
 }

@@ -102,6 +102,20 @@ describe("HttpProvider", () => {
     await expect(patient).rejects.toThrow("gone");
   });
 
+  it("gives up a request that waits for a connection, for its time-out and for its caller", async () => {
+    const { url } = await start(silent);
+    const provider = new HttpProvider({ url, timeoutMs: 20 });
+    const polls = new AbortController();
+    const polled = Array.from({ length: 256 }, () => provider.request({ path: "/", longPollMs: 60_000 }, polls.signal));
+    await expect(provider.request({ path: "/" }, never)).rejects.toEqual(fails(/within 20 ms/));
+    const caller = new AbortController();
+    const waiting = provider.request({ path: "/", longPollMs: 60_000 }, caller.signal);
+    caller.abort(new Error("gone"));
+    await expect(waiting).rejects.toThrow("gone");
+    polls.abort();
+    await Promise.allSettled(polled);
+  });
+
   it("asks again on the connection that it has", async () => {
     const ports = new Set<number | undefined>();
     const { url } = await start((request, response) => {

@@ -1,9 +1,8 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
 import type { z } from "zod";
-import { type Ending, hasCode, ServiceError } from "../errors.ts";
+import { hasCode } from "../errors.ts";
 import { Breaker, type Vote } from "./breaker.ts";
-import { within } from "./deadline.ts";
-import { exchangeWith } from "./exchange.ts";
+import { type Answered, exchangeWith, unanswered } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 
@@ -41,7 +40,7 @@ export type HttpRequest = {
 };
 
 /** A whole answer. Its status is below 500 and not 429, unless `anyStatus` was set. */
-export type HttpAnswer = { status: number; body: Uint8Array };
+export type HttpAnswer = Answered;
 
 const TIMEOUT_MS = 5_000;
 /** Of a response body, unless the request says otherwise. */
@@ -80,17 +79,14 @@ export class HttpProvider {
    * the signal's reason when the signal comes first
    */
   async request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    signal.throwIfAborted();
-    const limit = request.longPollMs ?? this.#timeoutMs;
+    const breaker = request.isForeign ? this.#foreign : this.#breaker;
+    const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, signal, vote);
     try {
-      return await within(limit, signal, (ends) => {
-        const attempt = (vote: (vote: Vote) => void) => this.#exchange(request, { ends, caller: signal, vote });
-        const breaker = request.isForeign ? this.#foreign : this.#breaker;
-        return breaker && request.longPollMs === undefined ? breaker.run(attempt) : attempt(() => undefined);
-      });
+      return await (breaker && request.longPollMs === undefined ? breaker.run(attempt) : attempt(() => undefined));
     } catch (error) {
       signal.throwIfAborted();
-      throw unavailable(`${this.name} ${this.#why(error, limit)}`, error);
+      if (!hasCode(error, "upstream_unanswered", "breaker_open")) throw error;
+      throw unavailable(`${this.name} ${error.message}`, error);
     }
   }
 
@@ -132,55 +128,35 @@ export class HttpProvider {
   }
 
   async #exchange(
-    { method = "GET", path, headers, body, maxBytes = MAX_BYTES, anyStatus = false }: HttpRequest,
-    { ends, caller, vote }: { ends: AbortSignal; caller: AbortSignal; vote: (vote: Vote) => void },
+    { method = "GET", path, headers, body, maxBytes = MAX_BYTES, longPollMs, anyStatus }: HttpRequest,
+    signal: AbortSignal,
+    vote: (vote: Vote) => void,
   ): Promise<HttpAnswer> {
-    const sent = { method, path: this.#withBase(path), headers: { ...this.#headers, ...headers }, body, maxBytes };
-    try {
-      const answer = await this.#send(sent, ends);
-      const fault = faultOf(answer);
-      vote(fault ? "failed" : "answered");
-      if (fault && !(anyStatus && fault.isStatus)) throw unanswered(fault.message, fault.ending);
-      return answer;
-    } catch (error) {
+    const limitMs = longPollMs ?? this.#timeoutMs;
+    const all = { ...this.#headers, ...headers };
+    const sent = { method, path: this.#withBase(path), headers: all, body, maxBytes, limitMs };
+    const answer = await this.#send(sent, signal).catch((error: unknown) => {
       // A caller's abort shows nothing about the provider, so the breaker must not count it.
-      caller.throwIfAborted();
-      if (hasCode(error, "upstream_unanswered")) throw error;
-      const unanswered = unread(error, ends.aborted, maxBytes);
-      vote("failed");
-      throw unanswered;
-    }
+      if (!signal.aborted) vote("failed");
+      throw error;
+    });
+    const fault = faultOf(answer);
+    vote(fault ? "failed" : "answered");
+    if (fault && !(anyStatus && fault.isStatus)) throw unanswered(fault.message, answer.status);
+    return answer;
   }
 
   #withBase(path: string): string {
     const separator = path.includes("?") ? "&" : "?";
     return this.#path + path + (this.#query === "" ? "" : separator + this.#query);
   }
-
-  #why(error: unknown, limit: number): string {
-    if (hasCode(error, "upstream_unanswered")) return error.message;
-    if (hasCode(error, "breaker_open")) return "is left alone after repeated failures";
-    return `gave no whole answer within ${limit} ms`;
-  }
 }
 
 /** Why an answer does not count. A redirect never does: the operator did not name its target. */
-function faultOf({ status }: HttpAnswer): { message: string; ending: number; isStatus: boolean } | undefined {
-  if (status >= 300 && status < 400) return { message: "answered with a redirect", ending: status, isStatus: false };
-  if (status === 429 || status >= 500) return { message: `answered HTTP ${status}`, ending: status, isStatus: true };
+function faultOf({ status }: HttpAnswer): { message: string; isStatus: boolean } | undefined {
+  if (status >= 300 && status < 400) return { message: "answered with a redirect", isStatus: false };
+  if (status === 429 || status >= 500) return { message: `answered HTTP ${status}`, isStatus: true };
   return undefined;
-}
-
-/** Describes an error by its code alone: its text may hold a URL. */
-function unread(error: unknown, isLate: boolean, maxBytes: number): ServiceError {
-  if (hasCode(error, "answer_too_long"))
-    return unanswered(`answered with more than ${maxBytes} bytes`, "too long", error);
-  const code = error instanceof Error && "code" in error ? `: ${error.code}` : "";
-  return unanswered(`could not be read${code}`, isLate ? "late" : "unreachable", error);
-}
-
-function unanswered(message: string, ending: Ending, cause?: unknown): ServiceError {
-  return new ServiceError("upstream_unanswered", message, { details: { ending }, cause });
 }
 
 function basic(username: string, password: string): string {
