@@ -88,3 +88,10 @@ export class ServiceError<C extends ServiceErrorCode = ServiceErrorCode> extends
 export function hasCode<C extends ServiceErrorCode>(error: unknown, ...codes: readonly C[]): error is ServiceError<C> {
   return error instanceof ServiceError && codes.some((code) => code === error.code);
 }
+
+/** Makes a handler for `catch`: it returns undefined for an expected error, and throws any other. */
+export function ignoring(isExpected: (error: unknown) => unknown): (error: unknown) => undefined {
+  return (error) => {
+    if (!isExpected(error)) throw error;
+  };
+}

@@ -3,7 +3,7 @@ import { receiptSigningInput, signingBytes, type UnsignedBundle } from "@attestd
 import { toBase64, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import type { Signer } from "./signer.ts";
 
-/** A signed bundle, its bytes fixed: signatures are hedged, so they can never be made again. */
+/** A signed bundle. Signatures are hedged, so that its bytes can never be made again. */
 export type SealedBundle = {
   /** Base64url SHA-256 of the bundle's RFC 8785 JSON: its name at `GET /bundles/{S}`. */
   id: string;
@@ -12,13 +12,7 @@ export type SealedBundle = {
 };
 
 /** The identity that signs bundles, and receipts for them. */
-export interface Attestor {
-  readonly kid: string;
-  /** Base64url SHA-256 of the raw public key: the note's `a`. */
-  readonly keySha256: string;
-  /** Standard base64 of the raw 1952-byte public key. */
-  readonly pqPublicKey: string;
-
+export interface Attestor extends Pick<Signer, "kid" | "keySha256" | "pqPublicKey"> {
   /** Signs a bundle and fixes its bytes. Every member of it MUST have been recomputed by us. */
   seal(unsigned: UnsignedBundle): Promise<SealedBundle>;
 
@@ -27,17 +21,18 @@ export interface Attestor {
 }
 
 export function createAttestor(signer: Signer): Attestor {
+  const { kid, keySha256, pqPublicKey } = signer;
   return {
-    kid: signer.kid,
-    keySha256: signer.keySha256,
-    pqPublicKey: signer.pqPublicKey,
+    kid,
+    keySha256,
+    pqPublicKey,
     async seal(unsigned) {
       const sigBase64 = toBase64(await signer.sign(signingBytes(unsigned)));
       const bundle: Bundle = { ...unsigned, signature: { alg: "ML-DSA-65", sigBase64 } };
       return { id: bundleId(bundle), body: JSON.stringify(bundle) };
     },
     async signReceipt(receipt) {
-      const input = receiptSigningInput(receipt, signer.kid);
+      const input = receiptSigningInput(receipt, kid);
       return `${input}.${toBase64Url(await signer.sign(utf8(input)))}`;
     },
   };

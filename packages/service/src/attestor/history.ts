@@ -85,27 +85,24 @@ export type HistoryOptions = {
  */
 export async function openHistory(options: HistoryOptions): Promise<KeyView> {
   const { journal, signer, ledger, algorandAddress, origin, round } = options;
-  const { kid, keySha256, pqPublicKey } = signer;
-  if ((await journal.keys()).length === 0) {
-    await journal.appendKey({
-      type: "attestor-key",
-      version: 1,
-      kid,
-      keySha256,
-      pqPublicKey,
-      algorandAddress,
-      origin,
-      fromRound: round,
-    });
-  }
+  if ((await journal.keys()).length === 0)
+    await journal.appendKey(entryOf(signer, { algorandAddress, origin, fromRound: round }));
   // Read again: of replicas that start at once, one has begun it.
   const view = await readView(journal, ledger);
-  const obstacle = obstacleTo(kid, view);
+  const obstacle = obstacleTo(signer.kid, view);
   if (obstacle) throw configInvalid(obstacle);
   const account = view.history.keys.at(-1)?.algorandAddress;
   if (account !== algorandAddress)
     throw configInvalid(`ATTESTOR_MNEMONIC is of ${algorandAddress}, but the history names ${account}.`);
   return view;
+}
+
+/** An entry of the history, without an endorsement. */
+export function entryOf(
+  { kid, keySha256, pqPublicKey }: HistoryOptions["signer"],
+  members: Pick<KeyEntry, "algorandAddress" | "origin" | "fromRound">,
+): KeyEntry {
+  return { type: "attestor-key", version: 1, kid, keySha256, pqPublicKey, ...members };
 }
 
 function requireSound(history: KeyHistory): void {

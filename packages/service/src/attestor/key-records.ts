@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import type { KeyEntry } from "@attestd/proof";
 import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 import { ServiceError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { readHistory } from "./history.ts";
+import { entryOf, readHistory } from "./history.ts";
 import type { KeyAnnouncement, KeyJournal, KeyRecord } from "./key-journal.ts";
 import type { Signer } from "./signer.ts";
 
@@ -68,17 +67,7 @@ export async function rotateKey(
 
   const make = async (fromRound: number): Promise<{ record: NewKey; k: string }> => {
     requireCurrent();
-    const { kid, keySha256, pqPublicKey } = next;
-    const entry: KeyEntry = {
-      type: "attestor-key",
-      version: 1,
-      kid,
-      keySha256,
-      pqPublicKey,
-      algorandAddress: ledger.address,
-      origin: origin ?? last.origin,
-      fromRound,
-    };
+    const entry = entryOf(next, { algorandAddress: ledger.address, origin: origin ?? last.origin, fromRound });
     const endorsement = toBase64(await current.sign(keyEntryBytes(entry)));
     return { record: { kind: "key", entry: { ...entry, endorsement } }, k: keyEntryHash(entry) };
   };

@@ -1,3 +1,9 @@
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Algod } from "../providers/algod.ts";
+import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import { agree } from "../providers/quorum.ts";
+
 /**
  * The ids of the transactions in the latest rounds. Invariant: the rounds are consecutive, from `oldest` to `latest`, so
  * that an absent id is in none of them.
@@ -41,5 +47,36 @@ export class RoundMemory {
 
   #forgetOldest(): void {
     for (const id of this.#ids.shift() ?? []) this.#roundOf.delete(id);
+  }
+}
+
+/**
+ * The ids in rounds from before the memory began, each round read once. After a restart, transactions that were open
+ * before it have windows of up to 1,000 such rounds.
+ */
+export class OlderRounds {
+  readonly #nodes: AlgorandNodes;
+  /** By round. An empty round counts as one id. */
+  readonly #ids = new LRUCache<number, ReadonlySet<string>>({
+    max: RoundMemory.ROUNDS,
+    maxSize: RoundMemory.IDS,
+    sizeCalculation: ({ size }) => Math.max(1, size),
+  });
+
+  constructor(nodes: AlgorandNodes) {
+    this.#nodes = nodes;
+  }
+
+  /** Whether a round holds a transaction, by the quorum's lists of its ids. @throws ProviderError */
+  async holds(id: string, round: number, signal: AbortSignal): Promise<boolean> {
+    const known = this.#ids.get(round);
+    if (known) return known.has(id);
+    const ask = (algod: Algod, ends: AbortSignal) => algod.blockTransactionIds(round, ends);
+    const same = (ids: readonly string[]) => hash("sha256", ids.join());
+    const question = { about: `the transactions of round ${round}`, same, signal };
+    const [listed] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+    const ids = new Set(listed);
+    this.#ids.set(round, ids);
+    return ids.has(id);
   }
 }

@@ -17,8 +17,7 @@ import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
 import { isProviderError, unavailable } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
-import { OlderRounds } from "./older-rounds.ts";
-import { RoundMemory } from "./round-memory.ts";
+import { OlderRounds, RoundMemory } from "./round-memory.ts";
 
 export type RoundWatcherOptions = {
   nodes: AlgorandNodes;

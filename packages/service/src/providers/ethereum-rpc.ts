@@ -1,8 +1,9 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import type { UpstreamNode } from "../config/config.ts";
+import { ignoring } from "../errors.ts";
 import { hexBytes } from "./hex-bytes.ts";
-import { JsonRpc } from "./json-rpc.ts";
+import { JsonRpc, refusalOf } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
 
@@ -95,7 +96,7 @@ export class EthereumRpc extends JsonRpc {
 
   /** Unchecked bytes from a method that answers in hex; undefined when the node has none, or refuses the method. */
   async raw(method: string, params: readonly unknown[], signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const hex = await this.callUnlessRefused(method, params, rpcBytes.nullable(), signal);
+    const hex = await this.call(method, params, rpcBytes.nullable(), signal).catch(ignoring(refusalOf));
     return hex == null || hex === "0x" ? undefined : Uint8Array.fromHex(hex.slice(2));
   }
 }

@@ -60,22 +60,6 @@ export abstract class JsonRpc {
     return this.send(method, params, schema, signal, options);
   }
 
-  /** As `call`; undefined when the node answers with an error. */
-  async callUnlessRefused<S extends z.ZodType>(
-    method: string,
-    params: readonly unknown[],
-    schema: S,
-    signal: AbortSignal,
-    options?: CallOptions,
-  ): Promise<z.infer<S> | undefined> {
-    try {
-      return await this.call(method, params, schema, signal, options);
-    } catch (error) {
-      if (refusalOf(error)) return undefined;
-      throw error;
-    }
-  }
-
   /** As `call`, whatever network the node is on. */
   protected async send<S extends z.ZodType>(
     method: string,

@@ -1,3 +1,4 @@
+import { isProofError } from "@attestd/proof";
 import { hasCode, ServiceError } from "../errors.ts";
 
 /** Upstream nodes could not answer, or contradicted one another. This says nothing about the subject of the question. */
@@ -5,6 +6,11 @@ export type ProviderError = ServiceError<"providers_unavailable" | "providers_co
 
 export function isProviderError(error: unknown): error is ProviderError {
   return hasCode(error, "providers_unavailable", "providers_conflict");
+}
+
+/** Whether providers gave no usable answer, or one that does not decode. */
+export function isUnusable(error: unknown): boolean {
+  return isProviderError(error) || isProofError(error, "malformed");
 }
 
 /** The error for a provider that gave no usable answer. */

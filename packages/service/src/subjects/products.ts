@@ -11,7 +11,7 @@ import {
   type SourceChain,
   type SourceChains,
 } from "../chains/chain.ts";
-import { hasCode } from "../errors.ts";
+import { hasCode, ignoring } from "../errors.ts";
 import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
 import type {
@@ -89,7 +89,7 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
     async evidence(subject, signal) {
       const { chain, id, height } = subject;
       const reader = sourceNamed(chains, chain);
-      const block = await reader.block(height, signal).catch(unlessNone);
+      const block = await reader.block(height, signal).catch(ignoring((error) => hasCode(error, "block_not_found")));
       const transaction = await block?.find(id, signal);
       if (!block || !transaction) throw await whereItIs(reader, subject, signal);
       // Before the proof, which may cost a thousand requests.
@@ -167,12 +167,6 @@ async function whereItIs(
   if (actual === height) return unavailable(`the nodes do not agree on whether ${id} is in block ${height}`);
   const message = `The transaction is in block ${actual}, not in ${height}.`;
   return new Problem("source_elsewhere", message, { members: { height: actual } });
-}
-
-/** @returns undefined when the chain has not reached the height. @throws any other error */
-function unlessNone(error: unknown): undefined {
-  if (hasCode(error, "block_not_found")) return undefined;
-  throw error;
 }
 
 /** The member `source` of a bundle. */

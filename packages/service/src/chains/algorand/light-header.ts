@@ -1,4 +1,3 @@
-import { isProofError } from "@attestd/proof";
 import {
   decodeMsgpackMap,
   headerDigest,
@@ -7,10 +6,11 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
+import { ignoring } from "../../errors.ts";
 import type { Algod, StateProofOfRound } from "../../providers/algod.ts";
 import type { AlgorandNodes } from "../../providers/algorand-nodes.ts";
-import { isProviderError } from "../../providers/provider.ts";
-import { agree } from "../../providers/quorum.ts";
+import { isUnusable } from "../../providers/provider.ts";
+import { agree, type Question } from "../../providers/quorum.ts";
 
 const DIGEST_LENGTH = 32;
 
@@ -31,26 +31,20 @@ export async function lightHeaderOf(
     const stateProof = await algod.stateProof(round, ends);
     return stateProof && { proof: lightHeaderProof(header, round, stateProof) };
   };
-  try {
-    const [agreed] = await agree(
-      algods,
-      ask,
-      {
-        about: `the state proof of round ${round}`,
-        same: (answer) => answer?.proof?.commitment ?? "none",
-        behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
-        signal,
-      },
-      rules,
-    );
-    return agreed?.proof;
-  } catch (error) {
-    if (isProviderError(error)) return undefined;
-    throw error;
-  }
+  const question: Question<Awaited<ReturnType<typeof ask>>> = {
+    about: `the state proof of round ${round}`,
+    same: (answer) => answer?.proof?.commitment ?? "none",
+    behind: (answer, others) => answer === undefined && others.some((other) => other !== undefined),
+    signal,
+  };
+  const agreed = await agree(algods, ask, question, rules).catch(ignoring(isUnusable));
+  return agreed?.[0]?.proof;
 }
 
-/** @returns undefined where the siblings do not lead from the header to the commitment, as before consensus v39 */
+/**
+ * @returns undefined where the siblings do not lead from the header to the commitment
+ * @throws ProofError `malformed` for a header that has no light header, as before consensus v39
+ */
 function lightHeaderProof(
   header: Uint8Array,
   round: number,
@@ -61,16 +55,7 @@ function lightHeaderProof(
   });
   const interval = lastRound - firstRound + 1;
   const fits = joined.length % DIGEST_LENGTH === 0 && interval === 2 ** siblings.length && index === round - firstRound;
-  if (!fits || !leads()) return undefined;
+  const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
+  if (!fits || !verifyLeaf("txn256", leaf, index, siblings, commitment)) return undefined;
   return { index, interval, commitment: toBase64(commitment), siblings: siblings.map(toBase64) };
-
-  function leads(): boolean {
-    try {
-      const leaf = lightHeaderLeaf(decodeMsgpackMap(header), headerDigest(header));
-      return verifyLeaf("txn256", leaf, index, siblings, commitment);
-    } catch (error) {
-      if (isProofError(error, "malformed")) return false;
-      throw error;
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import { isProofError } from "@attestd/proof";
 import { baseTxHash, decodeBaseTransaction, evmCaip2, transactionChainId } from "@attestd/proof/base";
-import { ServiceError } from "../../errors.ts";
+import { ignoring, ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { isProviderError, type ProviderError, unavailable } from "../../providers/provider.ts";
 import { ended, failover, reportConflict } from "../../providers/quorum.ts";
@@ -93,17 +93,14 @@ export async function readTransactions(
 }
 
 /** @returns the transactions as JSON; an empty list where no node gives the whole block */
-function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
+async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSignal) {
   const ask = async (rpc: EthereumRpc, ends: AbortSignal) => {
     const transactions = await rpc.blockTransactions(hash, ends);
     if (transactions === undefined) throw unavailable(`${rpc.name} knows no block ${hash}`);
     return transactions;
   };
   const question = { about: `the transactions of block ${hash}`, signal };
-  return failover(rpcs, ask, question).catch((error: unknown) => {
-    if (isProviderError(error)) return [];
-    throw error;
-  });
+  return (await failover(rpcs, ask, question).catch(ignoring(isProviderError))) ?? [];
 }
 
 /**
