@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { ProofError } from "@attestd/proof";
 import {
@@ -33,37 +34,32 @@ export type RoundWatcherOptions = {
 
 type Seen = { ids: string[]; key: string };
 
-/** Transactions that are remembered to be in no round before the memory (some 200 bytes each). */
+/** Entries of `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
 /** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
 const LAG_ROUNDS = 20;
 
 /**
- * Reads every round as it comes, each block once from every algod, and keeps what the quorum agrees upon. Everything
- * known here was recomputed from blocks, so that the ids in memory are also the proof that an id is not among them.
+ * Reads every round as it comes, each block once from every algod, and keeps the ids on which the quorum agrees. They are
+ * recomputed from blocks, so that the memory also proves that an id is not in its rounds.
  */
 export class RoundWatcher implements Rounds {
+  readonly #options: Required<RoundWatcherOptions>;
   readonly #nodes: AlgorandNodes;
-  readonly #genesisHash: string;
-  readonly #now: () => number;
-  readonly #onError: (error: unknown) => void;
-  readonly #retryMs: number;
   readonly #memory = new RoundMemory();
   readonly #older: OlderRounds;
-  /** By id, a round before which the nodes have answered that it is in none, so that they are not asked every round. */
+  /** By id of a transaction, a round before which the nodes know of none that has it: they are not asked every round. */
   readonly #absentBefore = new Map<string, number>();
   readonly #stopping = new AbortController();
   #latestAt = 0;
-  #coming = Promise.withResolvers<void>();
+  /** Emits `round` after each round. */
+  readonly #news = new EventEmitter().setMaxListeners(0);
   #running: Promise<void> | undefined;
 
-  constructor({ nodes, genesisHash, now = Date.now, onError = () => {}, retryMs = 250 }: RoundWatcherOptions) {
-    this.#nodes = nodes;
-    this.#older = new OlderRounds(nodes);
-    this.#genesisHash = genesisHash;
-    this.#now = now;
-    this.#onError = onError;
-    this.#retryMs = retryMs;
+  constructor(options: RoundWatcherOptions) {
+    this.#options = { now: Date.now, onError: () => {}, retryMs: 250, ...options };
+    this.#nodes = options.nodes;
+    this.#older = new OlderRounds(options.nodes);
   }
 
   /** Begins with the network's present round. */
@@ -103,7 +99,6 @@ export class RoundWatcher implements Rounds {
     const oldest = this.#memory.oldest;
     if (oldest <= window.firstValid) return { state: passed ? "dead" : "open" };
 
-    // The window began before the rounds in memory.
     if (!passed && oldest <= (this.#absentBefore.get(id) ?? 0)) return { state: "open" };
     const location = await locate(this.#nodes, id, signal);
     if (location !== undefined) return { state: "confirmed", round: location.round };
@@ -132,7 +127,8 @@ export class RoundWatcher implements Rounds {
 
   async #after(round: number, signal: AbortSignal): Promise<number> {
     const ends = AbortSignal.any([signal, this.#stopping.signal]);
-    while (this.#memory.latest <= round) await unlessAborted(this.#coming.promise, ends);
+    while (this.#memory.latest <= round)
+      await once(this.#news, "round", { signal: ends }).catch(() => ends.throwIfAborted());
     return this.#memory.latest;
   }
 
@@ -146,8 +142,8 @@ export class RoundWatcher implements Rounds {
         }
       } catch (error) {
         if (signal.aborted) return;
-        this.#onError(error);
-        await pause(this.#retryMs * 2 ** Math.min(failures, 5), undefined, { signal }).catch(() => {});
+        this.#options.onError(error);
+        await pause(this.#options.retryMs * 2 ** Math.min(failures, 5), undefined, { signal }).catch(() => {});
       }
     }
   }
@@ -155,25 +151,23 @@ export class RoundWatcher implements Rounds {
   /** The round to go on with: the next one, or the network's present one when the gap exceeds the memory. */
   async #begin(signal: AbortSignal): Promise<number> {
     const next = this.#memory.latest + 1;
-    const about = "the latest round";
-    const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), { about, signal });
+    const question = { about: "the latest round", signal };
+    const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), question);
     return head - next < RoundMemory.ROUNDS && next > 1 ? next : head;
   }
 
   async #read(round: number, signal: AbortSignal): Promise<void> {
     const about = `round ${round}`;
     await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
-    const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#genesisHash, ends);
+    const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
     const question = { about, same: ({ key }: Seen) => key, signal };
     const [{ ids }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 
     this.#memory.add(round, ids);
-    this.#latestAt = this.#now();
-    this.#coming.resolve();
-    this.#coming = Promise.withResolvers();
+    this.#latestAt = this.#options.now();
+    this.#news.emit("round");
   }
 
-  /** The nodes' answer covers the rounds up to the latest; the rounds in memory need no request. */
   #rememberAbsence(id: string): void {
     this.#absentBefore.delete(id);
     this.#absentBefore.set(id, this.#memory.latest - LAG_ROUNDS);
@@ -223,16 +217,4 @@ function readBlock(answer: Uint8Array, round: number, genesisHash: string): Seen
   const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
   // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
   return { ids, key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}` };
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
