@@ -24,11 +24,9 @@ export type AttestorAccountOptions = {
   /** The 32-byte ed25519 seed behind the account's mnemonic. */
   seed: Uint8Array;
   rounds: Rounds;
-  /** microAlgos: the highest fee that is paid, whatever a node asks for. */
-  maxFee?: bigint;
 };
 
-/** Ten times the minimum: all that a lying node can make us waste. Under worse congestion the transaction waits. */
+/** microAlgos, ten times the minimum: a lying node can waste no more. Under worse congestion the transaction waits. */
 const MAX_FEE = 10_000n;
 const MAX_NOTE_BYTES = 1_024;
 const LEASE_BYTES = 32;
@@ -45,12 +43,10 @@ export class AttestorAccount implements Ledger {
   readonly #nodes: AlgorandNodes;
   readonly #key: KeyObject;
   readonly #publicKey: Uint8Array;
-  readonly #maxFee: bigint;
   #params: { round: number; asked: Promise<TransactionParams> } | undefined;
 
-  constructor({ nodes, genesisHash, seed, rounds, maxFee = MAX_FEE }: AttestorAccountOptions) {
+  constructor({ nodes, genesisHash, seed, rounds }: AttestorAccountOptions) {
     this.#nodes = nodes;
-    this.#maxFee = maxFee;
     this.#key = createPrivateKey({ key: seed, format: "raw-private", asymmetricKeyType: "ed25519" });
     this.#publicKey = new Uint8Array(createPublicKey(this.#key).export({ format: "raw-public" }));
     this.genesisHash = genesisHash;
@@ -82,7 +78,7 @@ export class AttestorAccount implements Ledger {
         lx: lease,
         note: noteBytes,
       });
-    const bytes = encodeMsgpack(transaction(this.#fee(transaction(this.#maxFee), params)));
+    const bytes = encodeMsgpack(transaction(feeOf(transaction(MAX_FEE), params)));
     const signature = await signAsync(null, concatBytes(TX, bytes), this.#key);
     const raw = signed(decodeMsgpackMap(bytes), signature);
     return { txid: txid(bytes), raw, firstValid, lastValid };
@@ -104,12 +100,9 @@ export class AttestorAccount implements Ledger {
   }
 
   async spendable(signal: AbortSignal): Promise<bigint> {
-    const about = "the attestor's balance";
-    const ask = this.#nodes.algods;
-    const { amount, minBalance } = await failover(ask, (algod, ends) => algod.account(this.address, ends), {
-      about,
-      signal,
-    });
+    const ask = (algod: Algod, ends: AbortSignal) => algod.account(this.address, ends);
+    const question = { about: "the attestor's balance", signal };
+    const { amount, minBalance } = await failover(this.#nodes.algods, ask, question);
     return amount > minBalance ? amount - minBalance : 0n;
   }
 
@@ -121,17 +114,17 @@ export class AttestorAccount implements Ledger {
       // The failed request may have been aborted by its own caller.
       signal.throwIfAborted();
     }
-    const about = "transaction parameters";
-    const asked = failover(this.#nodes.algods, (algod, ends) => algod.params(ends), { about, signal });
+    const question = { about: "transaction parameters", signal };
+    const asked = failover(this.#nodes.algods, (algod, ends) => algod.params(ends), question);
     this.#params = { round, asked };
     return asked;
   }
+}
 
-  #fee(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
-    const size = BigInt(signed(transaction, new Uint8Array(64)).length);
-    const asked = feePerByte * size > minFee ? feePerByte * size : minFee;
-    return asked < this.#maxFee ? asked : this.#maxFee;
-  }
+function feeOf(transaction: MsgpackMap, { minFee, feePerByte }: TransactionParams): bigint {
+  const size = BigInt(signed(transaction, new Uint8Array(64)).length);
+  const asked = feePerByte * size > minFee ? feePerByte * size : minFee;
+  return asked < MAX_FEE ? asked : MAX_FEE;
 }
 
 async function submitTo(algod: Algod, raw: Uint8Array, signal: AbortSignal): Promise<Submission> {

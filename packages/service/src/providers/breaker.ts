@@ -18,31 +18,26 @@ export type BreakerOptions = {
  * others still fail fast, so that none waits behind the probe.
  */
 export class Breaker {
-  readonly #breakAfter: number;
-  readonly #firstRestMs: number;
-  readonly #maxRestMs: number;
-  readonly #now: () => number;
+  readonly #options: Required<BreakerOptions>;
   #failures = 0;
   #restMs: number;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isProbing = false;
 
-  constructor({ breakAfter = 5, firstRestMs = 1_000, maxRestMs = 30_000, now }: BreakerOptions = {}) {
-    this.#breakAfter = breakAfter;
-    this.#firstRestMs = firstRestMs;
-    this.#maxRestMs = maxRestMs;
-    this.#now = now ?? (() => performance.now());
-    this.#restMs = firstRestMs;
+  constructor(options: BreakerOptions = {}) {
+    const defaults = { breakAfter: 5, firstRestMs: 1_000, maxRestMs: 30_000, now: () => performance.now() };
+    this.#options = { ...defaults, ...options };
+    this.#restMs = this.#options.firstRestMs;
   }
 
   /** Whether only a probe may be sent, after the rest. */
   get isOpen(): boolean {
-    return this.#failures >= this.#breakAfter;
+    return this.#failures >= this.#options.breakAfter;
   }
 
   /** Whether nothing may be sent now, not even a probe. */
   get isResting(): boolean {
-    return this.isOpen && this.#now() < this.#restsUntil;
+    return this.isOpen && this.#options.now() < this.#restsUntil;
   }
 
   /**
@@ -70,13 +65,13 @@ export class Breaker {
   #count(vote: Vote, isProbe: boolean): void {
     if (vote === "answered") {
       this.#failures = 0;
-      this.#restMs = this.#firstRestMs;
+      this.#restMs = this.#options.firstRestMs;
     }
     if (vote !== "failed") return;
     this.#failures += 1;
     // Requests that were under way when the breaker opened show nothing new.
-    if (this.#failures !== this.#breakAfter && !isProbe) return;
-    this.#restsUntil = this.#now() + this.#restMs;
-    this.#restMs = Math.min(this.#restMs * 2, this.#maxRestMs);
+    if (this.#failures !== this.#options.breakAfter && !isProbe) return;
+    this.#restsUntil = this.#options.now() + this.#restMs;
+    this.#restMs = Math.min(this.#restMs * 2, this.#options.maxRestMs);
   }
 }
