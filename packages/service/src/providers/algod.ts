@@ -4,7 +4,7 @@ import {
   getInteger,
   getMap,
   type MsgpackMap,
-  type MsgpackValue,
+  structMap,
 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
@@ -16,46 +16,56 @@ const round = z.int().nonnegative();
 /** A uint64: microAlgos, or base units of an asset. */
 const microAlgos = z.union([z.int().nonnegative(), z.bigint().nonnegative()]).transform(BigInt);
 
-const Params = z.object({
-  "genesis-hash": z.string(),
-  "genesis-id": z.string(),
-  "last-round": round,
-  fee: microAlgos,
-  "min-fee": microAlgos,
-});
+/** `fee`: microAlgos for each byte, 0 unless the network is congested. */
+const Params = z
+  .object({
+    "genesis-hash": z.string(),
+    "genesis-id": z.string(),
+    "last-round": round,
+    fee: microAlgos,
+    "min-fee": microAlgos,
+  })
+  .transform(({ "genesis-hash": genesisHash, "genesis-id": genesisId, ...params }) => {
+    return {
+      genesisHash,
+      genesisId,
+      lastRound: params["last-round"],
+      minFee: params["min-fee"],
+      feePerByte: params.fee,
+    };
+  });
 const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
-const Account = z.object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional() });
+const Account = z
+  .object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional() })
+  .transform(({ amount, "min-balance": minBalance, "auth-addr": authorizer }) => ({ amount, minBalance, authorizer }));
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
-const AssetHolding = z.object({
-  "asset-holding": z.object({ amount: microAlgos, "is-frozen": z.boolean().optional() }).optional(),
-});
+const Holding = z
+  .object({ amount: microAlgos, "is-frozen": z.boolean().optional() })
+  .transform(({ amount, "is-frozen": isFrozen = false }) => ({ amount, isFrozen }));
+const AssetHolding = z.object({ "asset-holding": Holding.optional() });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
 const LightHeader = z.object({ index: round, proof: base64.optional() });
-const StateProof = z.object({
-  Message: z.object({ BlockHeadersCommitment: base64, FirstAttestedRound: round, LastAttestedRound: round }),
-});
+const StateProofMessage = z
+  .object({ BlockHeadersCommitment: base64, FirstAttestedRound: round, LastAttestedRound: round })
+  .transform((message) => ({
+    /** 32 bytes. */
+    commitment: message.BlockHeadersCommitment,
+    /** The interval, both inclusive. */
+    firstRound: message.FirstAttestedRound,
+    lastRound: message.LastAttestedRound,
+  }));
+const StateProof = z.object({ Message: StateProofMessage });
 
 /** What a transaction needs to be made; microAlgos. */
-export type TransactionParams = {
-  genesisId: string;
-  lastRound: number;
-  minFee: bigint;
-  /** Now; 0 unless the network is congested. */
-  feePerByte: bigint;
-};
+export type TransactionParams = Omit<z.infer<typeof Params>, "genesisHash">;
 
 /** See `Algod.stateProof`. */
-export type StateProofOfRound = {
+export type StateProofOfRound = z.infer<typeof StateProofMessage> & {
   /** Index of the round in its interval, from 0. */
   index: number;
   siblings: Uint8Array;
-  /** `BlockHeadersCommitment`, 32 bytes. */
-  commitment: Uint8Array;
-  /** The interval, both inclusive. */
-  firstRound: number;
-  lastRound: number;
 };
 
 /** A block has up to 5 MiB of transactions, with their effects and the certificate. */
@@ -81,16 +91,10 @@ export class Algod {
 
   /** @throws ProviderError also when the node is on another network */
   async params(signal: AbortSignal): Promise<TransactionParams> {
-    const params = await this.#http.json({ path: "/v2/transactions/params" }, Params, signal);
-    const genesisHash = params["genesis-hash"];
+    const { genesisHash, ...params } = await this.#http.json({ path: "/v2/transactions/params" }, Params, signal);
     if (genesisHash !== this.#genesisHash)
       throw unavailable(`${this.name} is on the network of genesis ${genesisHash}, not ${this.#genesisHash}`);
-    return {
-      genesisId: params["genesis-id"],
-      lastRound: params["last-round"],
-      minFee: params["min-fee"],
-      feePerByte: params.fee,
-    };
+    return params;
   }
 
   /** The last round that the node has. @throws ProviderError also while it catches up with the network */
@@ -112,8 +116,8 @@ export class Algod {
    */
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<string | undefined> {
     const headers = { "content-type": "application/x-binary" };
-    const request = { method: "POST", path: "/v2/transactions", headers, body: new Uint8Array(raw) } as const;
-    const answer = await this.#http.request(request, signal);
+    const body = new Uint8Array(raw);
+    const answer = await this.#http.request({ method: "POST", path: "/v2/transactions", headers, body }, signal);
     if (answer.status === 200) return undefined;
     if (answer.status === 400) return this.#http.read(answer, Message).message;
     throw this.#http.unexpected(answer);
@@ -152,13 +156,7 @@ export class Algod {
     if (!path) return undefined;
     const { index, proof = new Uint8Array() } = this.#http.read(path, LightHeader);
     const { Message: message } = await this.#http.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
-    return {
-      index,
-      siblings: proof,
-      commitment: message.BlockHeadersCommitment,
-      firstRound: message.FirstAttestedRound,
-      lastRound: message.LastAttestedRound,
-    };
+    return { index, siblings: proof, ...message };
   }
 
   /** The ids in a block, unchecked. @throws ProviderError also when the node does not have that round */
@@ -167,13 +165,9 @@ export class Algod {
   }
 
   /** microAlgos, and the address whose signature the account's transactions need: its own unless it is rekeyed. */
-  async account(
-    address: string,
-    signal: AbortSignal,
-  ): Promise<{ amount: bigint; minBalance: bigint; authorizer: string }> {
+  async account(address: string, signal: AbortSignal) {
     const account = await this.#http.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
-    const { amount, "min-balance": minBalance, "auth-addr": authorizer = address } = account;
-    return { amount, minBalance, authorizer };
+    return { ...account, authorizer: account.authorizer ?? address };
   }
 
   /**
@@ -182,12 +176,8 @@ export class Algod {
    * @returns the node's reason for a rejection; undefined when it would accept the group
    */
   async simulate(group: readonly MsgpackMap[], signal: AbortSignal): Promise<string | undefined> {
-    const body = encodeMsgpack(
-      new Map<string, MsgpackValue>([
-        ["allow-empty-signatures", true],
-        ["txn-groups", [new Map([["txns", [...group]]])]],
-      ]),
-    );
+    const groups = [structMap({ txns: [...group] })];
+    const body = encodeMsgpack(structMap({ "allow-empty-signatures": true, "txn-groups": groups }));
     const headers = { "content-type": "application/msgpack" };
     const path = "/v2/transactions/simulate";
     const answer = await this.#http.request({ method: "POST", path, headers, body, isForeign: true }, signal);
@@ -202,15 +192,9 @@ export class Algod {
   }
 
   /** An account's holding of an asset, in base units; undefined when it has not opted in. */
-  async assetHolding(
-    address: string,
-    asset: string,
-    signal: AbortSignal,
-  ): Promise<{ amount: bigint; isFrozen: boolean } | undefined> {
+  async assetHolding(address: string, asset: string, signal: AbortSignal) {
     const answer = await this.#http.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
-    if (!answer) return undefined;
-    const holding = this.#http.read(answer, AssetHolding)["asset-holding"];
-    return holding && { amount: holding.amount, isFrozen: holding["is-frozen"] ?? false };
+    return answer && this.#http.read(answer, AssetHolding)["asset-holding"];
   }
 
   /** Runs a decoder of this node's data: what it throws counts as the node's failure. */

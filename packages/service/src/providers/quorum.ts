@@ -29,7 +29,7 @@ export type Question<T> = {
 
 const PATIENCE_MS = 2_000;
 
-type Received<T> = { name: string; answer: T };
+type Received<T> = { provider: { readonly name: string }; answer: T };
 
 /**
  * Asks every provider at once and returns the answers that agree: at least a quorum, in the order in which they came.
@@ -51,18 +51,16 @@ export async function agree<P extends { readonly name: string }, T>(
   const outvotes = providers.length >= 3 && enough > providers.length / 2;
   const received: Received<T>[] = [];
   const failures: ProviderError[] = [];
-  const dispute = () =>
-    reportConflict(
-      { about, answers: received.map(({ name, answer }) => ({ provider: name, answer: same(answer) })) },
-      rules,
-    );
+  const dispute = () => {
+    const answers = received.map(({ provider, answer }) => ({ provider: provider.name, answer: same(answer) }));
+    return reportConflict({ about, answers }, rules);
+  };
 
   const laggards = new AbortController();
   const ends = AbortSignal.any([signal, laggards.signal]);
   const outstanding = new Map(
     providers.map((provider) => {
-      const { name } = provider;
-      const answered = (answer: T) => ({ provider, name, answer });
+      const answered = (answer: T) => ({ provider, answer });
       return [provider, ask(provider, ends).then(answered, (error: unknown) => ({ provider, error }))] as const;
     }),
   );
@@ -81,7 +79,8 @@ export async function agree<P extends { readonly name: string }, T>(
       }
       if (outstanding.size === 0) throw disputed ? dispute() : tooFew(about, failures);
 
-      if (won) patience ??= expire(rules.patienceMs ?? PATIENCE_MS, laggards.signal);
+      const patienceMs = rules.patienceMs ?? PATIENCE_MS;
+      if (won) patience ??= pause(patienceMs, undefined, { signal: laggards.signal }).catch(() => undefined);
       const arrived = await Promise.race([...outstanding.values(), ...(patience ? [patience] : [])]);
       if (arrived === undefined) {
         if (won) return leader;
@@ -108,7 +107,7 @@ export async function agree<P extends { readonly name: string }, T>(
 export async function failover<P, T>(
   providers: readonly P[],
   ask: (provider: P, signal: AbortSignal) => Promise<T>,
-  { about, signal }: { about: string; signal: AbortSignal },
+  { about, signal }: Pick<Question<T>, "about" | "signal">,
 ): Promise<T> {
   const failures: ProviderError[] = [];
   for (const provider of providers) {
@@ -131,7 +130,7 @@ export async function failover<P, T>(
 export async function fastest<P, T>(
   providers: readonly P[],
   ask: (provider: P, signal: AbortSignal) => Promise<T>,
-  { about, signal }: { about: string; signal: AbortSignal },
+  { about, signal }: Pick<Question<T>, "about" | "signal">,
 ): Promise<T> {
   const others = new AbortController();
   const ends = AbortSignal.any([signal, others.signal]);
@@ -145,10 +144,6 @@ export async function fastest<P, T>(
   } finally {
     others.abort();
   }
-}
-
-function expire(ms: number, signal: AbortSignal): Promise<undefined> {
-  return pause(ms, undefined, { signal }).catch(() => undefined);
 }
 
 function defaultQuorum(providers: number): number {
