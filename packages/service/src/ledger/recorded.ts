@@ -1,13 +1,6 @@
-import {
-  decodeMsgpackMap,
-  encodeAddress,
-  getBytes,
-  getInteger,
-  getString,
-  type MsgpackMap,
-} from "@attestd/proof/algorand";
+import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getString } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
-import { isSourceError, type SourceChain } from "../chains/chain.ts";
+import { isSourceError, type SourceChain, type SourceTransaction } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 
 /** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
@@ -23,7 +16,7 @@ export type RecordedAttestation = {
   closesOrRekeys: boolean;
   /** Base64, 32 bytes. */
   genesisHash: string;
-  /** When its block was made, by the block's own word: seconds since 1970. Absent where no node keeps the block. */
+  /** The time in its block's header, in seconds since 1970. Absent where no node keeps the block. */
   time?: number;
 };
 
@@ -31,7 +24,7 @@ export type RecordedAttestation = {
  * Reads an attestation transaction back from the ledger.
  *
  * @param ledger as a source
- * @returns undefined when every indexer needed, caught up, knows no such transaction
+ * @returns undefined when as many caught-up indexers as are needed know no such transaction
  * @throws ProviderError
  */
 export async function readRecorded(
@@ -40,8 +33,7 @@ export async function readRecorded(
   signal: AbortSignal,
 ): Promise<RecordedAttestation | undefined> {
   try {
-    const { bytes, height, time } = await ledger.transaction(id, signal);
-    return { ...readAttestation(id, height, decodeMsgpackMap(bytes)), ...(time !== undefined && { time }) };
+    return readAttestation(await ledger.transaction(id, signal));
   } catch (error) {
     if (!isSourceError(error)) throw error;
     if (error.code === "source_unreadable") throw unavailable(error.message, error);
@@ -49,17 +41,19 @@ export async function readRecorded(
   }
 }
 
-function readAttestation(id: string, round: number, transaction: MsgpackMap): RecordedAttestation {
+function readAttestation({ txnId, bytes, height, time }: SourceTransaction): RecordedAttestation {
+  const transaction = decodeMsgpackMap(bytes);
   const sender = getBytes(transaction, "snd", 32);
   const genesisHash = getBytes(transaction, "gh", 32);
   return {
-    txid: id,
-    round,
+    txid: txnId,
+    round: height,
     sender: sender ? encodeAddress(sender) : "",
     note: getBytes(transaction, "note") ?? new Uint8Array(),
     amount: getInteger(transaction, "amt"),
     type: getString(transaction, "type") ?? "",
     closesOrRekeys: transaction.has("close") || transaction.has("rekey"),
     genesisHash: genesisHash ? toBase64(genesisHash) : "",
+    ...(time !== undefined && { time }),
   };
 }

@@ -84,6 +84,13 @@ export class EthereumRpc extends JsonRpc {
     return (await this.call("eth_getBlockByNumber", [tag, false], Block.nullable(), signal)) ?? undefined;
   }
 
+  /** The newest block. */
+  async latest(signal: AbortSignal): Promise<Block> {
+    const block = await this.block("latest", signal);
+    if (!block) throw unavailable(`${this.name} has no latest block`);
+    return block;
+  }
+
   /** A block's header as the node sent it; undefined when the node has none there. */
   async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
     return (await this.call("eth_getBlockByNumber", [toHex(number), false], Header.nullable(), signal)) ?? undefined;

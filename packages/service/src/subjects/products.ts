@@ -16,6 +16,7 @@ import { Problem } from "../problems.ts";
 import { unavailable } from "../providers/provider.ts";
 import type {
   BlockEvidence,
+  Evidence,
   InclusionEvidence,
   NoteContext,
   Product,
@@ -47,16 +48,8 @@ function transactionProduct(chains: SourceChains): Product<SubjectOf<"transactio
       return { kind: "transaction", chain, caip2: transaction.caip2, level: transaction.level, source };
     },
 
-    note({ caip2, level, source }, { keySha256, ledger, paymentKey }) {
-      return encodeNote({
-        a: keySha256,
-        c: caip2,
-        g: ledger,
-        h: source.hashSha256,
-        l: level,
-        p: paymentCommitment(paymentKey),
-        t: source.txnId,
-      });
+    note({ source, ...evidence }, context) {
+      return encodeNote({ ...commonMembers(evidence, context), h: source.hashSha256, t: source.txnId });
     },
 
     bundle({ source }, { attest, attestor }) {
@@ -109,20 +102,17 @@ function inclusionProduct(chains: SourceChains): Product<SubjectOf<"inclusion">,
 }
 
 /** The note of a block, and of an inclusion in it: a proof leads to a header that is recorded. */
-function blockNote(
-  { caip2, level, block }: Pick<BlockEvidence, "caip2" | "level" | "block">,
+function blockNote({ block, ...evidence }: BlockEvidence | InclusionEvidence, context: NoteContext): string {
+  const { blockHash, hashSha256, height } = block;
+  return encodeNote({ ...commonMembers(evidence, context), b: blockHash, h: hashSha256, n: height });
+}
+
+/** The members that every note has. */
+function commonMembers(
+  { caip2, level }: Pick<Evidence, "caip2" | "level">,
   { keySha256, ledger, paymentKey }: NoteContext,
-): string {
-  return encodeNote({
-    a: keySha256,
-    b: block.blockHash,
-    c: caip2,
-    g: ledger,
-    h: block.hashSha256,
-    l: level,
-    n: block.height,
-    p: paymentCommitment(paymentKey),
-  });
+) {
+  return { a: keySha256, c: caip2, g: ledger, l: level, p: paymentCommitment(paymentKey) };
 }
 
 /** The open chain of this name. @throws Problem source_wrong_chain when the chain is not configured */

@@ -5,14 +5,7 @@ import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
-import {
-  type ConfirmationLevel,
-  isSourceError,
-  LEVELS,
-  type ProvedTransaction,
-  type SourceBlock,
-  type SourceError,
-} from "../chain.ts";
+import { type ConfirmationLevel, LEVELS, type ProvedTransaction, type SourceBlock } from "../chain.ts";
 import { type BaseReading, readTransactions, requireChain } from "./bytes.ts";
 import { proveReceipt } from "./receipts.ts";
 
@@ -69,11 +62,12 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
     let fault: Error | undefined;
     for (const { rpc, transactions } of holding) {
       const index = transactions.indexOf(txnId);
-      const items = await readTransactions(reading, { hash, transactions }, ends).catch(unreadable);
-      if (isSourceError(items)) {
-        fault = items;
-        continue;
-      }
+      const items = await readTransactions(reading, { hash, transactions }, ends).catch((error: unknown) => {
+        // Perhaps this node made a transaction up.
+        if (!hasCode(error, "source_unreadable")) throw error;
+        fault = error;
+      });
+      if (!items) continue;
       const { root, nodes: path } = await work.proveItem(items, index);
       if (equalBytes(root, transactionsRoot)) return { index, bytes: items[index] as Uint8Array, path };
       const answers = [{ provider: rpc.name, answer: "transactions that do not lead to the header's root" }];
@@ -84,12 +78,14 @@ export async function readBaseBlock(number: number, reading: BaseReading, signal
 
   /** While the proof was built, a block that is not final may have been replaced. @throws ProviderError */
   async function requireCanonical(ends: AbortSignal): Promise<void> {
-    const about = `the hash of block ${number}`;
     const ask = async (rpc: EthereumRpc, end: AbortSignal) => (await rpc.header(number, end))?.hash ?? "none";
-    const same = (answer: string) => answer;
-    const behind = (answer: string, others: readonly string[]) =>
-      answer === "none" && others.some((other) => other !== "none");
-    const [now] = await agree(nodes.rpcs, ask, { about, same, behind, signal: ends }, nodes.rules);
+    const question: Question<string> = {
+      about: `the hash of block ${number}`,
+      same: (answer) => answer,
+      behind: (answer, others) => answer === "none" && others.some((other) => other !== "none"),
+      signal: ends,
+    };
+    const [now] = await agree(nodes.rpcs, ask, question, nodes.rules);
     if (now !== hash)
       throw unavailable(`block ${number} was replaced while it was read: it was ${hash}, and is ${now}`);
   }
@@ -118,8 +114,7 @@ export function lowestLevel(seen: readonly { level: ConfirmationLevel }[]): Conf
 
 async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Promise<Seen | Unseen> {
   // Before the block: what is canonical afterwards was so when a head had passed it.
-  const [latest, levelOf] = await Promise.all([rpc.block("latest", signal), readLevels(rpc, signal)]);
-  if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
+  const [latest, levelOf] = await Promise.all([rpc.latest(signal), readLevels(rpc, signal)]);
   if (latest.number < number) return { upTo: latest.number };
   const json = await rpc.header(number, signal);
   if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
@@ -137,10 +132,4 @@ function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown
     throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);
   }
   throw unavailable(`${rpc.name} gave another block than ${number}`);
-}
-
-/** @returns the error for a transaction of which no node gives the bytes, perhaps because a node made it up */
-function unreadable(error: unknown): SourceError {
-  if (hasCode(error, "source_unreadable")) return error;
-  throw error;
 }

@@ -110,19 +110,14 @@ async function wholeBlock({ rpcs }: EthereumNodes, hash: string, signal: AbortSi
  * @throws SourceError source_wrong_chain; source_unreadable when the bytes are of no known form
  */
 export function requireChain(hash: string, bytes: Uint8Array, accepted: ReadonlySet<string>): void {
-  const chainId = readChainId(hash, bytes);
-  if (chainId === undefined || accepted.has(evmCaip2(chainId))) return;
-  throw new ServiceError(
-    "source_wrong_chain",
-    `transaction ${hash} belongs to ${evmCaip2(chainId)}, which is not attested`,
-  );
-}
-
-function readChainId(hash: string, bytes: Uint8Array): bigint | undefined {
+  let chainId: bigint | undefined;
   try {
-    return transactionChainId(decodeBaseTransaction(bytes));
+    chainId = transactionChainId(decodeBaseTransaction(bytes));
   } catch (cause) {
     if (!isProofError(cause, "malformed")) throw cause;
     throw new ServiceError("source_unreadable", `the bytes of transaction ${hash} are of no known form`, { cause });
   }
+  if (chainId === undefined || accepted.has(evmCaip2(chainId))) return;
+  const message = `transaction ${hash} belongs to ${evmCaip2(chainId)}, which is not attested`;
+  throw new ServiceError("source_wrong_chain", message);
 }

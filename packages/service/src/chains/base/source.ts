@@ -1,7 +1,6 @@
 import { BASE_MAINNET } from "@attestd/proof/base";
 import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
-import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { blockWork, type RunWork } from "../block-work.ts";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
@@ -88,8 +87,7 @@ async function look(
   signal: AbortSignal,
 ): Promise<Sighting | Absence> {
   // Before the receipt: a receipt that is then missing is in no block up to this one.
-  const latest = await rpc.block("latest", signal);
-  if (latest === undefined) throw unavailable(`${rpc.name} has no latest block`);
+  const latest = await rpc.latest(signal);
   const receipt = await rpc.receipt(hash, signal);
   if (receipt === undefined) return { upTo: latest.number, timestamp: latest.timestamp };
 
