@@ -1,8 +1,8 @@
 import type { KeyHistory } from "@attestd/proof";
 import { readHistory } from "../attestor/history.ts";
 import type { Config } from "../config/config.ts";
-import { requireOwner } from "../config/journal-owner.ts";
 import { ServiceError } from "../errors.ts";
+import { requireOwner } from "../journal/open.ts";
 import type { JournalReader } from "../journal/reader.ts";
 
 /**

@@ -178,8 +178,8 @@ export function readConfig(
 }
 
 /** The values of a rail's own settings. @param rail one of those that the settings were read for */
-export function ownSettings<V extends object>(config: Pick<Config, "ownSettings">, rail: RailVariables<V>): V {
-  return config.ownSettings.get(rail) as V;
+export function ownSettings<R extends RailVariables>(config: Pick<Config, "ownSettings">, rail: R): z.infer<R["own"]> {
+  return config.ownSettings.get(rail) as z.infer<R["own"]>;
 }
 
 /** @throws config_invalid when a variable looks like a setting and is none, or a file cannot be read */

@@ -5,7 +5,7 @@ import { isOnCurve, solanaAddressBytes } from "./solana-address.ts";
 
 // The formats of single settings. No message quotes a value: it may be a secret.
 
-export const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true });
 
 export const list = z.string().transform((text) => text.split(",").map((item) => item.trim()));
 /** URLs of nodes. */
@@ -14,26 +14,23 @@ export const endpoints = list.pipe(z.array(url).min(1));
 /** One upstream node. */
 export type UpstreamNode = { url: string; token?: string };
 
-function parts(text: string): Record<"isOrigin" | "hasCredentials" | "hasQuery", boolean> {
-  // `url` has refused what is no URL.
-  if (!URL.canParse(text)) return { isOrigin: true, hasCredentials: false, hasQuery: false };
-  const { pathname, search, hash, username, password } = new URL(text);
-  const hasQuery = search !== "" || hash !== "" || /[?#]/.test(text);
-  return { isOrigin: pathname === "/" && !hasQuery, hasCredentials: username !== "" || password !== "", hasQuery };
+function hasCredentials(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== "" || password !== "";
 }
 
 /** A URL of scheme, host and port alone; it is published. */
 export const origin = url
-  .refine((text) => parts(text).isOrigin, "must be an origin, without a path")
-  .refine((text) => !parts(text).hasCredentials, "is published, and must hold no credentials")
+  .refine((text) => new URL(text).pathname === "/" && !/[?#]/.test(text), "must be an origin, without a path")
+  .refine((text) => !hasCredentials(text), "is published, and must hold no credentials")
   .transform((text) => new URL(text).origin);
 
 /** A URL that public documents repeat as it is. @param auth the setting for what is secret */
 export function publishedUrl(auth: string) {
-  return url.refine((text) => {
-    const { hasCredentials, hasQuery } = parts(text);
-    return !hasCredentials && !hasQuery;
-  }, `is published, and must hold no credentials, query or fragment: ${auth} or ${auth}_FILE holds what is secret`);
+  return url.refine(
+    (text) => !hasCredentials(text) && !/[?#]/.test(text),
+    `is published, and must hold no credentials, query or fragment: ${auth} or ${auth}_FILE holds what is secret`,
+  );
 }
 
 /** The value of a header that holds a secret. */

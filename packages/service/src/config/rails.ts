@@ -10,10 +10,8 @@ export type RailSettings = { payTo: string; facilitator: FacilitatorSettings };
 /**
  * A rail's settings, as its folder describes them. Every rail also has `PAY_TO_<NAME>`, `<NAME>_FACILITATOR_URL` and
  * `<NAME>_FACILITATOR_AUTH`.
- *
- * @typeParam V the values of `own`
  */
-export type RailVariables<V extends object = object> = {
+export type RailVariables = {
   /** The rail's name. */
   readonly name: string;
   /** The form of a payee's address. */
@@ -23,7 +21,7 @@ export type RailVariables<V extends object = object> = {
   /** The setting in `own` without which the rail cannot be switched on. */
   readonly needs?: string;
   /** All further settings, by name; they are read also while the rail is switched off. */
-  readonly own: z.ZodObject & z.ZodType<V>;
+  readonly own: z.ZodObject;
 };
 
 /** The names of the settings that every rail has. */

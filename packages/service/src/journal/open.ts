@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { KeyJournal } from "../attestor/key-journal.ts";
-import type { Journal } from "../calls/journal.ts";
-import type { Config } from "../config/config.ts";
+import type { Identity, Journal } from "../calls/journal.ts";
+import { type Config, configInvalid } from "../config/config.ts";
 import type { JournalReader } from "./reader.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 import { openSqliteReader } from "./sqlite/reader.ts";
@@ -27,4 +27,17 @@ export async function openJournalReader(database: Database): Promise<JournalRead
   if (database.kind === "sqlite") return openSqliteReader(database.path);
   const { openPostgresReader } = await import("./postgres/reader.ts");
   return openPostgresReader(database.url);
+}
+
+/**
+ * Checks that the journal which DATABASE_URL names belongs to the configured ledger and, where one is given, account.
+ *
+ * @param recorded as the journal has it
+ * @throws config_invalid
+ */
+export function requireOwner(recorded: Identity, own: Pick<Identity, "genesisHash"> & Partial<Identity>): void {
+  if (recorded.genesisHash !== own.genesisHash)
+    throw configInvalid(`DATABASE_URL holds the journal of another ledger, of genesis ${recorded.genesisHash}.`);
+  if (own.algorandAddress !== undefined && recorded.algorandAddress !== own.algorandAddress)
+    throw configInvalid(`DATABASE_URL holds the journal of another attestor, ${recorded.algorandAddress}.`);
 }

@@ -3,18 +3,10 @@ import type { PaymentPayload } from "@x402/core/types";
 import type { EnabledRail } from "./enabled-rail.ts";
 
 /** An offer as the discovery document and `options` of a 402 write it. */
-export type PaymentOption = {
-  scheme: string;
-  network: string;
-  asset: string;
-  payTo: string;
-  maxAmountRequired: string;
-  priceUsdc: string;
-  facilitatorUrl: string;
-};
+export type PaymentOption = ReturnType<typeof paymentOption>;
 
 /** @param price in micro-USDC */
-export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, price: bigint): PaymentOption {
+export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, price: bigint) {
   return {
     scheme: "exact",
     network: rail.optionNetwork ?? rail.network,

@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
 import { BASE_MAINNET } from "@attestd/proof/base";
 import type { Hex } from "viem";
-import { getAddress, numberToHex, padHex, slice } from "viem/utils";
+import { getAddress, numberToHex, slice } from "viem/utils";
 import { z } from "zod";
 import { BASE } from "../../payment/rails/base/facts.ts";
-import { readBlock } from "../../payment/rails/base/usdc-contract.ts";
-import { Log, TRANSFER, USED } from "../../payment/rails/base/usdc-logs.ts";
+import { addressTopic, Log, readBlock, TRANSFER, USED } from "../../payment/rails/base/usdc-contract.ts";
 import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
 import { agree, failover } from "../../providers/quorum.ts";
@@ -70,7 +69,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
 
   /** Ids of the transactions with a transfer to the addresses, piece by piece. */
   function transfersTo(addresses: readonly string[], span: Span): AsyncIterable<string[]> {
-    const topics = [TRANSFER, null, addresses.map((address) => topicOf(address))];
+    const topics = [TRANSFER, null, addresses.map(addressTopic)];
     return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
       const filter = { address: BASE.asset, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
       const read = async (rpc: EthereumRpc, ends: AbortSignal) => {
@@ -99,7 +98,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
 function paymentsIn({ logs, blockNumber, transactionHash }: Receipt, addresses: readonly string[]): ChainPayment[] {
   return logs.flatMap((log) => {
     if (!isTransfer(log)) return [];
-    const payTo = addresses.find((address) => topicOf(address) === log.topics[2]);
+    const payTo = addresses.find((address) => addressTopic(address) === log.topics[2]);
     const amount = BigInt(log.data);
     if (payTo === undefined || amount === 0n) return [];
     // The token logs the transfer right after the use; one transaction may hold many such pairs.
@@ -131,10 +130,6 @@ function isUse(used: Log, transfer: Log): boolean {
 function factsOf(logs: readonly Log[]): string {
   const facts = logs.map(({ blockHash, transactionHash, logIndex }) => `${blockHash} ${transactionHash} ${logIndex}`);
   return hash("sha256", facts.toSorted().join());
-}
-
-function topicOf(address: string): Hex {
-  return padHex(address.toLowerCase() as Hex, { size: 32 });
 }
 
 function numbersAsText(_: string, value: unknown): unknown {

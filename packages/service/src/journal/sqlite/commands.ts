@@ -75,7 +75,7 @@ export function sqliteCommands(db: DatabaseSync) {
       if (ends) sql("endCall").run(ends);
       if (attempt) sql("writeAttempt").run(attempt);
     },
-    open: () => sql("open").all() as FoundRow[],
+    /** @param limit all, when it is negative */
     openBut: (held: readonly string[], limit: number) => sql("openBut").all(JSON.stringify(held), limit) as FoundRow[],
     /** @param after the key that the page before ended with; empty for the first */
     page: (after: string, limit: number) => sql("page").all(after, limit) as FoundRow[],

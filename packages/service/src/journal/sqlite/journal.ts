@@ -80,7 +80,7 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       if (!isFinal(after.state)) return;
       for (const listener of listeners) listener.ended?.(after.key);
     },
-    open: async () => (await ask("open")).map(callOf),
+    open: async () => (await ask("openBut", [], -1)).map(callOf),
     async lease(limit) {
       const calls = (await ask("openBut", [...held], limit)).map(callOf);
       for (const { key } of calls) held.add(key);

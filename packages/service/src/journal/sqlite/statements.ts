@@ -10,7 +10,6 @@ const CALL = `
 /** Every statement of the journal and of its reader. */
 export const SQL = {
   find: `SELECT ${CALL} FROM names JOIN calls ON calls.key = names.key WHERE name = ?`,
-  open: `SELECT ${CALL} FROM calls WHERE open ORDER BY created_at`,
   openBut: `
     SELECT ${CALL} FROM calls WHERE open AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY created_at LIMIT ?`,
   page: `SELECT ${CALL} FROM calls WHERE key > ? ORDER BY key LIMIT ?`,

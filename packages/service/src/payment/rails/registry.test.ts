@@ -31,8 +31,12 @@ const sealOf = ({ serial, drawer, bearer, shells }: Omit<Iou, "seal">) =>
   createHmac("sha256", drawer).update(`${serial} ${bearer} ${shells}`).digest("hex");
 const spent = new Set<string>();
 
-const own = z.object({ MOON_RPC_URL: endpoints.optional(), MOON_MAX_SHELLS: whole(1, 5_000).default(2_000) });
-const settings: RailVariables<z.infer<typeof own>> = { name: "moon", payTo: z.string(), needs: "MOON_RPC_URL", own };
+const settings = {
+  name: "moon",
+  payTo: z.string(),
+  needs: "MOON_RPC_URL",
+  own: z.object({ MOON_RPC_URL: endpoints.optional(), MOON_MAX_SHELLS: whole(1, 5_000).default(2_000) }),
+} satisfies RailVariables;
 
 const MOON_RAIL: RailKind<{ urls: string[] }> = {
   ...IOU,

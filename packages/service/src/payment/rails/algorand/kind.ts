@@ -8,13 +8,12 @@ import type { RailKind } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
-const own = z.object({ ALGORAND_MAX_FEE: whole(2_000, 1_000_000).default(3_000) });
-const settings: RailVariables<z.infer<typeof own>> = {
+const settings = {
   name: ALGORAND.name,
   payTo: algorandAddress,
   isRequired: true,
-  own,
-};
+  own: z.object({ ALGORAND_MAX_FEE: whole(2_000, 1_000_000).default(3_000) }),
+} satisfies RailVariables;
 
 /** Algorand USDC. */
 export const ALGORAND_RAIL: RailKind<AlgorandNodes> = {

@@ -1,11 +1,19 @@
 import type { Hex } from "viem";
-import { getAddress, numberToHex, padHex, slice } from "viem/utils";
+import { getAddress, numberToHex, slice } from "viem/utils";
 import { z } from "zod";
 import { type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
-import { type AuthorizationId, isAuthorizationUsed, readBlock } from "./usdc-contract.ts";
-import { CANCELLED, Log, TRANSFER, USED } from "./usdc-logs.ts";
+import {
+  type AuthorizationId,
+  addressTopic,
+  CANCELLED,
+  isAuthorizationUsed,
+  Log,
+  readBlock,
+  TRANSFER,
+  USED,
+} from "./usdc-contract.ts";
 
 /** Seconds of Unix time, both exclusive. */
 export type TimeWindow = { after: number; before: bigint };
@@ -47,7 +55,7 @@ export async function findUse(
   return log && readUse(rpc, id, log, signal);
 
   async function search(from: number, to: number): Promise<Log | undefined> {
-    const topics = [[USED, CANCELLED], topic(id.from), id.nonce];
+    const topics = [[USED, CANCELLED], addressTopic(id.from), id.nonce];
     const filter = { address: id.token, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
     const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), signal);
     return logs.find((log) => isOf(log, id));
@@ -175,11 +183,7 @@ function isOf({ address, topics: [event, from, nonce] }: Log, id: AuthorizationI
   return (
     address === id.token.toLowerCase() &&
     (event === USED || event === CANCELLED) &&
-    from === topic(id.from) &&
+    from === addressTopic(id.from) &&
     nonce === id.nonce
   );
-}
-
-function topic(address: Hex): Hex {
-  return padHex(address.toLowerCase() as Hex, { size: 32 });
 }

@@ -10,17 +10,16 @@ import { BASE } from "./facts.ts";
 import { baseRail } from "./rail.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
-const own = z.object({
-  /** The nodes of the source chain. */
-  BASE_RPC_URL: endpoints.optional(),
-  BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
-});
-const settings: RailVariables<z.infer<typeof own>> = {
+const settings = {
   name: BASE.name,
   payTo: evmAddress,
   needs: "BASE_RPC_URL",
-  own,
-};
+  own: z.object({
+    /** The nodes of the source chain. */
+    BASE_RPC_URL: endpoints.optional(),
+    BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
+  }),
+} satisfies RailVariables;
 
 /** USDC on Base. */
 export const BASE_RAIL: RailKind<EthereumNodes> = {

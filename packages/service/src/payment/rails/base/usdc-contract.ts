@@ -1,5 +1,14 @@
 import type { Hex } from "viem";
-import { decodeFunctionResult, encodeFunctionData, numberToHex, padHex, parseAbi, size, slice } from "viem/utils";
+import {
+  decodeFunctionResult,
+  encodeEventTopics,
+  encodeFunctionData,
+  numberToHex,
+  padHex,
+  parseAbi,
+  size,
+  slice,
+} from "viem/utils";
 import { z } from "zod";
 import {
   type Block,
@@ -7,6 +16,7 @@ import {
   type EthereumRpc,
   type Head,
   rpcBytes,
+  rpcInteger,
 } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
@@ -28,6 +38,32 @@ const ACCEPTED = padHex("0x1626ba7e", { dir: "right", size: 32 });
 /** geth's error code for a call that the contract reverted, and how other nodes word it. */
 const REVERTED = 3;
 const FAILED_IN_CONTRACT = /revert|out of gas|opcode/i;
+
+/** The logs of the token (ERC-20, ERC-3009). */
+const EVENTS = parseAbi([
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+]);
+export const [USED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationUsed" });
+export const [CANCELLED] = encodeEventTopics({ abi: EVENTS, eventName: "AuthorizationCanceled" });
+export const [TRANSFER] = encodeEventTopics({ abi: EVENTS, eventName: "Transfer" });
+
+export const Log = z.object({
+  address: rpcBytes,
+  topics: z.array(rpcBytes),
+  data: rpcBytes,
+  logIndex: rpcInteger,
+  blockNumber: rpcInteger,
+  blockHash: rpcBytes,
+  transactionHash: rpcBytes,
+});
+export type Log = z.infer<typeof Log>;
+
+/** An address as a topic of a log: 32 bytes. */
+export function addressTopic(address: string): Hex {
+  return padHex(address.toLowerCase() as Hex, { size: 32 });
+}
 
 /**
  * Reads a token's EIP-712 name and version from a quorum of the nodes.

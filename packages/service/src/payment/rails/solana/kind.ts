@@ -7,17 +7,16 @@ import type { RailKind } from "../rail.ts";
 import { SOLANA } from "./facts.ts";
 import { solanaRail } from "./rail.ts";
 
-const own = z.object({
-  SOLANA_RPC_URL: endpoints.optional(),
-  SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
-  SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
-});
-const settings: RailVariables<z.infer<typeof own>> = {
+const settings = {
   name: SOLANA.name,
   payTo: solanaWallet,
   needs: "SOLANA_RPC_URL",
-  own,
-};
+  own: z.object({
+    SOLANA_RPC_URL: endpoints.optional(),
+    SOLANA_MAX_COMPUTE_UNITS: whole(20_000, 1_400_000).default(50_000),
+    SOLANA_MAX_COMPUTE_UNIT_PRICE: whole(1, 5_000_000).default(100_000),
+  }),
+} satisfies RailVariables;
 
 /** USDC on Solana. */
 export const SOLANA_RAIL: RailKind<SolanaNodes> = {
