@@ -39,15 +39,12 @@ export interface Facilitator {
 const JSON_BODY = { "content-type": "application/json" };
 
 /** As @x402/core reads it: some facilitators write `null` where others omit a member. */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? undefined);
+const text = z.string().nullish();
 const VerifyResponse = z.object({ isValid: z.boolean(), invalidReason: text, invalidMessage: text });
 const SettleResponse = z.object({ success: z.boolean(), errorReason: text, errorMessage: text });
 const Kind = z.object({
-  x402Version: z.number(),
-  scheme: z.string(),
+  x402Version: z.literal(2),
+  scheme: z.literal("exact"),
   network: z.string(),
   extra: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -65,78 +62,62 @@ const MAX_CHARACTERS = 300;
 
 /**
  * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
- * `FacilitatorWatch` has the circuit breakers.
+ * `watchFacilitator` adds the circuit breakers.
  *
  * @x402/core's client is not used because it follows redirects and reads answers of any size: a payment must reach no host
  * but the one that the operator named.
  */
 export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator {
-  const within = (timeoutMs: number) =>
-    new HttpProvider({ url, timeoutMs, breaker: undefined, ...(auth && { headers: { authorization: auth } }) });
-  const [verifier, settler, lister] = [within(VERIFY_MS), within(SETTLE_MS), within(SUPPORTED_MS)];
+  const { host } = new URL(url);
+  const askVerify = operation("/verify", VerifyResponse, VERIFY_MS);
+  const askSettle = operation("/settle", SettleResponse, SETTLE_MS);
+  const askSupported = operation("/supported", SupportedResponse, SUPPORTED_MS);
 
-  async function ask<S extends z.ZodType>(
-    provider: HttpProvider,
-    path: string,
-    schema: S,
-    signal: AbortSignal,
-    body?: unknown,
-  ): Promise<{ isOk: boolean; answer: z.infer<S> }> {
-    const post = body !== undefined && { method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
-    try {
-      // A refusal may have any status, and is an answer all the same (as in @x402/core).
-      const given = await provider.request({ path, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
-      const read = readJson(given, schema);
-      const isOk = given.status >= 200 && given.status <= 299;
-      if (read?.success) return { isOk, answer: read.data };
-      if (!isOk) throw facilitatorFailed(`${provider.name} ${refusal(given)}`, given.status);
-      throw facilitatorFailed(
-        `${provider.name} answered ${path} with data that cannot be read`,
-        "unreadable",
-        read?.error,
-      );
-    } catch (error) {
-      // A caller's deadline counts as the facilitator's failure.
-      const cause = signal.aborted ? ended(signal, "a payment") : error;
-      if (isProviderError(cause))
-        throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
-      throw cause;
-    }
-  }
-
-  const request = (paymentPayload: PaymentPayload, paymentRequirements: PaymentRequirements) => ({
-    x402Version: 2,
-    paymentPayload,
-    paymentRequirements,
-  });
   return {
-    async verify(payment, requirement, signal) {
-      const { answer, isOk } = await ask(verifier, "/verify", VerifyResponse, signal, request(payment, requirement));
-      if (answer.isValid && !isOk)
-        throw facilitatorFailed(
-          `${verifier.name} answers that a payment is valid, with a failure status`,
-          "unreadable",
-        );
-      if (answer.isValid) return { valid: true };
-      return {
-        valid: false,
-        reason: brief(answer.invalidMessage || answer.invalidReason) ?? "refused by the facilitator",
-      };
+    async verify(paymentPayload, paymentRequirements, signal) {
+      const { answer, isOk } = await askVerify(signal, { x402Version: 2, paymentPayload, paymentRequirements });
+      const { isValid, invalidMessage, invalidReason } = answer;
+      if (isValid && !isOk)
+        throw facilitatorFailed(`${host} answers that a payment is valid, with a failure status`, "unreadable");
+      if (isValid) return { valid: true };
+      return { valid: false, reason: brief(invalidMessage || invalidReason) ?? "refused by the facilitator" };
     },
-    async settle(payment, requirement, signal) {
-      const { answer, isOk } = await ask(settler, "/settle", SettleResponse, signal, request(payment, requirement));
+    async settle(paymentPayload, paymentRequirements, signal) {
+      const { answer, isOk } = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
       const reason = brief(answer.errorMessage || answer.errorReason);
       return { success: answer.success && isOk, ...(reason !== undefined && { reason }) };
     },
     async supported(signal) {
-      const { answer, isOk } = await ask(lister, "/supported", SupportedResponse, signal);
-      if (!isOk) throw facilitatorFailed(`${lister.name} lists what it settles, with a failure status`, "unreadable");
+      const { answer, isOk } = await askSupported(signal);
+      if (!isOk) throw facilitatorFailed(`${host} lists what it settles, with a failure status`, "unreadable");
       return answer.kinds
         .flatMap((kind) => Kind.safeParse(kind).data ?? [])
-        .filter(({ x402Version, scheme }) => x402Version === 2 && scheme === "exact")
         .map(({ network, extra }) => ({ network, extra: extra ?? {} }));
     },
   };
+
+  function operation<S extends z.ZodType>(path: string, schema: S, timeoutMs: number) {
+    const headers = auth && { headers: { authorization: auth } };
+    const provider = new HttpProvider({ url, timeoutMs, breaker: undefined, ...headers });
+    return async (signal: AbortSignal, body?: object): Promise<{ isOk: boolean; answer: z.infer<S> }> => {
+      const post = body && { method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
+      try {
+        // A refusal may have any status, and is an answer all the same (as in @x402/core).
+        const given = await provider.request({ path, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
+        const read = readJson(given, schema);
+        const isOk = given.status >= 200 && given.status <= 299;
+        if (read?.success) return { isOk, answer: read.data };
+        if (!isOk) throw facilitatorFailed(`${host} ${refusal(given)}`, given.status);
+        throw facilitatorFailed(`${host} answered ${path} with data that cannot be read`, "unreadable", read?.error);
+      } catch (error) {
+        // A caller's deadline counts as the facilitator's failure.
+        const cause = signal.aborted ? ended(signal, "a payment") : error;
+        if (isProviderError(cause))
+          throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
+        throw cause;
+      }
+    };
+  }
 }
 
 /** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
@@ -160,7 +141,7 @@ function refusal({ status, body }: HttpAnswer): string {
 }
 
 /** A facilitator's text as it may be logged and passed on: one short line of printable characters. */
-function brief(text: string | undefined): string | undefined {
+function brief(text: string | null | undefined): string | undefined {
   const line = text?.replace(/[\p{C}\s]+/gu, " ").trim();
   if (!line) return undefined;
   return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS - 1)}…`;
