@@ -7,7 +7,7 @@ import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
 import { listenOn } from "./listener.ts";
-import { type Ask, postgresReads, statement } from "./reads.ts";
+import { type Ask, postgresReads, statement } from "./reader.ts";
 import { migrate } from "./schema.ts";
 import { createWriter } from "./writer.ts";
 
@@ -96,24 +96,10 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
       const evidence = evidenceRow(call);
-      const { rowCount } = await writer.write(
-        key,
-        statement("insert", [
-          names,
-          key,
-          rail,
-          payer,
-          subjectHash,
-          createdAt,
-          requestOf(call),
-          state,
-          version,
-          progressOf(call),
-          me,
-          evidence?.hash,
-          evidence?.content,
-        ]),
-      );
+      const fixed = [key, rail, payer, subjectHash, createdAt, requestOf(call)];
+      const moving = [state, version, progressOf(call), me];
+      const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.content];
+      const { rowCount } = await writer.write(key, statement("insert", values));
       if (rowCount !== 0) {
         held.add(key);
         return call;
@@ -127,27 +113,10 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
     async update(after) {
       const { key, version, state, bundle, attempts, evidence, refund } = after;
       const last = attempts.at(-1);
-      const moving = writer.write(
-        key,
-        statement("update", [
-          key,
-          version,
-          state,
-          !isAtRest(after),
-          progressOf(after),
-          bundle?.id,
-          bundle?.body,
-          last?.txid,
-          attempts.length - 1,
-          last?.raw,
-          last?.firstValid,
-          last?.lastValid,
-          last?.dead,
-          isFinal(state),
-          evidence === undefined,
-          refund,
-        ]),
-      );
+      const row = [key, version, state, !isAtRest(after), progressOf(after), bundle?.id, bundle?.body];
+      const attempt = [last?.txid, attempts.length - 1, last?.raw, last?.firstValid, last?.lastValid, last?.dead];
+      const values = [...row, ...attempt, isFinal(state), evidence === undefined, refund];
+      const moving = writer.write(key, statement("update", values));
       const { rowCount } = await moving.catch((error: unknown) => {
         throw isNameTaken(error) ? nameTaken(key) : error;
       });

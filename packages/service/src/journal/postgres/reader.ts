@@ -1,6 +1,61 @@
-import { Client } from "pg";
+import type { KeyEntry } from "@attestd/proof";
+import { Client, type QueryConfig, type QueryResultRow } from "pg";
+import type { KeyAnnouncement, KeyRevocation } from "../../attestor/key-journal.ts";
+import type { Call } from "../../calls/call.ts";
+import type { Identity } from "../../calls/journal.ts";
+import type { RailName } from "../../payment/rails/rail.ts";
 import { inPages, type JournalReader } from "../reader.ts";
-import { type Ask, postgresReads, statement } from "./reads.ts";
+import { type CallRecord, toCall } from "../record.ts";
+import { SQL } from "./statements.ts";
+
+type StatementName = keyof typeof SQL;
+
+/** Runs a statement. @returns its rows; `bigint` columns are strings */
+export type Ask = <R extends QueryResultRow>(name: StatementName, ...values: unknown[]) => Promise<R[]>;
+
+type CallRow = Omit<CallRecord, "created_at"> & { created_at: string };
+type AnnouncementRow = {
+  record: KeyAnnouncement["record"];
+  txid: string;
+  raw: Buffer;
+  first_valid: string;
+  last_valid: string;
+};
+
+export function statement(name: StatementName, values: unknown[]): QueryConfig {
+  return { name, text: SQL[name], values };
+}
+
+/** Statements that read, with the mapping of their rows, for the journal and its reader. */
+export function postgresReads(ask: Ask) {
+  return {
+    async calls(name: "find" | "open" | "among" | "page", ...values: unknown[]): Promise<Call[]> {
+      const rows = await ask<CallRow>(name, ...values);
+      return rows.map((row) => toCall({ ...row, created_at: Number(row.created_at) }));
+    },
+    async identity(): Promise<Identity | undefined> {
+      return (await ask<{ value: Identity }>("identity"))[0]?.value;
+    },
+    payees: () => ask<{ rail: RailName; address: string }>("payees"),
+    keys: async () => (await ask<{ entry: KeyEntry }>("keys")).map(({ entry }) => entry),
+    async revocations(): Promise<KeyRevocation[]> {
+      const rows = await ask<{ kid: string; revoked_round: string }>("revocations");
+      return rows.map(({ kid, revoked_round }) => ({ kid, revokedRound: Number(revoked_round) }));
+    },
+    async announced(): Promise<KeyAnnouncement | undefined> {
+      const [row] = await ask<AnnouncementRow>("announced");
+      if (!row) return undefined;
+      const { record, txid, raw, first_valid, last_valid } = row;
+      const attempt = {
+        txid,
+        raw: new Uint8Array(raw),
+        firstValid: Number(first_valid),
+        lastValid: Number(last_valid),
+      };
+      return { record, attempt };
+    },
+  };
+}
 
 /** @param url `postgres://…`. @throws Error when the database cannot be reached; it never names user or password */
 export async function openPostgresReader(url: string): Promise<JournalReader> {

@@ -1,10 +1,20 @@
 import { createHash } from "node:crypto";
+import { createRequire } from "node:module";
 import { ProofError } from "@attestd/proof";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
 import { paymentRefused } from "../rail.ts";
-import { solanaKit } from "./kit.ts";
 import { TOKEN_PROGRAM } from "./token-account.ts";
+
+const require = createRequire(import.meta.url);
+
+/**
+ * The library that decodes Solana transactions. It is loaded by the first payment on that rail, because it takes 0.1 s and
+ * 30 MB, and many services never see one.
+ */
+function solanaKit(): typeof import("@solana/kit") {
+  return require("@solana/kit");
+}
 
 /** The longest transaction that fits a packet. */
 const MAX_BYTES = 1_232;
