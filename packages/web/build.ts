@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 import { exampleFile } from "./example.ts";
 
@@ -13,7 +12,7 @@ const { build } = await import("esbuild").catch(() => {
   process.exit(0);
 });
 
-const HERE = fileURLToPath(new URL(".", import.meta.url));
+const HERE = import.meta.dirname;
 const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));
 
 /** Packages that sign with keys of the program. The page signs with the reader's wallet and does not need them. */

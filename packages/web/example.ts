@@ -1,5 +1,5 @@
 import { encodeQuantity, encodeRlp } from "@attestd/proof/base";
-import { fromHex, utf8 } from "@attestd/proof/encoding";
+import { fromHex, toHex, utf8 } from "@attestd/proof/encoding";
 import { RAILS } from "@attestd/proof/rails";
 import { testAttestor, testBundle, testHistory } from "../../test/bundles/bundles.ts";
 
@@ -16,27 +16,10 @@ export function exampleFile(): string {
 
 /** An EIP-1559 transaction that calls `transfer` of USDC, its signature made up. */
 export function usdcTransfer(): Uint8Array {
-  const to = utf8("receiver-of-25-usdc!");
-  const word = (bytes: Uint8Array) => {
-    const padded = new Uint8Array(32);
-    padded.set(bytes, 32 - bytes.length);
-    return padded;
-  };
-  const call = [Uint8Array.fromHex("a9059cbb"), word(to), word(encodeQuantity(25_000_000))];
-  const data = Uint8Array.from(call.flatMap((part) => [...part]));
+  const word = (bytes: Uint8Array) => toHex(bytes).padStart(64, "0");
+  const call = fromHex(`a9059cbb${word(utf8("receiver-of-25-usdc!"))}${word(encodeQuantity(25_000_000))}`);
   const quantities = [8453, 7, 1_000_000, 20_000_000, 60_000].map(encodeQuantity);
-  const [r, s] = [new Uint8Array(32).fill(17), new Uint8Array(32).fill(34)];
-  return Uint8Array.of(
-    2,
-    ...encodeRlp([
-      ...quantities,
-      fromHex(RAILS.base.usdc.slice(2).toLowerCase()),
-      new Uint8Array(),
-      data,
-      [],
-      new Uint8Array(),
-      r,
-      s,
-    ]),
-  );
+  const token = fromHex(RAILS.base.usdc.slice(2).toLowerCase());
+  const [none, r, s] = [new Uint8Array(), new Uint8Array(32).fill(17), new Uint8Array(32).fill(34)];
+  return Uint8Array.of(2, ...encodeRlp([...quantities, token, none, call, [], none, r, s]));
 }

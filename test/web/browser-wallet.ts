@@ -2,20 +2,20 @@ import type { BrowserContext } from "playwright-core";
 import { type Hex, numberToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** What the test decides about the wallet, and what the wallet saw. */
+/** A wallet's behaviour, which the test sets, and what it was asked. */
 export type BrowserWallet = {
-  /** Chain that it is on. */
+  /** The selected chain. */
   chainId: number;
-  /** Chains that it knows. */
+  /** The known chains. */
   chains: Set<number>;
-  /** Answers the next signature with 4001. */
+  /** Whether it refuses the next signature, with code 4001. */
   declines: boolean;
-  /** Instead of what the chain says, micro-USDC. */
+  /** micro-USDC; undefined for the chain's answer. */
   balance: bigint | undefined;
-  /** Before each signature. */
+  /** Called before each signature. */
   onSign: (typedData: { message: Record<string, string>; domain: Record<string, unknown> }) => Promise<void>;
   signatures: number;
-  /** Methods that it was asked, in their order. */
+  /** Requested methods, in order. */
   asked: string[];
 };
 

@@ -11,7 +11,7 @@ import { launchChromium } from "./chromium.ts";
 
 const require = createRequire(import.meta.url);
 
-/** The page as its sources say it now, built into a folder of its own. */
+/** Builds the page from its present sources, in a temporary folder. */
 export async function freshPage(): Promise<PageAsset[]> {
   await using folder = await temporaryFolder();
   execFileSync(process.execPath, [BUILD, folder.path], { stdio: "inherit" });
@@ -21,16 +21,16 @@ export async function freshPage(): Promise<PageAsset[]> {
 }
 const BUILD = fileURLToPath(new URL("../../packages/web/build.ts", import.meta.url));
 
-/** The letters of Chromium's package, and for ids those that a system has: a picture should show ids as readers see them. */
+/** Chromium's packaged fonts, and the system's monospace font, so that pictures show ids as readers see them. */
 const FONTS = `<?xml version="1.0"?><fontconfig><dir>${tmpdir()}/fonts</dir><dir>/usr/share/fonts</dir>
 <match target="pattern"><test name="family"><string>system-ui</string></test><edit name="family" mode="assign" binding="strong"><string>Open Sans</string></edit></match>
 <match target="pattern"><test name="family"><string>monospace</string></test><edit name="family" mode="assign" binding="strong"><string>DejaVu Sans Mono</string></edit></match>
 </fontconfig>`;
 
 /**
- * Starts Chromium, which npm brings.
- * @param forPictures with the system's own fonts for what is written in them
- * @returns undefined, saying why, where it cannot run
+ * Starts Chromium from its npm package.
+ * @param forPictures with the fonts for pictures
+ * @returns undefined, and logs the reason, when it cannot run
  */
 export async function startBrowser(forPictures = false): Promise<Browser | undefined> {
   try {
@@ -40,12 +40,12 @@ export async function startBrowser(forPictures = false): Promise<Browser | undef
       forPictures ? { env: { ...process.env, FONTCONFIG_FILE: fonts } as Record<string, string> } : {},
     );
   } catch (error) {
-    console.log(`Chromium does not start here, the page is not tested: ${(error as Error).message.split("\n")[0]}`);
+    console.log(`Chromium cannot start, so the page is not tested: ${(error as Error).message.split("\n")[0]}`);
     return undefined;
   }
 }
 
-/** Opens the page and waits until it listens. */
+/** Opens the page and waits until it handles events. */
 export async function openPage(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(url);
@@ -55,7 +55,7 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
 
 export type GivenFile = { name: string; contents: string | Uint8Array };
 
-/** Chooses a file in the page's dialog; a path is left to the browser to read. */
+/** Chooses a file in the page's file input. @param given a path is read by the browser */
 export async function choose(page: Page, given: GivenFile | string): Promise<void> {
   const files =
     typeof given === "string"
@@ -91,7 +91,7 @@ export async function paste(page: Page, text: string): Promise<void> {
   })()`);
 }
 
-/** Pastes texts one after the other, and tells what the page shows of each: its state, and the checks that failed. */
+/** Pastes texts one after another. @returns for each the state and the failed checks that the page shows */
 export function judgeAll(page: Page, texts: readonly string[]): Promise<{ state: string; failed: string[] }[]> {
   return page.evaluate(`(async () => {
     const main = document.querySelector("main");
@@ -115,21 +115,21 @@ export function judgeAll(page: Page, texts: readonly string[]): Promise<{ state:
 }
 
 /**
- * Goes on by the Tab key to what has this text, or this label, and presses a key on it.
- * @throws Error where the keyboard does not reach it, or where a reader does not see that it is reached
+ * Moves the focus with the Tab key to the element with this text or label, and presses a key on it.
+ * @throws Error when the keyboard cannot reach it, or when the focus is not visible
  */
 export async function pressByKeyboard(page: Page, name: string, key = "Enter"): Promise<void> {
   for (let tabs = 0; ; tabs++) {
     const { names, isSeen } = await page.evaluate<{ names: string[]; isSeen: boolean }>(FOCUSED);
-    if (tabs > 0 && !isSeen) throw new Error(`the focus is not seen on ${names}`);
+    if (tabs > 0 && !isSeen) throw new Error(`the focus is not visible on ${names}`);
     if (names.includes(name)) break;
-    if (tabs > 40) throw new Error(`the keyboard does not reach ${name}`);
+    if (tabs > 40) throw new Error(`the keyboard cannot reach ${name}`);
     await page.keyboard.press("Tab");
   }
   await page.keyboard.press(key);
 }
 
-/** What the focus is on: beyond the page's end it is on nothing, as the browser's own controls have it. */
+/** Run in the page: the focused element's names, and whether its outline is visible. After the last element it is the body. */
 const FOCUSED = `(() => {
   const one = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(one);
@@ -141,7 +141,7 @@ const FOCUSED = `(() => {
   };
 })()`;
 
-/** @returns what the focus was lost from, in every page of a context: it went with its element, and was put nowhere */
+/** @returns the texts of elements that were removed while they had the focus, in every page of a context */
 export async function watchFocus(context: BrowserContext): Promise<readonly string[]> {
   const lost: string[] = [];
   await context.exposeFunction("focusIsLost", (from: string) => void lost.push(from));
@@ -155,7 +155,7 @@ export async function watchFocus(context: BrowserContext): Promise<readonly stri
   return lost;
 }
 
-/** What the page keeps on a shelf of its database; bytes as base64. */
+/** Reads an object store of the page's database; bytes are base64. */
 export function stored<T>(page: Page, shelf: "payments" | "bundles"): Promise<T[]> {
   return page.evaluate(`new Promise((resolve, reject) => {
     const opening = indexedDB.open("attestd");
@@ -170,15 +170,15 @@ export function stored<T>(page: Page, shelf: "payments" | "bundles"): Promise<T[
   })`);
 }
 
-/** Text as it is shown: without what is folded away. */
+/** The visible text, without closed details. */
 export function shown(place: Locator): Promise<string> {
-  // biome-ignore lint/performance/useDomNodeTextContent: the text of the document is more than what is shown.
+  // biome-ignore lint/performance/useDomNodeTextContent: textContent includes text that is not visible.
   return place.innerText();
 }
 
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe finds wrong with the page as it stands, a line for each rule and place. */
+/** The violations that axe finds in the page, a line for each rule and element. */
 export async function violations(page: Page): Promise<string[]> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(AXE);
   const run = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)`;
@@ -187,20 +187,20 @@ export async function violations(page: Page): Promise<string[]> {
 }
 type AxeViolation = { id: string; help: string; nodes: { html: string }[] };
 
-/** A sign with its word, as it stands on the page. */
+/** An icon and its word, as they appear on the page. */
 export type Look = {
-  /** Signs that must be told apart: of verdicts, of checks, of steps. */
+  /** Icons of one group must differ: those of verdicts, of checks, of steps. */
   group: string;
-  /** What it stands for. */
+  /** Its state. */
   kind: string;
-  /** By what it is coloured. */
+  /** The state that determines its colour. */
   tone: string;
   word: string;
-  /** Of its pixels, row by row, which are drawn: what is left of it without colours. */
+  /** For each pixel, row by row, whether it is drawn: the icon without its colours. */
   ink: boolean[];
 };
 
-/** The signs that a page shows, one of each kind. @param known kinds that are not looked at again */
+/** The icons that a page shows, one of each kind. @param known kinds to leave out */
 export async function signs(page: Page, known: ReadonlySet<string> = new Set()): Promise<Look[]> {
   const found = await page.evaluate<(Omit<Look, "ink"> & { place: string; index: number })[]>(FIND_SIGNS);
   const looks = new Map<string, Look>();
@@ -223,7 +223,7 @@ const FIND_SIGNS = `[
   return { group, kind: group + ": " + kind, tone: tone ?? kind, word: one.querySelector(word).innerText, place, index };
 }))`;
 
-/** What differs in brightness from the corner, which is background, as much as a letter would have to. */
+/** Whether each pixel differs clearly in brightness from the first, which is background. */
 function inkOf(png: Buffer): boolean[] {
   const { data, width, height } = PNG.sync.read(png);
   const brightness = (pixel: number) => {
@@ -239,7 +239,7 @@ const { default: jsQR } = require("jsqr") as {
   default: (data: Uint8ClampedArray, width: number, height: number) => { data: string } | null;
 };
 
-/** What the QR code on a picture says, as a reader's camera would read it; undefined where it finds none. */
+/** Decodes the QR code in a picture; undefined when there is none. */
 export function readCode(png: Buffer): string | undefined {
   const { data, width, height } = PNG.sync.read(png);
   return jsQR(new Uint8ClampedArray(data), width, height)?.data;

@@ -38,7 +38,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     return page;
   }
 
-  test("shows amount, payee and expiry before the wallet opens; then pays once, and keeps the bundle", async () => {
+  test("shows amount, payee and expiry before the wallet opens, pays once, and stores the bundle", async () => {
     const { context, wallet } = await walletOf(site);
     const before = await received();
     const page = await review(context);
@@ -80,7 +80,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByRole("heading", { name: "Saved on this device" }).waitFor();
   });
 
-  test("works by the keyboard alone, and never loses the focus", async () => {
+  test("works with the keyboard alone, and never loses the focus", async () => {
     const { context, wallet } = await walletOf(site);
     const lost = await watchFocus(context);
     const page = await openPage(context, url());
@@ -93,7 +93,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     await pressByKeyboard(page, "Transaction", "End");
     await page.keyboard.type("0x12");
     await page.keyboard.press("Enter");
-    await page.getByText("That is no transaction id").waitFor();
+    await page.getByText("That is not a transaction id").waitFor();
     await arrived("Buy an attestation");
     // The error is read out with the heading.
     expect(await page.locator("h1").getAttribute("aria-describedby")).toBe("trouble");
@@ -130,7 +130,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect({ lost, signatures: wallet.signatures }).toEqual({ lost: [], signatures: 1 });
   });
 
-  test("goes on with a signed payment after a reload: the same bundle, one payment, no button to pay again", async () => {
+  test("continues a signed payment after a reload: the same bundle, one payment, no button to pay again", async () => {
     const { context, wallet } = await walletOf(site);
     const before = await received();
     let faults = ["no network", "an answer that is lost"];
@@ -232,7 +232,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(await received()).toBe(before);
   });
 
-  test("without a wallet, or for Algorand, names the command", async () => {
+  test("shows the command when there is no wallet, or for Algorand", async () => {
     const page = await review(await site.newContext());
     expect(await shown(page.locator("pre"))).toContain(`npx attestd attest ${txid()} --service ${site.deployment.url}`);
     await press(page, "Cancel");
@@ -241,20 +241,20 @@ describe.skipIf(!browser)("buying on the page", () => {
     await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
     await page.getByLabel("Transaction").fill("0x12");
     await press(page, "See the price");
-    await page.getByText("That is no transaction id").waitFor();
+    await page.getByText("That is not a transaction id").waitFor();
   });
 
-  test("is off when the browser stores nothing, and says why", async () => {
+  test("is off when the browser stores nothing, and gives the reason", async () => {
     const { context, wallet } = await walletOf(site);
     await context.addInitScript("delete IDBFactory.prototype.open");
     const page = await openPage(context, url("#buy"));
     await page.getByLabel("Transaction").fill(txid());
     await press(page, "See the price");
-    await page.getByText("a payment could be lost. Buying is off here. Nothing was paid.").waitFor();
+    await page.getByText("A payment could be lost, so buying is off. Nothing was paid.").waitFor();
     expect(wallet.asked).toEqual([]);
   });
 
-  test("a page of another origin buys with stock @x402/fetch, and reads the bundle and the receipt", async () => {
+  test("works from a page of another origin with stock @x402/fetch, which reads the bundle and the receipt", async () => {
     await using foreign = await startForeignPage();
     const context = await site.newContext();
     const page = await context.newPage();

@@ -11,17 +11,16 @@ import { choose, type Look, openPage, readCode, shown, signs, startBrowser, viol
 import { bundle, checkFile, closeSite, current, file, type Site, startSite, tampered } from "./site.ts";
 import { WALKS } from "./states.ts";
 
-/** Pictures of the page are written only where they are asked for, so that a test leaves no trace. */
+/** The folder that pictures of the page are written to; by default none are. */
 const PICTURES = process.env.ATTESTD_PICTURES;
 
 const browser: Browser | undefined = await startBrowser(PICTURES !== undefined);
 afterAll(() => browser?.close());
 
-/** How the page is looked at. */
 const DESK = { width: 1280, height: 720, colorScheme: "light", reducedMotion: "no-preference" } as const;
 const PHONE = { width: 320, height: 640, colorScheme: "dark", reducedMotion: "reduce" } as const;
 
-/** Points (1/72 inch), within which Chromium rounds a paper. */
+/** Points (1/72 inch), as Chromium rounds them. */
 const A4 = { width: 595, height: 842 };
 
 describe.skipIf(!browser)("the page", () => {
@@ -32,7 +31,7 @@ describe.skipIf(!browser)("the page", () => {
   afterAll(() => closeSite(site));
 
   describe("in every state", () => {
-    test.each(Object.entries(WALKS))("is accessible in both themes, and fits a phone: %s", async (_, walk) => {
+    test.each(Object.entries(WALKS))("passes axe in both themes, and fits a phone: %s", async (_, walk) => {
       const looks = new Map<string, Look>();
       const unfolded = new Set<string>();
       let views: (typeof DESK | typeof PHONE)[] = [DESK, PHONE];
@@ -45,13 +44,13 @@ describe.skipIf(!browser)("the page", () => {
           if (width === PHONE.width) expect.soft(await page.evaluate(FORM_FAULTS), state).toEqual([]);
           else for (const look of await signs(page, new Set(looks.keys()))) looks.set(look.kind, look);
         }
-        // The next state is looked at first as this one was last: a change of view takes time.
+        // The next state is examined first in the last form of this one: a change of form takes time.
         views = views.toReversed();
       }
       expectToldApart([...looks.values()]);
     });
 
-    /** Both icon and word differ between states: a reader who sees no colours, or no icons, can tell them apart. */
+    /** Both icon and word differ between states, for readers who see no colours, or no icons. */
     function expectToldApart(looks: readonly Look[]): void {
       for (const one of looks)
         for (const other of looks.filter(({ group, kind }) => group === one.group && kind > one.kind)) {
@@ -76,10 +75,10 @@ describe.skipIf(!browser)("the page", () => {
     });
   });
 
-  describe("on paper", () => {
+  describe("printed or saved as a certificate", () => {
     const verdict = (page: Page) => shown(page.locator(".verdict"));
 
-    test("is a certificate whose code leads back to a verified page", async () => {
+    test("has a QR code that leads to the verified bundle", async () => {
       const { url } = site.deployment;
       const bought = await site.buy();
       const page = await site.open();
@@ -95,7 +94,7 @@ describe.skipIf(!browser)("the page", () => {
       expect(code).toMatch(new RegExp(`^${url}/#c1\\.[\\w-]{43}\\.${bought.attest.txnId}$`));
       const led = await openPage(await site.newContext(), code);
       await led.waitForSelector("[data-state=warning]");
-      expect(await verdict(led)).toContain("It is the one that the certificate names.");
+      expect(await verdict(led)).toContain("This is the attestation that the certificate names.");
 
       await checkFile(led, { name: "certificate.svg", contents: svg });
       expect(await led.locator("[data-state=warning]").count()).toBe(1);
@@ -109,9 +108,9 @@ describe.skipIf(!browser)("the page", () => {
       expect(await led.locator("[data-state=warning]").count()).toBe(1);
     });
 
-    test("is that certificate alone, on one sheet", async () => {
+    test("prints only the certificate, on one sheet", async () => {
       const page = await site.check(file(bundle));
-      // In the place of the browser's dialog, which a test cannot press.
+      // Replaces the browser's dialog, which a test cannot close.
       await page.evaluate("globalThis.print = () => undefined");
       await page.getByRole("button", { name: "Print certificate" }).click();
       await page.emulateMedia({ media: "print" });
@@ -121,12 +120,12 @@ describe.skipIf(!browser)("the page", () => {
       expect(printed.getPages().map((sheet) => sheet.getSize())).toEqual([
         { width: expect.closeTo(A4.width, -0.5), height: expect.closeTo(A4.height, -0.5) },
       ]);
-      // Chromium tells the page of the beginning and the end of a print.
+      // Chromium sends `afterprint` when the print ends.
       expect(await page.locator(".certificate").count()).toBe(0);
       await page.emulateMedia({ media: null });
     });
 
-    test("has no buttons, and all details open", async () => {
+    test("prints without buttons, and with all details open", async () => {
       const page = await site.check(file(bundle));
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
@@ -138,12 +137,12 @@ describe.skipIf(!browser)("the page", () => {
       await page.emulateMedia({ media: null, colorScheme: null });
     });
 
-    test("asks for the file that a certificate names where it cannot be fetched, and takes no other", async () => {
+    test("asks for the file that a certificate names when it cannot be fetched, and rejects any other", async () => {
       const fragment = new URL(pointerUrl(site.deployment.url, bundle)).hash;
       const page = await site.open(current, fragment);
       await page.getByText("This certificate names one attestation").waitFor();
       await choose(page, file(testBundle()));
-      await page.getByText("Another attestation than the one on the certificate.").waitFor();
+      await page.getByText("This is not the attestation that the certificate names.").waitFor();
       await page.goto("about:blank");
       await page.goto(`${site.deployment.url}/${fragment}`);
       await choose(page, file(bundle));
@@ -151,7 +150,7 @@ describe.skipIf(!browser)("the page", () => {
     });
   });
 
-  test.skipIf(PICTURES === undefined)("has its picture taken", async () => {
+  test.skipIf(PICTURES === undefined)("is photographed for docs/images", async () => {
     const folder = PICTURES as string;
     await mkdir(folder, { recursive: true });
     const take = async (page: Page, name: string) => writeFile(join(folder, `${name}.png`), await page.screenshot());
@@ -159,7 +158,7 @@ describe.skipIf(!browser)("the page", () => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height });
     };
-    // As it looks at an address of its own: no address of this machine is in a picture.
+    // A picture must not show the address of the machine that made it.
     const hideAddress = (page: Page) =>
       page.evaluate(`for (const hint of document.querySelectorAll("#ledger-hint, .verdict p"))
         hint.textContent = hint.textContent.replaceAll(location.host, "attestd.example")`);
@@ -187,7 +186,7 @@ describe.skipIf(!browser)("the page", () => {
   });
 });
 
-/** Unfolds what is folded away, once of each kind. @param known the summaries of what was unfolded before */
+/** Opens each kind of details once. @param known summaries of those opened before */
 async function unfold(page: Page, known: Set<string>): Promise<void> {
   const summaries = await page.evaluate<string[]>(`[...document.querySelectorAll("summary")]
     .filter(({ textContent }) => !${JSON.stringify([...known])}.includes(textContent))
@@ -195,10 +194,10 @@ async function unfold(page: Page, known: Set<string>): Promise<void> {
   for (const summary of summaries) known.add(summary);
 }
 
-/** Run in the page: what is too wide, too small to be hit, of another size than the page's four, or doubled. */
+/** Run in the page: lists elements that are too wide, too small to press, of a fifth font size, or missing or doubled. */
 const FORM_FAULTS = `(() => {
   const all = [...document.body.querySelectorAll("*")].filter((one) => one.checkVisibility());
-  const say = (fault, found) => found.map((one) => fault + ": " + one.outerHTML.slice(0, 120));
+  const list = (fault, found) => found.map((one) => fault + ": " + one.outerHTML.slice(0, 120));
   const sizes = new Set(["14px", "16px", "18px", "28px"]);
   const targets = all.filter((one) => one.matches("a, button, summary, input, label > input"));
   const box = (one) => one.getBoundingClientRect();
@@ -206,9 +205,9 @@ const FORM_FAULTS = `(() => {
   const headings = all.filter((one) => one.matches("h1"));
   return [
     ...(document.documentElement.scrollWidth > 320 ? ["wider than 320 px"] : []),
-    ...say("outside the page", all.filter((one) => box(one).right > 320)),
-    ...say("smaller than 44 px", targets.filter((one) => box(one).height < 44 || box(one).width < 44)),
-    ...say("another size", all.filter((one) => hasText(one) && !sizes.has(getComputedStyle(one).fontSize))),
+    ...list("outside the page", all.filter((one) => box(one).right > 320)),
+    ...list("smaller than 44 px", targets.filter((one) => box(one).height < 44 || box(one).width < 44)),
+    ...list("another size", all.filter((one) => hasText(one) && !sizes.has(getComputedStyle(one).fontSize))),
     ...(headings.length === 1 ? [] : [headings.length + " headings"]),
     ...(document.title.endsWith(" · attestd") && headings[0]?.innerText.trim() === document.title.slice(0, -10) ? [] : ["title: " + document.title]),
     ...(document.querySelector("[role=status]") ? [] : ["no status"]),
@@ -220,7 +219,7 @@ function difference(one: readonly boolean[], other: readonly boolean[]): number 
   return one.filter((isInk, place) => isInk !== other[place]).length / one.length;
 }
 
-/** What the code on a certificate says. */
+/** Reads the QR code of a certificate. */
 async function codeOf(svg: string, context: BrowserContext): Promise<string | undefined> {
   const page = await context.newPage();
   await page.setViewportSize({ width: 800, height: 400 });

@@ -25,14 +25,14 @@ export const revoked = testHistory([{ attestor, fromRound: 1, revokedRound: ROUN
 
 export const file = (value: unknown, name = "bundle.json"): GivenFile => ({ name, contents: JSON.stringify(value) });
 
-/** The page as a service serves it, on a sandbox of its own, and browsers that open it. */
+/** A service with its own sandbox that serves the page, and browsers that open it. */
 export type Site = AsyncDisposable & {
   deployment: Deployment;
   /** A new browser context, with nothing stored. @param history served instead of the service's own */
   newContext(history?: KeyHistory, options?: { serviceWorkers?: "allow" | "block" }): Promise<BrowserContext>;
   /** Opens the page in a new context. @param fragment of the URL */
   open(history?: KeyHistory, fragment?: string): Promise<Page>;
-  /** Checks a file on a page that is shared by all tests with this history: it must not be changed. */
+  /** Checks a file on a page that all tests with this history share: a test must leave it as it was. */
   check(given: GivenFile, history?: KeyHistory): Promise<Page>;
   /** Buys an attestation from the site's service. */
   buy(): Promise<ProofBundle>;

@@ -22,7 +22,7 @@ import {
   tampered,
 } from "./site.ts";
 
-/** A state of the page, until the walk goes on. */
+/** A state of the page; it lasts until the walk is continued. */
 export type Stop = { state: string; page: Page };
 
 /** Walks that reach every state of the page as a reader would, each on one page. */
@@ -121,7 +121,7 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield at("keys");
   served = testHistory([{ attestor: successor, fromRound: 1 }]);
   await page.reload();
-  await page.getByText("The key list served here takes back").waitFor();
+  await page.getByText("The key list served now contradicts an earlier one").waitFor();
   await page.getByRole("heading", { level: 1 }).waitFor();
   yield at("a key list that is not believed");
 }
@@ -140,14 +140,14 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   await heading("Buy an attestation");
   yield at("asked what to buy");
   await askPrice("0x12");
-  await page.getByText("That is no transaction id").waitFor();
+  await page.getByText("That is not a transaction id").waitFor();
   yield at("no transaction id");
   await askPrice(algorand);
   await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
   yield at("what this page can't buy");
   await page.route("**/attest", (route) => route.abort("connectionrefused"), { times: 1 });
   await askPrice(txid);
-  await page.getByText("The service can't be asked now.").waitFor();
+  await page.getByText("The service can't be reached now.").waitFor();
   yield at("the service is stopped");
   await page.evaluate("delete globalThis.ethereum");
   await askPrice(txid);
@@ -236,7 +236,7 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
 
 const press = (page: Page, name: string) => page.getByRole("button", { name }).click();
 
-/** The certificate of `bundle`, as the page saves it. */
+/** The certificate of `bundle` that the page would save. */
 export function certificate(): string {
   const report = verify(bundle, { trust: current });
   const keys = { history: current, basis: { basis: "origin", name: "attestd.example", since: Date.now() } } as const;
@@ -251,7 +251,7 @@ export async function walletOf({ newContext, deployment }: Site) {
   return { context, wallet: await injectWallet(context, payers.base?.privateKey as Hex, baseRpcUrl as string) };
 }
 
-/** Answers every request with a payment in place of the service. */
+/** Answers every paid request instead of the service. */
 export async function onPayment(context: BrowserContext, answer: (route: Route) => Promise<void>): Promise<void> {
   await context.route("**/attest", (route) =>
     route.request().headers()["payment-signature"] === undefined

@@ -67,7 +67,7 @@ describe.skipIf(!browser)("the page checks", () => {
       .locator("main :is(h1, button.primary, h2, summary, .limits)")
       .evaluateAll((all) => all.map((one) => (one.classList.contains("limits") ? "limits" : one.textContent)));
 
-  test("a bundle without asking anyone, and says no more than the bundle proves", async () => {
+  test("a bundle without any request, and claims no more than the bundle proves", async () => {
     const page = await checked(file({ hello: "world" }));
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
@@ -100,7 +100,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(requests).toEqual([]);
   });
 
-  test("and shows what failed first, and nothing that a changed file claims as if it were so", async () => {
+  test("a changed file, shows what failed first, and shows none of its claims as facts", async () => {
     const page = await checked(file(tampered));
     expect(await focused(page)).toBe("Not verified");
     expect(await verdict(page)).toContain("Changed after signing, or another file's signature. Don't rely on it.");
@@ -129,7 +129,7 @@ describe.skipIf(!browser)("the page checks", () => {
     );
   });
 
-  test("and names a stranger's key for what it is, and takes the stranger's key list when it is given", async () => {
+  test("a bundle of an unknown signer, and accepts the signer's key list when it is dropped", async () => {
     const page = await site.open(current);
     await checkFile(page, file(testBundle({ attestor: stranger })));
     expect(await focused(page)).toBe("Signer unknown");
@@ -143,20 +143,17 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toMatch(/Rests on the key list in keys\.json, written on \d{4}-\d\d-\d\d\./);
   });
 
-  test.each(["", "#keys"])(
-    "and judges a bundle by a key list that was dropped just before it, at /%s",
-    async (view) => {
-      const list = file(withOrigin("https://stranger.example", strangers), "keys.json");
-      const given = file(testBundle({ attestor: stranger }));
-      const page = await site.open(current, view);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await dropEach(page, [list], [given]);
-      await page.waitForSelector("[data-state]");
-      expect(await page.locator("[data-state]").getAttribute("data-state")).toBe("verified");
-      expect(await focused(page)).toBe("Verified");
-      expect(new URL(page.url()).hash).toBe(view && "#verify");
-    },
-  );
+  test.each(["", "#keys"])("a bundle by a key list that was dropped just before it, at /%s", async (view) => {
+    const list = file(withOrigin("https://stranger.example", strangers), "keys.json");
+    const given = file(testBundle({ attestor: stranger }));
+    const page = await site.open(current, view);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await dropEach(page, [list], [given]);
+    await page.waitForSelector("[data-state]");
+    expect(await page.locator("[data-state]").getAttribute("data-state")).toBe("verified");
+    expect(await focused(page)).toBe("Verified");
+    expect(new URL(page.url()).hash).toBe(view && "#verify");
+  });
 
   test.each<[string, KeyHistory, typeof stranger?]>([
     ["another key", strangers],
@@ -170,21 +167,24 @@ describe.skipIf(!browser)("the page checks", () => {
       // The bundle may claim the attestor's account; only the ledger shows that it never sent the note.
       { ...stranger, algorandAddress: attestor.algorandAddress },
     ],
-  ])("and is never green by a dropped list that gives the site's own name %s", async (_, forged, signer = stranger) => {
-    const page = await site.open(current);
-    await drop(page, file(testBundle({ attestor: signer })), file(forged, "keys.json"));
-    await page.waitForSelector("[data-state=warning]");
-    expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
-    expect(await verdict(page)).toMatch(
-      /key list that you gave contradicts attestd\.example's own|own list, of [\d-]+, does not have this key/,
-    );
-    expect(await links(page)).toEqual([]);
-    expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
-    await page.goto(`${site.deployment.url}/#keys`);
-    await page.getByText(/contradicts attestd\.example's own|does not have this key/).waitFor();
-  });
+  ])(
+    "a bundle with caution when a dropped key list gives the site's own name %s",
+    async (_, forged, signer = stranger) => {
+      const page = await site.open(current);
+      await drop(page, file(testBundle({ attestor: signer })), file(forged, "keys.json"));
+      await page.waitForSelector("[data-state=warning]");
+      expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
+      expect(await verdict(page)).toMatch(
+        /key list that you gave contradicts attestd\.example's own|own list, of [\d-]+, does not have this key/,
+      );
+      expect(await links(page)).toEqual([]);
+      expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
+      await page.goto(`${site.deployment.url}/#keys`);
+      await page.getByText(/contradicts attestd\.example's own|does not have this key/).waitFor();
+    },
+  );
 
-  test("and judges by the site's own list where that goes on from the one that was dropped", async () => {
+  test("by the site's own key list when that continues a dropped one", async () => {
     const page = await site.open(revoked);
     // A list from before the key was withdrawn.
     await drop(page, file(current, "keys.json"));
@@ -193,16 +193,16 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain(`Rests on the key list of ${new URL(site.deployment.url).host}, fetched on `);
   });
 
-  test("and knows no date of a list that was pasted, so that it counts as old", async () => {
+  test("by a pasted key list as by an old one, because it has no date", async () => {
     const page = await site.open({ ...current, keys: [] } as KeyHistory);
     await paste(page, JSON.stringify(current));
-    await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
+    await page.getByRole("heading", { name: "Trusted keys" }).waitFor();
     await drop(page, file(bundle));
     await page.waitForSelector("[data-state=warning]");
     expect(await verdict(page)).toContain("Key list is from an unknown date; later withdrawals don't show.");
   });
 
-  test("and compares a certificate's words with its bundle", async () => {
+  test("the text of a certificate against its bundle", async () => {
     const svg = (from: string, to: string): GivenFile => ({
       name: "c.svg",
       contents: certificate().replaceAll(from, to),
@@ -210,26 +210,26 @@ describe.skipIf(!browser)("the page checks", () => {
     const page = await checked(svg("", ""));
     expect(await focused(page)).toBe("Verified");
     expect(await verdict(page)).toContain(
-      "The certificate's words are those of its bundle. By its maker's word alone it was checked on ",
+      "The certificate's text matches its bundle. Only its maker states that it was checked on ",
     );
 
     await checkFile(page, svg("25.00 USDC", "9,999,999.00 USDC"));
     expect(await focused(page)).toBe("Not verified");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("failed");
-    expect(await verdict(page)).toContain("The certificate's words are not those of its bundle");
+    expect(await verdict(page)).toContain("The certificate's text does not match its bundle");
     expect(await page.locator("main > ol .label").allInnerTexts()).toEqual(["Certificate"]);
     expect((await page.locator("main > ol .values dd").allInnerTexts()).join(" ")).toContain("9,999,999.00 USDC");
     expect(await links(page)).toEqual([]);
     expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
 
     await checkFile(page, svg("layout&quot;:1", "layout&quot;:2"));
-    expect(await focused(page)).toBe("Words not compared");
+    expect(await focused(page)).toBe("Text not compared");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("caution");
-    expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on them.");
+    expect(await verdict(page)).toContain("another version of attestd made it. Don't rely on it.");
     expect(await page.getByRole("button", { name: /certificate/i }).count()).toBe(0);
   });
 
-  test("and keeps what a replaced key signed, and says so", async () => {
+  test("a bundle of a replaced key, which stays verified", async () => {
     const page = await checked(file(bundle), retired);
     expect(await focused(page)).toBe("Verified");
     expect(await page.locator(".verdict").getAttribute("data-tone")).toBe("passed");
@@ -239,7 +239,7 @@ describe.skipIf(!browser)("the page checks", () => {
     );
   });
 
-  test("and does not believe a withdrawn key, unless the ledger shows the record", async () => {
+  test("a bundle of a withdrawn key, which is verified only when the ledger shows the record", async () => {
     const page = await checked(file(bundle), revoked);
     expect(await focused(page)).toBe("Not verified");
     expect(await verdict(page)).toMatch(
@@ -255,18 +255,18 @@ describe.skipIf(!browser)("the page checks", () => {
   });
 
   test.each<[string, GivenFile, string]>([
-    ["no JSON", { name: "text.json", contents: '{\n"version": 1,\n oops' }, "Not JSON (line 3)."],
-    ["another JSON", file({ hello: "world" }), "Not an attestd bundle."],
+    ["a file that is not JSON", { name: "text.json", contents: '{\n"version": 1,\n oops' }, "Not JSON (line 3)."],
+    ["JSON that is not a bundle", file({ hello: "world" }), "Not an attestd bundle."],
     ["a picture", { name: "a.png", contents: Uint8Array.of(137, 80, 78, 71, 255) }, "Not JSON: it isn't text."],
-    ["a PDF of someone else", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
-    ["a broken key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "A key list that can't be believed"],
-  ])("and can't read %s, and says why", async (_, given, why) => {
+    ["another PDF", { name: "a.pdf", contents: "%PDF-1.7\n%%EOF" }, "carries no bundle"],
+    ["an invalid key list", file({ ...retired, keys: retired.keys.slice(0, 1) }), "Not a valid key list"],
+  ])("%s, and shows why it can't be read", async (_, given, why) => {
     const page = await checked(given);
     expect(await focused(page)).toBe("Can't read this file");
     expect(await verdict(page)).toContain(why);
   });
 
-  test("and does not even open what is larger than any bundle", async () => {
+  test("no file that is larger than any bundle, and does not read it", async () => {
     await using folder = await temporaryFolder();
     const big = join(folder.path, "big.json");
     await writeFile(big, "");
@@ -278,7 +278,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain("5.0 MB; bundles are smaller.");
   });
 
-  test("what is pasted, and tries out an example that is believed for itself alone", async () => {
+  test("pasted text, and an example whose key is trusted for the example alone", async () => {
     const page = await checked(file({ hello: "world" }));
     await page.getByRole("button", { name: "Check another" }).click();
     await page.getByRole("button", { name: "Example" }).click();
@@ -290,7 +290,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).not.toContain("example alone");
   });
 
-  test("and copies ids whole, and says that it did", async () => {
+  test("and copies whole ids, and confirms it", async () => {
     const page = await checked(file(bundle));
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     const copies = page.getByRole("button", { name: /^Copy / });
@@ -311,7 +311,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(labels).toEqual(["transaction", "fingerprint", "record", "key", "account"].map((what) => `Copied ${what}`));
   });
 
-  test("without a network once it was loaded, and after a reload too", async () => {
+  test("without a network once it was loaded, also after a reload", async () => {
     const context = await site.newContext(undefined, { serviceWorkers: "allow" });
     const page = await openPage(context, site.deployment.url);
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)");
@@ -328,7 +328,7 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.waitForSelector("[data-state=warning]");
   });
 
-  test("and says so while a slow file is read, and can be told to stop", async () => {
+  test("a slow file with a notice, and can be cancelled", async () => {
     const context = await site.newContext();
     // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
@@ -342,7 +342,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await focused(page)).toBe("Check an attestation");
   });
 
-  test("and compares with the ledger when asked, by the keyboard alone", async () => {
+  test("against the ledger on request, with the keyboard alone", async () => {
     const context = await site.newContext();
     const lost = await watchFocus(context);
     const page = await openPage(context, site.deployment.url);
@@ -366,14 +366,14 @@ describe.skipIf(!browser)("the page checks", () => {
     await press("Decoded transaction");
     expect(await shown(page.locator("details[open]"))).toContain("ALGO");
     await press("Keys");
-    await page.getByRole("heading", { name: "Keys believed here" }).waitFor();
-    expect(await focused(page)).toBe("Keys believed here");
+    await page.getByRole("heading", { name: "Trusted keys" }).waitFor();
+    expect(await focused(page)).toBe("Trusted keys");
     await press("Verify");
     expect(await focused(page)).toBe("Verified, with a warning");
     expect(lost).toEqual([]);
   });
 
-  test("and leaves the verdict when the service is out, and asks again", async () => {
+  test("and keeps the verdict when the service is down, and asks the ledger again", async () => {
     const page = await checked(file(bundle));
     let answer: object = { status: 503, json: { detail: "The chain cannot be asked now." } };
     await page.route("**/verify?chain=1", (route) => route.fulfill(answer));
@@ -389,7 +389,7 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.unrouteAll();
   });
 
-  test("and shows markup and tricks of writing direction as the text that they are", async () => {
+  test("and shows markup and bidi characters as text", async () => {
     const txnBytes = testPayment('<img src=x onerror="document.title=1">\u202egpj');
     const page = await checked(file(testBundle({ txnBytes })));
     await page.getByText("Decoded transaction").click();
@@ -398,7 +398,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await page.title()).toBe("Verified · attestd");
   });
 
-  test("and does not believe a key list that takes back what an earlier one said", async () => {
+  test("by the earlier key list when the served one contradicts it", async () => {
     const context = await site.newContext();
     let served = retired;
     await context.route("**/.well-known/attestor-keys.json", (route) => route.fulfill({ json: served }));
@@ -407,13 +407,13 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.waitForSelector("[data-state=verified]");
     served = testHistory([{ attestor: successor, fromRound: 1 }]);
     await page.reload();
-    await page.getByText("The key list served here takes back").waitFor();
+    await page.getByText("The key list served now contradicts an earlier one").waitFor();
     await choose(page, file(bundle));
     await page.waitForSelector("[data-state=verified]");
   });
 
   test.each(Object.entries(HISTORIES))(
-    "and says of every bundle of the table, by the history %s, what is right",
+    "every bundle of the table by the history %s, with the expected verdict",
     async (keys, history) => {
       const page = await site.open(history);
       const cases = CASES.filter((one) => one.keys === keys);
@@ -424,14 +424,14 @@ describe.skipIf(!browser)("the page checks", () => {
       const verdicts = judgements.map(({ state, failed }, index) => ({
         name: cases[index]?.name,
         isVerified: state === "verified" || state === "warning",
-        // What is no bundle at all has no checks to show.
+        // A file that is not a bundle has no checks to show.
         failed: state === "unreadable" ? ["schema"] : failed,
       }));
       expect(verdicts).toEqual(cases.map(({ name, failed }) => ({ name, isVerified: failed.length === 0, failed })));
     },
   );
 
-  test("and is served so that caches and other sites can do no harm", async () => {
+  test("as a page with a content security policy and cache headers", async () => {
     const { url } = site.deployment;
     const answer = await fetch(url);
     expect(answer.headers.get("content-security-policy")).toMatch(

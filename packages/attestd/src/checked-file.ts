@@ -14,8 +14,8 @@ import {
   verify,
 } from "@attestd/proof";
 import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
-import type { FileFindings } from "@attestd/web/file-verdict";
 import { historyOf } from "@attestd/web/trust-basis";
+import type { FileFindings } from "@attestd/web/verdict";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure, fileTrouble } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
@@ -143,8 +143,8 @@ function requireSize(size: number): void {
 /** Loads the code for certificates only for a certificate. */
 async function certificateOf(file: Uint8Array, contents: BundleInFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
-  const { certificateIn } = await import("@attestd/web");
-  return certificateIn(file, contents, historyOf(trusted?.trust));
+  const { judgeCertificate } = await import("@attestd/web");
+  return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)) };
 }
 
 async function online(service: string, bytes: Uint8Array, report: VerifyReport) {

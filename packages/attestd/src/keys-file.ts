@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { type KeyHistory, parseJson, parseKeyHistory, type Trust } from "@attestd/proof";
-import { historyAge, type StatedBasis, statedBasis, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
+import { historyAge, statedBasis, type TrustBasis, writtenAt } from "@attestd/web/trust-basis";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 
 /** The keys that the user trusts, and where they come from. */
@@ -15,7 +15,7 @@ export function trustOptions(trusted: TrustedKeys | undefined): { trust?: Trust;
 }
 
 /** The keys that a verdict rests on, for `--json`. */
-export function trustForPrograms(trusted: TrustedKeys | undefined): StatedBasis | null {
+export function trustForPrograms(trusted: TrustedKeys | undefined): ReturnType<typeof statedBasis> | null {
   return trusted ? statedBasis(trusted.basis) : null;
 }
 

@@ -8,17 +8,17 @@ import {
   type Trust,
   type VerifyReport,
 } from "@attestd/proof";
+import { hostOf } from "@attestd/web/printable";
+import { basisSentence, dateOf, historyOf } from "@attestd/web/trust-basis";
 import {
+  certificateSentence,
   conclusionOfFile,
   type FileConclusion,
   type FileFindings,
   ledgerName,
-  makersWord,
   recordedTime,
-} from "@attestd/web/file-verdict";
-import { hostOf } from "@attestd/web/printable";
-import { basisSentence, dateOf, historyOf } from "@attestd/web/trust-basis";
-import { OUTCOMES, STATES, WARNINGS, WORDS_OF_CERTIFICATE } from "@attestd/web/words";
+} from "@attestd/web/verdict";
+import { OUTCOMES, STATES, WARNINGS } from "@attestd/web/words";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -89,12 +89,10 @@ export function evidence(
 
 function certificateLines({ certificate }: FileFindings, out: Terminal): string[] {
   if (certificate === undefined) return [];
-  if (certificate.words === "pass") return [makersWord(certificate.making)];
-  if (certificate.words === "not_checked") return [WORDS_OF_CERTIFICATE.notCompared(certificate.why)];
-  const { stated, computed } = certificate;
+  const { stated, computed } = certificate.words === "fail" ? certificate : {};
   const values =
     stated && computed ? [`certificate  stated ${out.head(stated)}, of its bundle ${out.head(computed)}`] : [];
-  return [...values, WORDS_OF_CERTIFICATE.fail];
+  return [...values, certificateSentence(certificate)];
 }
 
 /** Where the trusted keys come from, as a phrase. */

@@ -79,9 +79,7 @@ describe("attestd certificate", () => {
     const verified = await run(`verify ${name}.svg --keys moved.json`);
     expect([verified.code, verified.stdout]).toEqual([
       0,
-      expect.stringContaining(
-        "The certificate's words are those of its bundle. By its maker's word alone it was checked",
-      ),
+      expect.stringContaining("The certificate's text matches its bundle. Only its maker states that it was checked"),
     ]);
     expect(text).toMatch(/By a key list that its maker gave, written on \d{4}-\d\d-\d\d/);
   });
@@ -111,7 +109,7 @@ describe("attestd certificate", () => {
     await writeFile(join(folder.path, "raised.svg"), svg.replaceAll("1.00 ALGO", "9,999,999.00 ALGO"));
     const { code, stdout } = await run("verify raised.svg --keys keys.json");
     expect(stdout).toMatch(
-      /^✕ Not verified {2}raised\.svg\n {2}certificate {2}stated .*9,999,999\.00 ALGO, of its bundle .* 1\.00 ALGO\n {2}The certificate's words are not those of its bundle/,
+      /^✕ Not verified {2}raised\.svg\n {2}certificate {2}stated .*9,999,999\.00 ALGO, of its bundle .* 1\.00 ALGO\n {2}The certificate's text does not match its bundle/,
     );
     expect(stdout).not.toMatch(/signed by|recorded/);
     expect(code).toBe(1);
@@ -130,13 +128,13 @@ describe("attestd certificate", () => {
     const svg = await read("compared.svg");
     await writeFile(join(folder.path, "later.svg"), svg.replace("layout&quot;:1", "layout&quot;:999"));
     const later = await run("verify later.svg --keys keys.json");
-    expect(later.stdout).toMatch(/^\? Words not compared {2}later\.svg\n.*: another version of attestd made it\./s);
+    expect(later.stdout).toMatch(/^\? Text not compared {2}later\.svg\n.*: another version of attestd made it\./s);
     const named = await run(`verify compared.svg --kid ${attestor.kid}`);
-    expect(named.stdout).toMatch(/^\? Words not compared .*only a key list that has its key tells/s);
+    expect(named.stdout).toMatch(/^\? Text not compared .*only a key list with its key confirms/s);
     expect([later.code, named.code]).toEqual([1, 1]);
     expect(JSON.parse((await run("verify later.svg --keys keys.json --json")).stdout).verified).toBe(false);
     expect((await run("verify later.svg --keys keys.json good.json")).stdout).toMatch(
-      /1 with words that were not compared\n$/,
+      /1 with text that was not compared\n$/,
     );
   });
 

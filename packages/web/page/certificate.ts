@@ -1,5 +1,5 @@
 import { makeCertificate, makingOf } from "../src/certificate/certificate.ts";
-import type { Paper } from "../src/certificate/paper.ts";
+import type { Paper } from "../src/certificate/making.ts";
 import type { Judged } from "../src/verdict.ts";
 import { h } from "./dom.ts";
 
@@ -19,14 +19,11 @@ export function printCertificate(svg: string): void {
   const sheet = h("div", { class: "certificate" }, document.importNode(parsed, true));
   document.body.append(sheet);
   document.body.classList.add("printing-certificate");
-  addEventListener(
-    "afterprint",
-    () => {
-      document.body.classList.remove("printing-certificate");
-      sheet.remove();
-    },
-    { once: true },
-  );
+  const remove = () => {
+    document.body.classList.remove("printing-certificate");
+    sheet.remove();
+  };
+  addEventListener("afterprint", remove, { once: true });
   print();
 }
 

@@ -1,4 +1,5 @@
-type Child = Node | string | number | false | null | undefined;
+/** A child of an element; `false` and undefined are none, so that a condition can stand in a list of children. */
+export type Child = Node | string | false | undefined;
 type Properties = Record<string, string | boolean | undefined | ((event: never) => void)>;
 
 /**
@@ -15,15 +16,15 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
     else if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.filter((child) => child !== false && child !== null && child !== undefined).map(asNode));
+  element.append(...present(children));
   return element;
 }
 
-function asNode(child: Exclude<Child, false | null | undefined>): Node | string {
-  return typeof child === "number" ? String(child) : child;
+/** Leaves out the children that are none. */
+export function present(children: readonly Child[]): (Node | string)[] {
+  return children.filter((child) => child !== false && child !== undefined);
 }
 
-/** A button. */
 export function button(label: string, onclick: (pressed: HTMLButtonElement) => void, properties: Properties = {}) {
   const element = h("button", { type: "button", ...properties }, label);
   element.addEventListener("click", () => {
@@ -32,13 +33,17 @@ export function button(label: string, onclick: (pressed: HTMLButtonElement) => v
   return element;
 }
 
+/** A row of buttons. */
+export function actions(...buttons: Child[]): HTMLElement {
+  return h("div", { class: "actions" }, ...buttons);
+}
+
 /** Shows a button as busy: it keeps the focus and ignores clicks. */
 export function busy(element: HTMLButtonElement, label: string): void {
   element.textContent = label;
   element.setAttribute("aria-disabled", "true");
 }
 
-/** Downloads a file. */
 export function download(name: string, type: string, contents: string | Uint8Array<ArrayBuffer>): void {
   const url = URL.createObjectURL(new Blob([contents], { type }));
   h("a", { href: url, download: name }).click();

@@ -1,27 +1,26 @@
 import type { Judgement, JudgeOptions } from "../src/judge.ts";
 import type { JudgeRequest } from "./judge-worker.ts";
 
-/** Judges files in a worker, so that the page stays responsive. */
-export interface Judging {
-  /** @returns undefined when `cancel` was called meanwhile */
-  judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement | undefined>;
-  /** Stops all judging. */
-  cancel(): void;
-}
+export type Judging = ReturnType<typeof startJudging>;
 
-/** @param scriptUrl of the worker, which is loaded at once, so that files are judged offline too */
-export function startJudging(scriptUrl: string): Judging {
+/**
+ * Starts a worker that judges files, so that the page stays responsive.
+ * @param scriptUrl of the worker, which is loaded at once, so that files are judged offline too
+ */
+export function startJudging(scriptUrl: string) {
   const waiting = new Map<number, (judgement: Judgement | undefined) => void>();
   let numbers = 0;
   let worker = start();
   return {
-    judge(bytes, options) {
+    /** @returns undefined when `cancel` was called meanwhile */
+    judge(bytes: Uint8Array, options: JudgeOptions): Promise<Judgement | undefined> {
       const number = numbers++;
       const { promise, resolve } = Promise.withResolvers<Judgement | undefined>();
       waiting.set(number, resolve);
       worker.postMessage({ number, bytes, options } satisfies JudgeRequest);
       return promise;
     },
+    /** Stops all judging. */
     cancel() {
       worker.terminate();
       for (const resolve of waiting.values()) resolve(undefined);

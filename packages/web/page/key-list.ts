@@ -1,7 +1,8 @@
-import { ALGORAND_MAINNET, type KeyHistory } from "@attestd/proof";
+import { ALGORAND_MAINNET } from "@attestd/proof";
 import { utf8 } from "@attestd/proof/encoding";
 import { breakBetween, type KeyList } from "../src/trust-basis.ts";
 import type { Judging } from "./judging.ts";
+import { fetchBlob } from "./site.ts";
 import type { Storage } from "./storage.ts";
 
 const PATH = "/.well-known/attestor-keys.json";
@@ -10,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 type StoredKeys = { text: string; since: number };
 
 /** `contradiction`: why the list that is served now is rejected. */
-export type ServedKeys = { keys?: KeyList; contradiction?: string };
+export type ServedKeys = { keys: KeyList | undefined; contradiction?: string };
 
 /**
  * The key list of the service that serves this page: fetched, or else the one stored on an earlier visit. A list that
@@ -22,26 +23,18 @@ export async function servedKeys(judging: Judging, storage: Storage | undefined)
     storage?.get<StoredKeys>("keys", "served").catch(() => undefined),
   ]);
   const [fresh, known] = await Promise.all([fetched && read(fetched, judging), stored && read(stored, judging)]);
-  if (!fresh || !fetched) return known ? { keys: known } : {};
-  const contradiction = known && contradictionOf(known.history, fresh.history);
-  if (contradiction !== undefined) return { ...(known && { keys: known }), contradiction };
+  if (!fresh || !fetched) return { keys: known };
+  // Every start of a sandbox makes another ledger with other keys.
+  const isAnotherSandbox = known?.history.ledger !== ALGORAND_MAINNET && fresh.history.ledger !== known?.history.ledger;
+  const contradiction = known && !isAnotherSandbox ? breakBetween(known.history, fresh.history) : undefined;
+  if (contradiction !== undefined) return { keys: known, contradiction };
   await storage?.update<StoredKeys>("keys", "served", () => fetched).catch(() => undefined);
   return { keys: fresh };
 }
 
-function contradictionOf(known: KeyHistory, fresh: KeyHistory): string | undefined {
-  // Every start of a sandbox makes another ledger with other keys.
-  if (known.ledger !== ALGORAND_MAINNET && fresh.ledger !== known.ledger) return undefined;
-  return breakBetween(known, fresh);
-}
-
 async function fetchKeys(): Promise<StoredKeys | undefined> {
-  try {
-    const response = await fetch(PATH, { cache: "no-cache", signal: AbortSignal.timeout(TIMEOUT_MS) });
-    return response.ok ? { text: await response.text(), since: Date.now() } : undefined;
-  } catch {
-    return undefined;
-  }
+  const found = await fetchBlob(PATH, { cache: "no-cache", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return found && { text: await found.text(), since: Date.now() };
 }
 
 async function read({ text, since }: StoredKeys, judging: Judging): Promise<KeyList | undefined> {

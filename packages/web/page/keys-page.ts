@@ -1,44 +1,36 @@
 import type { KeyEntry } from "@attestd/proof";
 import type { Fact } from "../src/facts.ts";
 import { hostOf } from "../src/printable.ts";
-import { basisSentence, doubtOf, type KeyList } from "../src/trust-basis.ts";
-import { SENTENCES } from "../src/words.ts";
+import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
+import { NO_KEY_LIST } from "../src/words.ts";
 import { h } from "./dom.ts";
 import { factList, heading, saveKeysButton } from "./parts.ts";
 import type { Site } from "./site.ts";
-
-const TITLE = "Keys believed here";
 
 /** The view of the key list that this page judges by. */
 export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   await site.keysReady;
   const { current } = site.keys;
+  const title = heading("Trusted keys");
+  if (!current) return site.show([title, h("p", { class: "block" }, NO_KEY_LIST)], focus);
+  const found = doubtOf(current, current.history.keys.at(-1)?.kid);
   site.show(
     [
-      heading(TITLE),
-      h("p", { class: "block" }, current ? provenance(current) : SENTENCES.noHistory),
-      ...(current ? doubtView(current) : []),
-      ...(current ? current.history.keys.toReversed().flatMap(entryView) : []),
-      ...(current
-        ? [
-            h("h2", {}, "Keep it"),
-            h("p", {}, "With a copy of this list, bundles can be checked when this site is gone."),
-            h("p", { class: "actions" }, saveKeysButton(current)),
-          ]
-        : []),
+      title,
+      h("p", { class: "block" }, provenance(current)),
+      found && h("p", { class: "banner", "data-tone": "caution" }, doubtSentence(found)),
+      ...current.history.keys.toReversed().flatMap(entryView),
+      h("h2", {}, "Keep it"),
+      h("p", {}, "With a copy of this list, bundles can be checked when this site is gone."),
+      h("p", { class: "actions" }, saveKeysButton(current)),
     ],
-    { title: TITLE, focus },
+    focus,
   );
 }
 
 function provenance({ basis, history }: KeyList): string {
-  const given = basis.basis === "file" ? " You gave it; it is believed until you leave." : "";
+  const given = basis.basis === "file" ? " You gave it; it is trusted until you leave." : "";
   return `${basisSentence(basis)}${given} Ledger: ${history.ledger}.`;
-}
-
-function doubtView(keys: KeyList): Node[] {
-  const found = doubtOf(keys, keys.history.keys.at(-1)?.kid);
-  return found ? [h("p", { class: "banner", "data-tone": "caution" }, SENTENCES.doubted(found))] : [];
 }
 
 function entryView(entry: KeyEntry): Node[] {

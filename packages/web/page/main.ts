@@ -1,8 +1,8 @@
+import type { StoredPayment } from "@attestd/client";
 import { parsePointer } from "../src/pointer.ts";
 import { printable } from "../src/printable.ts";
-import { SENTENCES } from "../src/words.ts";
 import type { BuyPage } from "./buy/buy-page.ts";
-import { h } from "./dom.ts";
+import { h, present } from "./dom.ts";
 import { startJudging } from "./judging.ts";
 import { servedKeys } from "./key-list.ts";
 import { openKeysPage } from "./keys-page.ts";
@@ -27,19 +27,19 @@ const site: Site = {
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
     keys.served = served;
     keys.current ??= served;
-    if (contradiction !== undefined)
-      header.append(
-        h("p", { class: "banner", "data-tone": "caution" }, SENTENCES.contradiction(printable(contradiction))),
-      );
+    if (contradiction === undefined) return;
+    const sentence = `The key list served now contradicts an earlier one (${printable(contradiction)}). This page still uses the earlier one.`;
+    header.append(h("p", { class: "banner", "data-tone": "caution" }, sentence));
   }),
-  show(view, { title, focus }) {
+  show(view, focus) {
     // The focus must not be lost: a reader who was in the old view is moved to the new one.
     const wasInside = main.contains(document.activeElement);
-    main.replaceChildren(...view);
-    document.title = `${title} · attestd`;
-    if (focus || wasInside) main.querySelector("h1")?.focus();
+    main.replaceChildren(...present(view));
+    const heading = main.querySelector("h1");
+    document.title = `${heading?.textContent} · attestd`;
+    if (focus || wasInside) heading?.focus();
   },
-  say(progress) {
+  announce(progress) {
     status.textContent = progress;
   },
   openBundle(bytes) {
@@ -61,10 +61,8 @@ function route(focus: boolean): void {
   const pointer = parsePointer(hash);
   status.textContent = "";
   const view = hash === "#buy" || hash === "#keys" ? hash : "#verify";
-  for (const link of document.querySelectorAll("nav a")) {
-    if (link.getAttribute("href") === view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  for (const link of document.querySelectorAll("nav a"))
+    link.ariaCurrent = link.getAttribute("href") === view ? "page" : null;
   if (pointer) void verifyPage.follow(pointer);
   else if (view === "#buy") void buyPage().then((page) => page.open(focus));
   else if (view === "#keys") void openKeysPage(site, focus);
@@ -84,56 +82,47 @@ async function takeAll(files: readonly Blob[]): Promise<void> {
   await verifyPage.take(files);
 }
 
-function watchDrops(): void {
-  const over = (isOver: boolean) => document.querySelector(".drop")?.classList.toggle("over", isOver);
-  addEventListener("dragover", (event) => {
-    event.preventDefault();
-    over(true);
-  });
-  addEventListener("dragleave", () => over(false));
-  addEventListener("drop", (event) => {
-    event.preventDefault();
-    over(false);
-    void takeAll([...(event.dataTransfer?.files ?? [])]);
-  });
-  addEventListener("paste", (event) => {
-    if (event.target instanceof HTMLInputElement) return;
-    const files = [...(event.clipboardData?.files ?? [])];
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (files.length > 0) void takeAll(files);
-    else if (text !== "") void takeAll([new Blob([text])]);
-  });
-}
+const over = (isOver: boolean) => document.querySelector(".drop")?.classList.toggle("over", isOver);
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  over(true);
+});
+addEventListener("dragleave", () => over(false));
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  over(false);
+  void takeAll([...(event.dataTransfer?.files ?? [])]);
+});
+addEventListener("paste", (event) => {
+  if (event.target instanceof HTMLInputElement) return;
+  const files = [...(event.clipboardData?.files ?? [])];
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (files.length > 0) void takeAll(files);
+  else if (text !== "") void takeAll([new Blob([text])]);
+});
 
-function watchConnection(): void {
-  const banner = document.getElementById("offline") as HTMLElement;
-  const update = () => {
-    banner.hidden = navigator.onLine;
-  };
-  addEventListener("online", update);
-  addEventListener("offline", update);
-  update();
-}
+const offline = document.getElementById("offline") as HTMLElement;
+const showConnection = () => {
+  offline.hidden = navigator.onLine;
+};
+addEventListener("online", showConnection);
+addEventListener("offline", showConnection);
+showConnection();
 
-/** Opens all details while printing: paper cannot be unfolded. */
-function openDetailsOnPaper(): void {
-  let opened: HTMLDetailsElement[] = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
-    for (const details of opened) details.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const details of opened) details.open = false;
-  });
-}
+// Opens all details while printing: paper cannot be unfolded.
+let opened: HTMLDetailsElement[] = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
+  for (const details of opened) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of opened) details.open = false;
+});
 
-watchDrops();
-watchConnection();
-openDetailsOnPaper();
 addEventListener("hashchange", () => route(true));
-const kept = (await storage?.all("payments").catch(() => [])) ?? [];
+const kept = (await storage?.all<StoredPayment>("payments").catch(() => [])) ?? [];
 if (kept.length > 0) {
-  await (await buyPage()).resume();
+  void (await buyPage()).resume(kept);
   if (location.hash === "#buy") route(false);
   else location.hash = "#buy";
 } else route(false);

@@ -1,10 +1,9 @@
 import { type CheckRow, difference } from "../src/checks.ts";
+import type { Field } from "../src/display.ts";
 import type { Fact } from "../src/facts.ts";
-import type { Field } from "../src/fields.ts";
 import { halves, printable } from "../src/printable.ts";
 import type { KeyList } from "../src/trust-basis.ts";
-import { RESULTS } from "../src/words.ts";
-import { button, download, h } from "./dom.ts";
+import { button, type Child, download, h } from "./dom.ts";
 import { icon } from "./icons.ts";
 
 /** An id that breaks in two equal halves, and each half in two again if it does not fit. */
@@ -16,7 +15,7 @@ export function idValue(id: string): HTMLElement {
 }
 
 /** A button that copies. Its label shows the result, until it loses the focus. */
-export function copyButton(value: string, what: string): HTMLButtonElement {
+function copyButton(value: string, what: string): HTMLButtonElement {
   const label = (word: string) => {
     copy.textContent = word;
     copy.setAttribute("aria-label", `${word} ${what.toLowerCase()}`);
@@ -24,12 +23,13 @@ export function copyButton(value: string, what: string): HTMLButtonElement {
   const copy = button(
     "Copy",
     async () => {
-      // Pages that were not served over HTTPS have no clipboard.
-      const isCopied = await navigator.clipboard?.writeText(value).then(
-        () => true,
-        () => false,
-      );
-      label(isCopied ? "Copied" : "Can't copy");
+      try {
+        // Pages that were not served over HTTPS have no clipboard.
+        await navigator.clipboard.writeText(value);
+        label("Copied");
+      } catch {
+        label("Can't copy");
+      }
     },
     { class: "copy", onblur: () => label("Copy") },
   );
@@ -37,31 +37,35 @@ export function copyButton(value: string, what: string): HTMLButtonElement {
   return copy;
 }
 
-export function factList(facts: readonly Fact[]): HTMLElement {
-  return h("dl", { class: "facts" }, ...facts.map(factRow));
+/** A labelled value, and a button beside it. */
+export type Row = { label: string; value: readonly Child[]; beside?: Child };
+
+export function rowList(rows: readonly Row[], style = "facts"): HTMLElement {
+  const row = ({ label, value, beside }: Row) =>
+    h("div", {}, h("dt", {}, printable(label)), h("dd", {}, ...value), beside && h("dd", { class: "beside" }, beside));
+  return h("dl", { class: style }, ...rows.map(row));
 }
 
-function factRow({ label, text, id, link }: Fact): HTMLElement {
+export function factList(facts: readonly Fact[]): HTMLElement {
   const elsewhere = { class: "see", target: "_blank", rel: "noopener noreferrer" };
-  const see = link && h("a", { ...elsewhere, href: link.url }, `See on ${link.text}`);
-  return h(
-    "div",
-    {},
-    h("dt", {}, label),
-    h("dd", {}, id === undefined ? printable(text ?? "") : idValue(id), see && h("p", {}, see)),
-    id !== undefined && h("dd", { class: "beside" }, copyButton(id, label)),
+  return rowList(
+    facts.map(({ label, text = "", id, link }) => {
+      const see = link && h("p", {}, h("a", { ...elsewhere, href: link.url }, `See on ${link.text}`));
+      if (id === undefined) return { label, value: [printable(text), see] };
+      return { label, value: [idValue(id), see], beside: copyButton(id, label) };
+    }),
   );
 }
 
 export function fieldList(fields: readonly Field[]): HTMLElement {
-  return h(
-    "dl",
-    { class: "facts" },
-    ...fields.map(({ label, value }) =>
-      h("div", {}, h("dt", {}, printable(label)), h("dd", { class: "id" }, printable(value))),
-    ),
-  );
+  return rowList(fields.map(({ label, value }) => ({ label, value: [h("span", { class: "id" }, printable(value))] })));
 }
+
+const RESULTS = {
+  pass: { icon: "✓", word: "Passed" },
+  fail: { icon: "✕", word: "Failed" },
+  not_checked: { icon: "–", word: "Not checked" },
+};
 
 export function checkList(rows: readonly CheckRow[]): HTMLElement {
   return h(
@@ -111,7 +115,8 @@ function marked(part: string, start: number, end: number): HTMLElement {
   );
 }
 
-export function disclosure(summary: string, ...children: (Node | string)[]): HTMLElement {
+/** Children that a reader unfolds. */
+export function disclosure(summary: string, ...children: Child[]): HTMLElement {
   return h("details", {}, h("summary", {}, summary), ...children);
 }
 

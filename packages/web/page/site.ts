@@ -1,4 +1,5 @@
 import type { KeyList } from "../src/trust-basis.ts";
+import type { Child } from "./dom.ts";
 import type { Judging } from "./judging.ts";
 import type { Storage } from "./storage.ts";
 
@@ -12,12 +13,22 @@ export type Site = {
   /** Resolves when the served key list has been fetched, or could not be. */
   keysReady: Promise<void>;
   /**
-   * Shows a view.
-   * @param focus whether the focus moves to it; a focus inside the replaced view always does
+   * Shows a view. Its heading is the document's title, too.
+   * @param focus whether the focus moves to the heading; a focus inside the replaced view always does
    */
-  show(view: readonly Node[], how: { title: string; focus: boolean }): void;
+  show(view: readonly Child[], focus: boolean): void;
   /** Announces progress to screen readers. */
-  say(progress: string): void;
+  announce(progress: string): void;
   /** Opens a bundle in the verify view. */
   openBundle(bytes: Uint8Array): void;
 };
+
+/** Fetches from the service that serves this page. @returns undefined when that fails */
+export async function fetchBlob(path: string, options: RequestInit): Promise<Blob | undefined> {
+  try {
+    const response = await fetch(path, options);
+    return response.ok ? await response.blob() : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -5,29 +5,21 @@ import { subjectOf } from "../src/description.ts";
 import type { Judgement } from "../src/judge.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import { givenBeside, historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
-import { verdictOf } from "../src/verdict.ts";
-import { SENTENCES, STATES, UNREADABLE } from "../src/words.ts";
+import { LIMITS, STATES, UNREADABLE } from "../src/words.ts";
 import { certificateSvg, printCertificate } from "./certificate.ts";
-import { busy, button, download, h } from "./dom.ts";
+import { actions, busy, button, type Child, download, h } from "./dom.ts";
 import { heading } from "./parts.ts";
-import { type Result, resultView } from "./result-view.ts";
-import type { Site } from "./site.ts";
+import { type Result, type ResultActions, resultView } from "./result-view.ts";
+import { fetchBlob, type Site } from "./site.ts";
 
-/** After this time the page shows that it is still reading. */
 const READING_SHOWN_AFTER_MS = 300;
 const FETCH_TIMEOUT_MS = 15_000;
 
-/** The view that checks files. */
-export interface VerifyPage {
-  /** Shows the last verdict, or asks for a file. */
-  open(focus: boolean): void;
-  /** Checks files that were dropped, chosen or pasted, in order; key lists count for the files after them. */
-  take(files: readonly Blob[]): Promise<void>;
-  /** Follows a certificate's QR code. */
-  follow(pointer: Pointer): Promise<void>;
-}
+const EMPTY = "Drop, paste or choose a bundle or certificate. Nothing leaves this device.";
+const LOOKING = "Looking for the attestation that the certificate names…";
+const GIVE_NAMED =
+  "This certificate names one attestation, which can't be fetched here. Drop, paste or choose its file, and it is compared with the certificate.";
 
-/** The state of the view. */
 type State =
   /** `isLooking`: the bundle that the pointer names is being fetched. */
   | { name: "empty"; pointer?: Pointer; isLooking?: boolean }
@@ -35,7 +27,8 @@ type State =
   | { name: "unreadable"; why: string }
   | { name: "judged"; result: Result };
 
-export function createVerifyPage(site: Site): VerifyPage {
+/** The view that checks files. */
+export function createVerifyPage(site: Site) {
   let state: State = { name: "empty" };
   /** Counts the files checked and pointers followed: the result of an earlier one is not shown. */
   let turn = 0;
@@ -45,11 +38,13 @@ export function createVerifyPage(site: Site): VerifyPage {
   let allChecked: Promise<unknown> = Promise.resolve();
 
   return {
+    /** Shows the last verdict, or asks for a file. */
     open: render,
     take,
     follow,
   };
 
+  /** Checks files that were dropped, chosen or pasted, in order; key lists count for the files after them. */
   async function take(files: readonly Blob[]): Promise<void> {
     let areKeys = files.length > 0;
     let checking = allChecked;
@@ -68,26 +63,19 @@ export function createVerifyPage(site: Site): VerifyPage {
   }
 
   function render(focus: boolean): void {
-    const { view, title, isResult } = viewOf(state);
-    site.show(view, { title, focus: focus && isResult });
+    site.show(viewOf(state), focus && state.name !== "reading");
   }
 
-  function viewOf(shown: State): { view: Node[]; title: string; isResult: boolean } {
+  function viewOf(shown: State): Child[] {
     switch (shown.name) {
       case "empty":
-        return {
-          view: emptyView(shown.pointer, shown.isLooking ?? false),
-          title: STATES.empty.heading,
-          isResult: true,
-        };
+        return emptyView(shown);
       case "reading":
-        return { view: readingView(), title: STATES.reading.heading, isResult: false };
+        return readingView();
       case "unreadable":
-        return { view: unreadableView(shown.why), title: STATES.unreadable.heading, isResult: true };
-      case "judged": {
-        const { result } = shown;
-        return { view: resultView(result, actions(result)), title: verdictOf(result.judged).heading, isResult: true };
-      }
+        return unreadableView(shown.why);
+      case "judged":
+        return resultView(shown.result, resultActions(shown.result));
     }
   }
 
@@ -118,7 +106,8 @@ export function createVerifyPage(site: Site): VerifyPage {
       const bytes = new Uint8Array(await file.arrayBuffer());
       await site.keysReady;
       const believed = keys ?? site.keys.current;
-      const judgement = await site.judging.judge(bytes, optionsFor(believed));
+      const age = believed ? historyAge(believed.basis) : 0;
+      const judgement = await site.judging.judge(bytes, { history: believed?.history, historyAge: age });
       if (judgement === undefined || cancels !== cancelsBefore) return undefined;
       if (judgement.kind === "keys") await takeKeys(judgement.history, file, mine);
       else if (mine !== turn) return judgement.kind;
@@ -137,121 +126,98 @@ export function createVerifyPage(site: Site): VerifyPage {
   async function takeKeys(history: KeyList["history"], file: Blob, mine: number): Promise<void> {
     const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
     site.keys.current = current;
-    site.say(current === site.keys.served ? SENTENCES.keysConfirmed : "Key list taken.");
+    site.announce(
+      current === site.keys.served ? "This site's own key list continues that one, and is used." : "Key list added.",
+    );
     if (state.name === "judged") await checkNow(new Blob([state.result.bytes.slice()]));
     else if (mine === turn) enter({ name: "empty" });
   }
 
+  /** Follows a certificate's QR code. */
   async function follow(pointer: Pointer): Promise<void> {
     state = { name: "empty", pointer, isLooking: true };
     render(false);
     const mine = ++turn;
-    site.say(SENTENCES.looking);
-    const found = await fetchBytes(`/bundles/${pointer.id}`);
+    site.announce(LOOKING);
+    const found = await fetchOwn(`/bundles/${pointer.id}`);
     if (mine !== turn) return;
-    site.say("");
+    site.announce("");
     state = { name: "empty", pointer };
-    if (found) await check(new Blob([found]));
+    if (found) await check(found);
     else render(true);
   }
 
   async function showExample(): Promise<void> {
-    const found = await fetchBytes("/example.json");
-    if (!found) {
-      enter({ name: "unreadable", why: UNREADABLE.gone });
-      return;
-    }
-    const { bundle, history } = JSON.parse(new TextDecoder().decode(found));
+    const found = await fetchOwn("/example.json");
+    if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
+    const { bundle, history } = JSON.parse(await found.text());
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
     await check(new Blob([JSON.stringify(bundle)]), keys);
   }
 
-  function actions(result: Result) {
+  function resultActions(result: Result): ResultActions {
     const { judged, bytes } = result;
-    const name = () => (judged.bundle ? fileName(judged.bundle) : "bundle");
+    const name = judged.bundle ? fileName(judged.bundle) : "bundle";
     return {
-      askLedger: (pressed: HTMLButtonElement) => void askLedger(result, pressed),
-      saveCertificate: () => download(`${name()}.svg`, "image/svg+xml", certificateSvg(judged, bytes)),
+      askLedger: (pressed) => void askLedger(result, pressed),
+      saveCertificate: () => download(`${name}.svg`, "image/svg+xml", certificateSvg(judged, bytes)),
       printCertificate: () => printCertificate(certificateSvg(judged, bytes)),
-      saveBundle: () => download(`${name()}.json`, "application/json", bytes.slice()),
+      saveBundle: () => download(`${name}.json`, "application/json", bytes.slice()),
       startOver: () => enter({ name: "empty" }),
     };
   }
 
   async function askLedger(result: Result, pressed: HTMLButtonElement): Promise<void> {
     busy(pressed, "Asking the ledger…");
-    site.say("Asking the ledger…");
+    site.announce("Asking the ledger…");
     const mine = turn;
-    const { ledgerTrouble: _earlier, ...rest } = result;
     let asked: Result;
     try {
       const report = await withChainOf(location.origin, result.bytes, result.judged.report);
-      asked = { ...rest, judged: { ...result.judged, report, comparedBy: location.host } };
+      asked = { ...result, judged: { ...result.judged, report, comparedBy: location.host }, ledgerTrouble: undefined };
     } catch (error) {
       if (!(error instanceof AttestError)) throw error;
-      asked = { ...rest, ledgerTrouble: error.message };
+      asked = { ...result, ledgerTrouble: error.message };
     }
     if (mine !== turn) return;
-    site.say("");
+    site.announce("");
     enter({ name: "judged", result: asked });
   }
 
-  function emptyView(pointer: Pointer | undefined, isLooking: boolean): Node[] {
+  function emptyView({ pointer, isLooking }: Extract<State, { name: "empty" }>): Child[] {
     const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true" });
-    input.addEventListener("change", () => {
-      const [file] = input.files ?? [];
-      if (file) void take([file]);
-    });
+    input.addEventListener("change", () => void take([...(input.files ?? [])]));
     return [
       h(
         "div",
         { class: "drop" },
         heading(STATES.empty.heading),
-        h("p", {}, pointer === undefined ? SENTENCES.empty : isLooking ? SENTENCES.looking : SENTENCES.giveNamed),
-        h(
-          "div",
-          { class: "actions" },
+        h("p", {}, pointer === undefined ? EMPTY : isLooking ? LOOKING : GIVE_NAMED),
+        actions(
           button("Choose file", () => input.click(), { class: "primary" }),
           pointer === undefined && button("Example", () => void showExample()),
         ),
         input,
       ),
-      h("footer", { class: "limits" }, h("p", {}, SENTENCES.limits)),
+      h("footer", { class: "limits" }, h("p", {}, LIMITS)),
     ];
   }
 
-  function readingView(): Node[] {
+  function readingView(): Child[] {
     const cancel = () => {
       cancels++;
       turn++;
       site.judging.cancel();
       enter({ name: "empty" });
     };
-    site.say(STATES.reading.heading);
-    return [
-      h(
-        "div",
-        { class: "drop" },
-        heading(STATES.reading.heading),
-        h("div", { class: "actions" }, button("Cancel", cancel)),
-      ),
-    ];
+    site.announce(STATES.reading.heading);
+    return [h("div", { class: "drop" }, heading(STATES.reading.heading), actions(button("Cancel", cancel)))];
   }
 
-  function unreadableView(why: string): Node[] {
-    return [
-      h(
-        "section",
-        { class: "verdict", "data-tone": STATES.unreadable.tone, "data-state": "unreadable" },
-        heading(STATES.unreadable.heading),
-        h("p", {}, why),
-        h(
-          "div",
-          { class: "actions" },
-          button("Check another", () => enter({ name: "empty" })),
-        ),
-      ),
-    ];
+  function unreadableView(why: string): Child[] {
+    const again = button("Check another", () => enter({ name: "empty" }));
+    const properties = { class: "verdict", "data-tone": STATES.unreadable.tone, "data-state": "unreadable" };
+    return [h("section", properties, heading(STATES.unreadable.heading), h("p", {}, why), actions(again))];
   }
 }
 
@@ -271,26 +237,14 @@ function judged(
   };
 }
 
-function optionsFor(keys: KeyList | undefined) {
-  if (keys === undefined) return { historyAge: 0 };
-  return { history: keys.history, historyAge: historyAge(keys.basis) };
-}
-
 /** Pasted text has neither a name nor a date. */
 function basisOf(file: Blob): KeyList["basis"] {
   if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
-  const since = writtenAt(file.lastModified);
-  return { basis: "file", name: file.name, ...(since !== undefined && { since }) };
+  return { basis: "file", name: file.name, since: writtenAt(file.lastModified) };
 }
 
-/** @returns undefined when it cannot be fetched */
-async function fetchBytes(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-    return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
-  } catch {
-    return undefined;
-  }
+function fetchOwn(path: string): Promise<Blob | undefined> {
+  return fetchBlob(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
 }
 
 function fileName(bundle: Bundle): string {

@@ -12,23 +12,25 @@ import {
 } from "@attestd/proof/algorand";
 import { fromUtf8, toBase64, toHex } from "@attestd/proof/encoding";
 import { isUsdc, RAILS } from "@attestd/proof/rails";
-import { formatUnits, formatUsdcAmount } from "./amount.ts";
-import type { Description, Field } from "./fields.ts";
+import type { Description } from "./display.ts";
+import { formatMicro } from "./display.ts";
 
 /** Names for people of the transaction types (go-algorand, `protocol/txntype.go`). */
-const ACTIONS: Record<string, string> = {
-  pay: "ALGO payment",
-  axfer: "Asset transfer",
-  acfg: "Asset configuration",
-  afrz: "Asset freeze",
-  keyreg: "Key registration",
-  appl: "Application call",
-  stpf: "State proof",
-  hb: "Heartbeat",
-};
+const ACTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    pay: "ALGO payment",
+    axfer: "Asset transfer",
+    acfg: "Asset configuration",
+    afrz: "Asset freeze",
+    keyreg: "Key registration",
+    appl: "Application call",
+    stpf: "State proof",
+    hb: "Heartbeat",
+  }),
+);
 
 /** Members by their codec names (go-algorand, `data/transactions`), in the order of display. */
-const LABELS: readonly [name: string, label: string][] = [
+const LABELS: ReadonlyMap<string, string> = new Map([
   ["snd", "Sender"],
   ["rcv", "Receiver"],
   ["arcv", "Receiver"],
@@ -53,7 +55,7 @@ const LABELS: readonly [name: string, label: string][] = [
   ["grp", "Group"],
   ["lx", "Lease"],
   ["note", "Note"],
-];
+]);
 const ADDRESSES = new Set(["snd", "rcv", "arcv", "asnd", "close", "aclose", "rekey", "fadd"]);
 const MICRO_ALGOS = new Set(["amt", "fee"]);
 
@@ -61,27 +63,24 @@ const MICRO_ALGOS = new Set(["amt", "fee"]);
 export function describeAlgorandTransaction(bytes: Uint8Array): Description {
   const transaction = decodeTransaction(bytes);
   const type = getString(transaction, "type") ?? "";
-  const known = LABELS.filter(([name]) => transaction.has(name));
-  const others = [...transaction.keys()].map(String).filter((name) => !LABELS.some(([label]) => label === name));
-  const fields: Field[] = [
-    ...known.map(([name, label]) => ({ label, value: show(name, transaction.get(name) ?? null) })),
-    ...others.map((name) => ({ label: name, value: show(name, transaction.get(name) ?? null) })),
-  ];
-  if (type === "pay") {
-    const amount = `${formatUnits(getInteger(transaction, "amt"), 6, 2)} ALGO`;
-    return { action: "ALGO payment", amount, fields };
-  }
-  if (type === "axfer") return { ...assetTransfer(transaction), fields };
-  return { action: ACTIONS[type] ?? `Transaction of type ${type}`, fields };
+  const known = [...LABELS.keys()].filter((name) => transaction.has(name));
+  const names = new Set([...known, ...[...transaction.keys()].map(String)]);
+  const fields = [...names].map((name) => ({
+    label: LABELS.get(name) ?? name,
+    value: show(name, transaction.get(name) ?? null),
+  }));
+  const action = ACTIONS.get(type) ?? `Transaction of type ${type}`;
+  if (type === "pay") return { action, amount: `${formatMicro(getInteger(transaction, "amt"))} ALGO`, fields };
+  return type === "axfer" ? { action, ...assetTransfer(transaction), fields } : { action, fields };
 }
 
-function assetTransfer(transaction: MsgpackMap): Omit<Description, "fields"> {
+function assetTransfer(transaction: MsgpackMap): Partial<Description> {
   const asset = getInteger(transaction, "xaid");
   const units = getInteger(transaction, "aamt");
   if (isUsdc(RAILS.algorand, String(asset)) && isMainNet(transaction))
-    return { action: "USDC transfer", amount: `${formatUsdcAmount(units)} USDC` };
+    return { action: "USDC transfer", amount: `${formatMicro(units)} USDC` };
   // The number of decimals of another asset is on the ledger, not in the transaction.
-  return { action: "Asset transfer", amount: `${units} units of asset ${asset}` };
+  return { amount: `${units} units of asset ${asset}` };
 }
 
 function isMainNet(transaction: MsgpackMap): boolean {
@@ -96,7 +95,7 @@ function show(name: string, value: MsgpackValue): string {
   }
   if (value instanceof RawString) return toHex(value.bytes);
   if (MICRO_ALGOS.has(name) && (typeof value === "number" || typeof value === "bigint"))
-    return `${formatUnits(BigInt(value), 6, 2)} ALGO`;
+    return `${formatMicro(BigInt(value))} ALGO`;
   if (Array.isArray(value)) return value.map((item) => show("", item)).join(", ");
   if (value instanceof Map) return [...value].map(([key, member]) => `${String(key)}: ${show("", member)}`).join("; ");
   return String(value);

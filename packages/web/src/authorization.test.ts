@@ -16,7 +16,7 @@ const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
 const NOW = 1_800_000_000_000;
 const nonce = new Uint8Array(32).fill(7);
 
-test("a payer signs the offer's amount, payee and life, for the offer's token, and nothing else", async () => {
+test("the payer signs exactly the offer's amount, payee and lifetime, for the offer's token", async () => {
   const authorization = authorizationFor(offer, account.address, NOW, nonce);
   expect(authorization).toEqual({
     from: account.address,
@@ -29,7 +29,7 @@ test("a payer signs the offer's amount, payee and life, for the offer's token, a
   const signed = JSON.parse(typedData(offer, authorization));
   expect(signed.domain).toEqual({ name: "USD Coin", version: "2", chainId: 8453, verifyingContract: offer.asset });
 
-  // As an independent implementation of EIP-712 and EIP-3009 has it.
+  // viem implements EIP-712 and EIP-3009 independently.
   const { types, primaryType, domain, message } = signed;
   const signature = await account.signTypedData({ types, primaryType, domain, message });
   const { EIP712Domain: _, ...own } = types;

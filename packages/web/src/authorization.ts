@@ -1,34 +1,19 @@
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
+import { toHex } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
-
-/** A `TransferWithAuthorization` of EIP-3009, in the spelling of x402's scheme `exact`: integers as decimal strings. */
-export type Authorization = {
-  from: string;
-  to: string;
-  /** Atomic units. */
-  value: string;
-  /** Seconds of Unix time; valid after it. */
-  validAfter: string;
-  /** Seconds of Unix time; valid before it. */
-  validBefore: string;
-  /** 0x and 32 bytes in hex, random. */
-  nonce: string;
-};
 
 /** A payer's clock may be this fast before the authorization is not valid yet. */
 const CLOCK_SKEW_SECONDS = 600;
 
+export type Authorization = ReturnType<typeof authorizationFor>;
+
 /**
- * The authorization that pays an offer: exactly its amount, to its payee, valid for its `maxTimeoutSeconds`.
+ * The `TransferWithAuthorization` (EIP-3009) that pays an offer, in the spelling of x402's scheme `exact`: exactly its
+ * amount, to its payee, valid for its `maxTimeoutSeconds`. Integers are decimal strings, times are seconds since 1970.
  * @param nowMs ms since 1970
  * @param nonce 32 random bytes
  */
-export function authorizationFor(
-  offer: PaymentRequirements,
-  from: string,
-  nowMs: number,
-  nonce: Uint8Array,
-): Authorization {
+export function authorizationFor(offer: PaymentRequirements, from: string, nowMs: number, nonce: Uint8Array) {
   const now = Math.floor(nowMs / 1000);
   return {
     from,
@@ -36,24 +21,20 @@ export function authorizationFor(
     value: offer.amount,
     validAfter: String(now - CLOCK_SKEW_SECONDS),
     validBefore: String(now + offer.maxTimeoutSeconds),
-    nonce: `0x${nonce.toHex()}`,
+    nonce: `0x${toHex(nonce)}`,
   };
 }
 
-const DOMAIN_FIELDS = [
-  { name: "name", type: "string" },
-  { name: "version", type: "string" },
-  { name: "chainId", type: "uint256" },
-  { name: "verifyingContract", type: "address" },
-];
-const AUTHORIZATION_FIELDS = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-];
+/** Members in the notation of EIP-712's `encodeType`. */
+const DOMAIN = "string name,string version,uint256 chainId,address verifyingContract";
+const AUTHORIZATION = "address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce";
+
+function members(encoded: string): { name: string | undefined; type: string | undefined }[] {
+  return encoded.split(",").map((member) => {
+    const [type, name] = member.split(" ");
+    return { name, type };
+  });
+}
 
 /** The token's name and version, which the offer states and a wallet shows (EIP-712). */
 export function tokenDomain({ extra }: PaymentRequirements): { name: string; version: string } {
@@ -63,7 +44,7 @@ export function tokenDomain({ extra }: PaymentRequirements): { name: string; ver
 /** The JSON that `eth_signTypedData_v4` signs (EIP-712, EIP-3009). */
 export function typedData(offer: PaymentRequirements, authorization: Authorization): string {
   return JSON.stringify({
-    types: { EIP712Domain: DOMAIN_FIELDS, TransferWithAuthorization: AUTHORIZATION_FIELDS },
+    types: { EIP712Domain: members(DOMAIN), TransferWithAuthorization: members(AUTHORIZATION) },
     primaryType: "TransferWithAuthorization",
     domain: { ...tokenDomain(offer), chainId: BASE_CHAIN_ID, verifyingContract: offer.asset },
     message: authorization,

@@ -1,8 +1,8 @@
 import { type BaseTransaction, decodeBaseTransaction, type RlpItem } from "@attestd/proof/base";
 import { toHex } from "@attestd/proof/encoding";
 import { isUsdc, RAILS } from "@attestd/proof/rails";
-import { formatUnits, formatUsdcAmount } from "./amount.ts";
-import type { Description, Field } from "./fields.ts";
+import type { Description, Field } from "./display.ts";
+import { formatMicro, formatUnits } from "./display.ts";
 
 /** Calls that move a token (ERC-20, EIP-3009), by selector: the index of each argument's word, and their number. */
 const TRANSFERS: Readonly<Record<string, { from?: number; to: number; units: number; words: number }>> = {
@@ -66,7 +66,7 @@ function act({ type, fields }: BaseTransaction): Omit<Description, "fields"> & {
     const movesUsdc = isUsdc(RAILS.base, to);
     return {
       action: movesUsdc ? "USDC transfer" : "Token transfer",
-      amount: movesUsdc ? `${formatUsdcAmount(units)} USDC` : `${units} units of ${to}`,
+      amount: movesUsdc ? `${formatMicro(units)} USDC` : `${units} units of ${to}`,
       fields: [
         ...(transfer.from === undefined ? [] : [{ label: "Token's sender", value: address(transfer.from) }]),
         { label: "Token's receiver", value: address(transfer.to) },

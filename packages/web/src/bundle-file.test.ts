@@ -8,18 +8,17 @@ import { testBaseBlock, testBundle, testHistory, testInclusionBundle } from "../
 import { escapeXml, MAX_FILE_BYTES, readFileContents } from "./bundle-file.ts";
 import { makingOf } from "./certificate/certificate.ts";
 import { certificateContents } from "./certificate/contents.ts";
-import { layOut } from "./certificate/layout.ts";
-import type { Making } from "./certificate/making.ts";
-import { PAPERS, type Paper } from "./certificate/paper.ts";
+import { layOut, textWidth, wrap } from "./certificate/layout.ts";
+import { type Making, PAPERS, type Paper } from "./certificate/making.ts";
+
 import { toSvg } from "./certificate/svg.ts";
-import { textWidth, wrap } from "./certificate/text-width.ts";
 import { subjectOf } from "./description.ts";
 import { isBundleOf, parsePointer, pointerUrl } from "./pointer.ts";
 
 const bundle = testBundle();
 const bytes = utf8(JSON.stringify(bundle, null, 2));
 
-/** A PDF as any program might write it: one embedded file. */
+/** A minimal PDF with one embedded file. */
 function pdf(content: Uint8Array, { filter = "", length = String(content.length), eol = "\n" } = {}): Uint8Array {
   const head = `%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile ${filter} /Length ${length} >>\nstream${eol}`;
   return Uint8Array.from([...utf8(head), ...content, ...utf8("\nendstream\nendobj\n%%EOF")]);
@@ -27,14 +26,14 @@ function pdf(content: Uint8Array, { filter = "", length = String(content.length)
 
 const fixture = (name: string) => readFile(new URL(`pdf/fixtures/${name}.pdf`, import.meta.url));
 
-describe("a bundle is found", () => {
+describe("readFileContents", () => {
   test.each<[string, Uint8Array]>([
-    ["in a PDF, as it is", pdf(bytes)],
+    ["in a PDF, uncompressed", pdf(bytes)],
     ["in a PDF, compressed", pdf(deflateSync(bytes), { filter: "/Filter /FlateDecode" })],
-    ["in a PDF with lines of Windows", pdf(bytes, { eol: "\r\n" })],
-    ["in a PDF whose length stands elsewhere", pdf(bytes, { length: "9 0 R" })],
-    ["behind another attachment", Uint8Array.from([...pdf(utf8("{}")), ...pdf(bytes)])],
-  ])("%s", async (_, file) => {
+    ["in a PDF with CRLF line ends", pdf(bytes, { eol: "\r\n" })],
+    ["in a PDF whose length is a reference to a missing object", pdf(bytes, { length: "9 0 R" })],
+    ["after another attachment", Uint8Array.from([...pdf(utf8("{}")), ...pdf(bytes)])],
+  ])("finds a bundle %s", async (_, file) => {
     const contents = await readFileContents(file);
     expect(contents).toMatchObject({ kind: "bundle", from: "pdf" });
     expect(verify("bytes" in contents ? contents.bytes : "", { trust: testHistory() }).verified).toBe(true);
@@ -42,39 +41,39 @@ describe("a bundle is found", () => {
 
   test.each<[string, Uint8Array]>([
     ["that is empty", utf8("%PDF-1.7\n%%EOF")],
-    ["that ends too soon", pdf(bytes).subarray(0, 500)],
+    ["that is truncated", pdf(bytes).subarray(0, 500)],
     [
-      "whose attachment would fill the memory",
+      "whose attachment inflates beyond the limit",
       pdf(deflateSync(new Uint8Array(50_000_000)), { filter: "/Filter /FlateDecode" }),
     ],
-    ["of broken compression", pdf(bytes, { filter: "/Filter /FlateDecode" })],
-  ])("not in a PDF %s", async (_, file) => {
+    ["whose compression is invalid", pdf(bytes, { filter: "/Filter /FlateDecode" })],
+  ])("finds no bundle in a PDF %s", async (_, file) => {
     expect(await readFileContents(file)).toEqual({ kind: "empty_certificate" });
   });
 
   test.each([
-    // Each made by `fixtures/make.py`: what an attachment says of itself is its file's name.
+    // Each was made by `fixtures/make.py`; its attachment has the file's name as its source.
     ["qpdf-object-streams"],
     ["qpdf-qdf"],
     ["qpdf-linearized"],
     ["pypdf"],
     ["mupdf-incremental"],
-  ])("in the PDF of another program: %s", async (name) => {
+  ])("finds the bundle in a PDF that another program wrote: %s", async (name) => {
     const contents = await readFileContents(await fixture(name));
     expect(contents).toMatchObject({ kind: "bundle", from: "pdf" });
     expect(JSON.parse(new TextDecoder().decode("bytes" in contents ? contents.bytes : undefined)).source).toBe(name);
   });
 
-  test("not in a PDF that is encrypted", async () => {
+  test("finds no bundle in an encrypted PDF", async () => {
     expect(await readFileContents(await fixture("qpdf-encrypted"))).toEqual({ kind: "empty_certificate" });
   });
 
   test.each([
-    // The length of `12 0 R` is not 1, and text in a stream that looks like its end, or like an object, is neither.
-    ["an object behind it", "<< /Type /EmbeddedFile /Length 12 0 R >>", "12 0 obj LENGTH endobj"],
+    // A length of `12 0 R` must not be read as 12. Text in a stream must not be read as the stream's end, or as an object.
+    ["an object after it", "<< /Type /EmbeddedFile /Length 12 0 R >>", "12 0 obj LENGTH endobj"],
     ["a later object of the same number", "<< /Type/EmbeddedFile/Length 12 0 R>>", "12 0 obj 3 endobj 12 0 obj LENGTH"],
     ["its own dictionary", "<</Type/EmbeddedFile % a comment\n/Length LENGTH>>", ""],
-  ])("whole where its length stands in %s", async (_, dictionary, behind) => {
+  ])("reads the whole stream when its length is in %s", async (_, dictionary, behind) => {
     const content = '{"source":"endstream endobj 1 0 obj << /Type /EmbeddedFile >> stream {} endstream"}';
     const file = `%PDF-1.4\n1 0 obj\n${dictionary}\nstream\r\n${content}\nendstream endobj\n${behind}\n%%EOF`;
     const contents = await readFileContents(utf8(file.replaceAll("LENGTH", String(content.length))));
@@ -92,12 +91,12 @@ describe("a bundle is found", () => {
     ),
     [`<svg><metadata id="attestd-bundle">`, "&lt;", "</metadata>"],
     ["<svg>", `<metadata id="attestd-bundle" `, "</metadata>"],
-  ])("nowhere in %s and 3 MB of %s, after no more than a look at each byte", async (head, again, tail) => {
+  ])("finds no bundle in %s and 3 MB of %s, in time linear in the size", async (head, again, tail) => {
     const file = `${head}${again.repeat((MAX_FILE_BYTES - 100) / again.length)}${tail}`;
     expect(await readFileContents(utf8(file))).toEqual({ kind: "empty_certificate" });
   });
 
-  test("in an SVG byte for byte, whatever it says", async () => {
+  test("finds a bundle of any text in an SVG, byte for byte", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom(..."<>&'\"]-; \u202eé𝄞\n\u0001") }), async (text) => {
         const original = utf8(JSON.stringify({ source: text }));
@@ -108,18 +107,18 @@ describe("a bundle is found", () => {
     );
   });
 
-  test("as JSON, and told from a key list and from other JSON", async () => {
+  test("finds a bundle in JSON, and distinguishes it from a key list and from other JSON", async () => {
     expect(await readFileContents(bytes)).toEqual({ kind: "bundle", bytes, from: "json" });
     expect(await readFileContents(utf8(JSON.stringify(testHistory())))).toMatchObject({ kind: "keys" });
     expect(await readFileContents(utf8("[1]"))).toEqual({ kind: "other" });
     await expect(readFileContents(utf8("no"))).rejects.toThrow(/line 1/);
-    // The verifier names what is wrong with these.
+    // The verifier reports what is wrong with ambiguous JSON.
     const twice = utf8(JSON.stringify(bundle).replace('"version":1', '"version":1,"version":1'));
     expect(await readFileContents(twice)).toMatchObject({ kind: "bundle" });
   });
 });
 
-test("escaped text has no markup left", () => {
+test("escapeXml leaves no markup", () => {
   expect(escapeXml(`<a b="c" d='e'>&</a>`)).toBe("&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;&lt;/a&gt;");
 });
 
@@ -159,7 +158,7 @@ describe("a certificate", () => {
     expect(((code?.module ?? 0) * ((code?.dark.length ?? 0) + 8) * 25.4) / 72).toBeCloseTo(34);
   });
 
-  test("is not made of what is not verified", () => {
+  test("is made only of a verified bundle", () => {
     const keys = { history, basis: { basis: "file" as const, name: "keys.json", since: 0 } };
     const judged = { report: verify(longest, { trust: history }), bundle: longest, subject: subjectOf(longest), keys };
     expect(makingOf(judged, new Date(0), "a4").checkedOn).toBe("1970-01-01");
@@ -167,7 +166,7 @@ describe("a certificate", () => {
     expect(() => makingOf({ ...judged, report }, new Date(0), "a4")).toThrow(/Only a verified bundle/);
   });
 
-  test("points to its bundle and to no other", () => {
+  test("has a QR code that identifies its bundle and no other", () => {
     const url = pointerUrl("https://attestd.example/", bundle);
     expect(url.length).toBeLessThanOrEqual(128);
     const pointer = parsePointer(new URL(url).hash);
@@ -177,7 +176,7 @@ describe("a certificate", () => {
       expect(parsePointer(other)).toBeUndefined();
   });
 
-  test("breaks lines at spaces, none too wide", () => {
+  test("breaks lines at spaces, and only a single long word may be too wide", () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[!-~]{1,12}$/), { minLength: 1, maxLength: 40 }), (words) => {
         const lines = wrap(words.join(" "), "sans", 10, 120);

@@ -3,7 +3,6 @@ import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
 
-/** The contents of a file. */
 export type FileContents =
   /**
    * UTF-8 of JSON with a part of a bundle, from the file itself or from a certificate. `making` is what the certificate
@@ -34,7 +33,8 @@ const MAX_CARRIED = 16;
  * @throws ProofError `json` for a file that is neither a certificate nor JSON
  */
 export async function readFileContents(bytes: Uint8Array): Promise<FileContents> {
-  if (startsWith(bytes, "%PDF-")) return certificate(await pdfAttachments(bytes, MAX_BUNDLE_BYTES), "pdf");
+  if (new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-")
+    return certificate(await pdfAttachments(bytes, MAX_BUNDLE_BYTES), "pdf");
   const text = looseText(bytes);
   if (/^\s*<(\?xml|svg|!DOCTYPE svg)/i.test(text)) return certificate(svgMetadata(text), "svg");
   return jsonContents(bytes, "json") as FileContents;
@@ -55,11 +55,11 @@ function certificate(carried: Uint8Array[], from: "pdf" | "svg"): FileContents {
   return making?.kind === "making" ? { ...bundle, making: making.bytes } : bundle;
 }
 
-/** A certificate's making, not yet parsed. */
-type Making = { kind: "making"; bytes: Uint8Array };
-
 /** @throws ProofError `json` */
-function jsonContents(bytes: Uint8Array, from: "json" | "pdf" | "svg"): FileContents | Making {
+function jsonContents(
+  bytes: Uint8Array,
+  from: "json" | "pdf" | "svg",
+): FileContents | { kind: "making"; bytes: Uint8Array } {
   let value: JsonValue;
   try {
     value = parseJson(bytes);
@@ -101,10 +101,6 @@ export function escapeXml(text: string): string {
 
 function unescapeXml(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => ENTITIES[name] ?? entity);
-}
-
-function startsWith(bytes: Uint8Array, text: string): boolean {
-  return new TextDecoder("latin1").decode(bytes.subarray(0, text.length)) === text;
 }
 
 function looseText(bytes: Uint8Array): string {

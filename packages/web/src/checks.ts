@@ -1,7 +1,5 @@
 import type { CheckName, CheckResult, Failure } from "@attestd/proof";
-import { ledgerName } from "./file-verdict.ts";
-import { type Judged, signer, signerName } from "./verdict.ts";
-import { CHECK_SENTENCES, CHECKS, WORDS_OF_CERTIFICATE } from "./words.ts";
+import { type Judged, ledgerName, signer, signerName } from "./verdict.ts";
 
 /** One check, for display. */
 export type CheckRow = {
@@ -13,13 +11,48 @@ export type CheckRow = {
   differences: { stated: string; computed: string }[];
 };
 
-/** The checks of a report in its order. */
+const LABELS: Readonly<Record<CheckName, string>> = {
+  schema: "Form",
+  keyTrust: "Signer",
+  signature: "Signature",
+  hashPreimage: "Fingerprint",
+  transactionId: "Transaction id",
+  blockHash: "Block hash",
+  inclusion: "Inclusion",
+  note: "Note",
+  chainSource: "Source chain",
+  chainAttest: "Ledger",
+};
+
+const PASSED = {
+  schema: "This is an attestd bundle, version 1.",
+  signature: "The signature matches the contents.",
+  hashPreimage: "The transaction has the stated SHA-256 fingerprint.",
+  transactionId: "The bytes give the stated id.",
+  blockHash: "The header gives the stated block hash.",
+  inclusion: "The path leads from transaction to block.",
+  note: "The note states the same fingerprint, key and chain.",
+} as const;
+
+const FAILED = {
+  schema: "Missing, extra or malformed field",
+  signature: "It does not match the contents.",
+  hashPreimage: "Its fingerprint differs from the stated one.",
+  transactionId: "They give another id.",
+  blockHash: "It gives another hash.",
+  inclusion: "The path leads elsewhere.",
+  note: "The note states something else",
+  chainSource: "Found, but different.",
+  chainAttest: "Found, but different.",
+} as const;
+
+/** The checks of a report in its order, and for a certificate the comparison of its text. */
 export function checkRows(judged: Judged): CheckRow[] {
   const rows = (Object.entries(judged.report.checks) as [CheckName, CheckResult][]).map(([check, result]) => {
     const failures = judged.report.failures.filter((failure) => failure.check === check);
     return {
       check,
-      label: CHECKS[check].label,
+      label: LABELS[check],
       result,
       sentence: sentence(check, result, judged, failures),
       differences: check === "keyTrust" ? [] : failures.flatMap(valuesOf),
@@ -28,19 +61,13 @@ export function checkRows(judged: Judged): CheckRow[] {
   return [...rows, ...certificateRow(judged)];
 }
 
-/** One more row for a certificate. */
 function certificateRow({ certificate }: Judged): CheckRow[] {
   if (certificate === undefined) return [];
-  const { label, passed, failed } = WORDS_OF_CERTIFICATE;
-  const row = { check: "certificate", label, result: certificate.words } as const;
-  switch (certificate.words) {
-    case "pass":
-      return [{ ...row, sentence: passed, differences: [] }];
-    case "fail":
-      return [{ ...row, sentence: failed, differences: valuesOf(certificate) }];
-    case "not_checked":
-      return [{ ...row, sentence: `Not compared: ${certificate.why}.`, differences: [] }];
-  }
+  const { words } = certificate;
+  const row = { check: "certificate", label: "Certificate", result: words } as const;
+  if (words === "pass") return [{ ...row, sentence: "Its text matches its bundle.", differences: [] }];
+  if (words === "not_checked") return [{ ...row, sentence: `Not compared: ${certificate.why}.`, differences: [] }];
+  return [{ ...row, sentence: "Its text does not match its bundle.", differences: valuesOf(certificate) }];
 }
 
 function valuesOf({ stated, computed }: { stated?: string; computed?: string }): CheckRow["differences"] {
@@ -53,46 +80,50 @@ function sentence(check: CheckName, result: CheckResult, judged: Judged, failure
   return result === "pass" ? passed(check, judged) : failed(check, failures);
 }
 
-function passed(check: CheckName, { report, bundle, subject }: Judged): string {
-  if (check === "chainSource" && subject) return CHECK_SENTENCES.foundSource(subject.chain.label);
-  if (check === "chainAttest" && bundle) return CHECK_SENTENCES.foundRecord(ledgerName(report), bundle.attest.round);
-  if (check === "hashPreimage" && subject && !subject.transaction) return CHECK_SENTENCES.blockFingerprint;
-  return CHECKS[check].pass;
+function passed(check: Exclude<CheckName, "keyTrust">, { report, bundle, subject }: Judged): string {
+  if (check === "chainSource") return `Found on ${subject?.chain.label}, identical.`;
+  if (check === "chainAttest")
+    return `Found on ${ledgerName(report)} in round ${bundle?.attest.round}, same note and sender.`;
+  if (check === "hashPreimage" && subject && !subject.transaction)
+    return "The block's header has the stated SHA-256 fingerprint.";
+  return PASSED[check];
 }
 
-function failed(check: CheckName, failures: Failure[]): string {
-  const [first] = failures;
+function failed(check: Exclude<CheckName, "keyTrust">, failures: Failure[]): string {
   const isMissing = failures.some(({ message }) => message === "not found");
-  if (isMissing && (check === "chainSource" || check === "chainAttest")) return CHECK_SENTENCES.notFound;
-  const place = first?.pointer?.replace(/^\//, "").replaceAll("/", ".");
-  if (check === "schema" || check === "note")
-    return place ? `${CHECKS[check].fail}: ${place}.` : `${CHECKS[check].fail}.`;
-  return CHECKS[check].fail;
+  if (isMissing && (check === "chainSource" || check === "chainAttest")) return "Not found.";
+  if (check !== "schema" && check !== "note") return FAILED[check];
+  const place = failures[0]?.pointer?.replace(/^\//, "").replaceAll("/", ".");
+  return place ? `${FAILED[check]}: ${place}.` : `${FAILED[check]}.`;
 }
+
+const FORM_FIRST = "Not checked while the form is wrong.";
 
 function notChecked(check: CheckName, { report, comparedBy }: Judged): string {
-  if (check !== "chainSource" && check !== "chainAttest") return CHECK_SENTENCES.formFirst;
-  if (report.checks.schema === "fail") return CHECK_SENTENCES.formFirst;
-  return comparedBy === undefined ? CHECK_SENTENCES.ledgerNotAsked : CHECK_SENTENCES.otherChain;
+  if ((check !== "chainSource" && check !== "chainAttest") || report.checks.schema === "fail") return FORM_FIRST;
+  return comparedBy === undefined
+    ? "Only the ledger check asks the chains."
+    : "The service does not follow this chain.";
 }
 
 /** The signer is named as such only if the signature is valid. */
 function ofKey(result: CheckResult, judged: Judged, failures: Failure[]): string {
   const { report, bundle, keys } = judged;
   const [entry, name] = [signer(judged), signerName(judged)];
-  if (result === "not_checked") return keys ? CHECK_SENTENCES.formFirst : CHECK_SENTENCES.noKeys;
-  if (entry === undefined || bundle === undefined) return CHECKS.keyTrust.fail;
-  if (report.checks.signature !== "pass") return CHECK_SENTENCES.unconfirmed(name);
+  if (result === "not_checked") return keys ? FORM_FIRST : "There is no key list here.";
+  if (entry === undefined || bundle === undefined) return "In no key history here.";
+  if (report.checks.signature !== "pass") return `The file names a key of ${name}; unconfirmed.`;
   const { untilRound, revokedRound } = entry;
+  const { round } = bundle.attest;
   if (result === "pass") {
-    if (revokedRound !== undefined) return CHECK_SENTENCES.revokedAfter(name, revokedRound);
-    if (untilRound !== undefined) return CHECK_SENTENCES.retired(name, bundle.attest.round, untilRound);
-    return CHECK_SENTENCES.current(name);
+    if (revokedRound !== undefined) return `A key of ${name}, withdrawn in round ${revokedRound}, later than this.`;
+    if (untilRound === undefined) return `The current key of ${name}.`;
+    return `A key of ${name}, current in round ${round}, replaced in ${untilRound}.`;
   }
   const [first] = failures;
-  if (revokedRound !== undefined) return CHECK_SENTENCES.revoked(name, `round ${revokedRound}`);
-  if (first?.pointer === "/attest/round") return CHECK_SENTENCES.outsideSpan(name, first.computed ?? "");
-  return CHECK_SENTENCES.otherAccount;
+  if (revokedRound !== undefined) return `A key of ${name}, withdrawn in round ${revokedRound}.`;
+  if (first?.pointer === "/attest/round") return `A key of ${name}, but only ${first.computed ?? ""}.`;
+  return "The account is not the one of this key.";
 }
 
 /** Where the difference between two texts starts, and how far from the end it stops. */

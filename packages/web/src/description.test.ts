@@ -5,12 +5,11 @@ import { describe, expect, test } from "vitest";
 import { testBaseBlock, testBlockBundle, testBundle, testInclusionBundle } from "../../../test/bundles/bundles.ts";
 import { usdcTransfer } from "../example.ts";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
-import { formatUnits } from "./amount.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
 import { subjectOf, subjectTitle } from "./description.ts";
-import { estimatedMonth } from "./ledger-time.ts";
+import { estimatedMonth, formatUnits } from "./display.ts";
 
-describe("what was attested, in words", () => {
+describe("the description of a subject", () => {
   test.each([
     [testBundle(), "ALGO payment on Algorand, 1.00 ALGO"],
     [testBundle({ chain: "base", txnBytes: usdcTransfer() }), "USDC transfer on Base, 25.00 USDC"],
@@ -20,7 +19,7 @@ describe("what was attested, in words", () => {
     expect(subjectTitle(subjectOf(bundle))).toBe(title);
   });
 
-  test("of a transfer names who gets it", () => {
+  test("names the receiver of a token transfer", () => {
     const { fields } = describeBaseTransaction(usdcTransfer());
     expect(fields).toContainEqual({
       label: "Token's receiver",
@@ -29,7 +28,7 @@ describe("what was attested, in words", () => {
     expect(fields).toContainEqual({ label: "Chain id", value: "8453" });
   });
 
-  test("of bytes that are no transaction is no error", () => {
+  test("describes bytes that are not a transaction without an error", () => {
     const proof = testBundle();
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), (bytes) => {
@@ -50,7 +49,7 @@ if (!hasVectors) console.log("ATTESTD_VECTORS is not set: describing real transa
 describe.skipIf(!hasVectors)("real transactions", () => {
   const read = (path: string) => JSON.parse(readFileSync(`${folder}/${path}`, "utf8"));
 
-  test("of MainNet", () => {
+  test("of Algorand MainNet are described", () => {
     const said = read("algorand/mainnet/signed-transactions.json").map((one: Record<string, string>) => {
       const bytes = fromBase64(one.txnMsgpackBase64 ?? one.txn ?? "");
       return describeAlgorandTransaction(bytes).action;
@@ -58,7 +57,7 @@ describe.skipIf(!hasVectors)("real transactions", () => {
     expect(new Set(said)).toEqual(new Set(["Asset transfer", "ALGO payment", "Asset configuration"]));
   });
 
-  test("of Base: a deposit, and every transaction of a block", () => {
+  test("of Base are described: a deposit", () => {
     const { raw } = read("base/base-mainnet-45733726-tx0-deposit.json");
     if (typeof raw === "string") {
       const { action, fields } = describeBaseTransaction(fromHex(raw.slice(2)));
@@ -68,7 +67,7 @@ describe.skipIf(!hasVectors)("real transactions", () => {
   });
 });
 
-test("amounts are exact, however large", () => {
+test("formatUnits is exact for every amount", () => {
   expect(formatUnits(0n, 6, 2)).toBe("0.00");
   expect(formatUnits(1n, 6, 2)).toBe("0.000001");
   expect(formatUnits(25_000_000n, 6, 2)).toBe("25.00");
@@ -81,7 +80,7 @@ test("amounts are exact, however large", () => {
   );
 });
 
-test("a month is estimated for MainNet alone", () => {
+test("a month is estimated only for MainNet", () => {
   const mainnet = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
   // The header of this round says 25 July 2024.
   expect(estimatedMonth(41_000_000, mainnet)).toBe("about July 2024");

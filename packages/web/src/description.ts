@@ -2,29 +2,22 @@ import { type Bundle, type ChainFormat, chainOf } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { describeAlgorandTransaction } from "./algorand-transaction.ts";
 import { describeBaseTransaction } from "./base-transaction.ts";
-import type { Description } from "./fields.ts";
+import type { Description } from "./display.ts";
 
-/** What a bundle attests, for people. */
-export type Subject = {
-  chain: ChainFormat;
-  /** Absent of a block. */
-  transaction?: Description & { id: string };
-  block?: { height: number; hash: string };
-  /** Hex SHA-256 that the note commits to: of the block's header if there is a block, else of the transaction. */
-  fingerprint: string;
-};
+export type Subject = ReturnType<typeof subjectOf>;
 
-/** Describes a bundle. Bytes that are not a transaction are not an error here: the checks report them. */
-export function subjectOf(bundle: Bundle): Subject {
+/** What a bundle attests, for people. Bytes that are not a transaction are not an error here: the checks report them. */
+export function subjectOf(bundle: Bundle) {
   const chain = chainOf(bundle);
-  const fingerprint = "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256;
   return {
     chain,
-    fingerprint,
-    ...("source" in bundle && {
-      transaction: { id: bundle.source.txnId, ...describeTransaction(chain, bundle.source.txnBytesBase64) },
-    }),
-    ...("block" in bundle && { block: { height: bundle.block.height, hash: bundle.block.blockHash } }),
+    transaction:
+      "source" in bundle
+        ? { id: bundle.source.txnId, ...describeTransaction(chain, bundle.source.txnBytesBase64) }
+        : undefined,
+    block: "block" in bundle ? { height: bundle.block.height, hash: bundle.block.blockHash } : undefined,
+    /** Hex SHA-256 that the note commits to: of the block's header if there is a block, else of the transaction. */
+    fingerprint: "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256,
   };
 }
 

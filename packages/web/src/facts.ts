@@ -1,9 +1,8 @@
-import { parseNote } from "@attestd/proof";
+import type { Bundle, VerifyReport } from "@attestd/proof";
 import { subjectTitle } from "./description.ts";
-import type { Field } from "./fields.ts";
-import { isBelieved, isVerified, ledgerName, recordedTime } from "./file-verdict.ts";
-import { estimatedMonth } from "./ledger-time.ts";
-import { doubt, type Judged, ledgerOf, noteOf, signer, signerName } from "./verdict.ts";
+import type { Field } from "./display.ts";
+import { estimatedMonth } from "./display.ts";
+import { doubt, isBelieved, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
 import { OUTCOMES } from "./words.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
@@ -22,49 +21,35 @@ export function factsOf(judged: Judged): Fact[] {
   const { transaction, block, chain, fingerprint } = subject;
   const isReal = isVerified(judged) && !report.warnings.includes("sandbox") && doubt(judged) === undefined;
   const linked = (of: string, path: string) => {
-    const link = isReal ? explorerLink(of, path) : undefined;
-    return link && { link };
+    const explorer = isReal && EXPLORERS[of];
+    return explorer && { link: { text: explorer.text, url: `${explorer.url}/${path}` } };
   };
-  const level = levelOf(judged);
-  return [
+  const note = chain.name === "base" ? noteOf(bundle) : undefined;
+  const facts: (Fact | false | undefined)[] = [
     { label: "What", text: subjectTitle(subject) },
-    ...(transaction
-      ? [{ label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) }]
-      : []),
-    ...(report.receipt ? [{ label: "Outcome", text: OUTCOMES[report.receipt.status] }] : []),
-    ...(block
-      ? [
-          { label: "Block", text: `${block.height} of ${chain.label}` },
-          { label: "Block hash", id: block.hash, ...linked(chain.name, `block/${block.height}`) },
-        ]
-      : []),
-    ...(level === undefined ? [] : [{ label: "Seen as", text: level }]),
+    transaction && { label: "Transaction", id: transaction.id, ...linked(chain.name, `tx/${transaction.id}`) },
+    report.receipt && { label: "Outcome", text: OUTCOMES[report.receipt.status] },
+    block && { label: "Block", text: `${block.height} of ${chain.label}` },
+    block && { label: "Block hash", id: block.hash, ...linked(chain.name, `block/${block.height}`) },
+    note && "l" in note && { label: "Seen as", text: LEVELS[note.l] },
     { label: "Fingerprint", id: fingerprint },
-    { label: "Recorded", text: recorded(judged) },
+    { label: "Recorded", text: recorded(report, bundle) },
     { label: "Record", id: bundle.attest.txnId, ...linked("algorand", `tx/${bundle.attest.txnId}`) },
-    ...(isBelieved(judged)
-      ? [
-          { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
-          { label: "Key", id: signer(judged)?.kid ?? "" },
-        ]
-      : [{ label: "Key named", id: report.attestor.kid ?? "" }]),
+    isBelieved(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
+    { label: isBelieved(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
     { label: "Account", id: bundle.attestor.algorandAddress },
   ];
+  return facts.filter((fact) => fact !== false && fact !== undefined);
 }
 
-function recorded({ report, bundle }: Judged): string {
-  const round = bundle?.attest.round ?? 0;
+function recorded(report: VerifyReport, bundle: Bundle): string {
+  const { round } = bundle.attest;
   const time = recordedTime(report);
-  const month = bundle && estimatedMonth(round, ledgerOf(bundle) ?? "");
+  const month = estimatedMonth(round, noteOf(bundle)?.g ?? "");
   const where = `${ledgerName(report)}, round ${round}`;
   const place = where.charAt(0).toUpperCase() + where.slice(1);
   if (time !== undefined) return `${place}; ${time}`;
   return month === undefined ? place : `${place}; ${month}, estimated from the round`;
-}
-
-function levelOf({ bundle, subject }: Judged): string | undefined {
-  const note = bundle && subject?.chain.name === "base" ? noteOf(bundle) : undefined;
-  return note && "l" in note ? LEVELS[note.l] : undefined;
 }
 
 /** Block explorers by the name of their chain. */
@@ -72,11 +57,6 @@ const EXPLORERS: Readonly<Record<string, NonNullable<Fact["link"]>>> = {
   algorand: { text: "Allo", url: "https://allo.info" },
   base: { text: "Basescan", url: "https://basescan.org" },
 };
-
-function explorerLink(chain: string, path: string): Fact["link"] {
-  const explorer = EXPLORERS[chain];
-  return explorer && { text: explorer.text, url: `${explorer.url}/${path}` };
-}
 
 const NOTE_LABELS: Readonly<Record<string, string>> = {
   a: "Key (SHA-256)",
@@ -91,14 +71,10 @@ const NOTE_LABELS: Readonly<Record<string, string>> = {
   k: "Key entry (SHA-256)",
 };
 
-/** The note's members with labels; undefined when the note is malformed. */
-export function noteFields(note: string): Field[] | undefined {
-  try {
-    return Object.entries(parseNote(note)).map(([name, value]) => ({
-      label: `${NOTE_LABELS[name] ?? name} (${name})`,
-      value: String(value),
-    }));
-  } catch {
-    return undefined;
-  }
+/** The note's members with labels; empty when the note is malformed. */
+export function noteFields(bundle: Bundle): Field[] {
+  return Object.entries(noteOf(bundle) ?? {}).map(([name, value]) => ({
+    label: `${NOTE_LABELS[name] ?? name} (${name})`,
+    value: String(value),
+  }));
 }

@@ -5,7 +5,7 @@ import { judge } from "./judge.ts";
 
 const dropped = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-test("a key list of who has taken an attestor over by its seed alone is no list to the page", async () => {
+test("the page rejects a key list made with a stolen seed but without the attestor's account", async () => {
   const { history, bundle } = testTakeover();
   const judged = await judge(dropped(history), { historyAge: 0 });
   expect(judged).toMatchObject({ kind: "unreadable", why: expect.stringContaining("is not the first key's account") });

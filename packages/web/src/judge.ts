@@ -1,27 +1,22 @@
 import { isProofError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
-import { type BundleInFile, readFileContents } from "./bundle-file.ts";
+import { readFileContents } from "./bundle-file.ts";
 import { judgeCertificate } from "./certificate/certificate.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import { UNREADABLE } from "./words.ts";
 
-/** The keys to judge a file by. */
 export type JudgeOptions = {
-  history?: KeyHistory;
+  history?: KeyHistory | undefined;
   /** Seconds since the history was fetched. */
   historyAge: number;
 };
 
-/** The result of reading a file. */
 export type Judgement =
   /** For a certificate, `bytes` is the bundle in it. */
-  | { kind: "judged"; report: VerifyReport; bytes: Uint8Array; certificate?: CertificateJudgement }
+  | { kind: "judged"; report: VerifyReport; bytes: Uint8Array; certificate: CertificateJudgement | undefined }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "unreadable"; why: string };
 
-/**
- * Reads a file of any kind and judges the bundle in it, offline.
- * @param bytes of a bundle, a certificate or a key history
- */
+/** Reads a bundle, a certificate or a key history, and judges a bundle offline. */
 export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOptions): Promise<Judgement> {
   try {
     const contents = await readFileContents(bytes);
@@ -31,7 +26,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
           kind: "judged",
           report: verify(contents.bytes, { trust: history, historyAge }),
           bytes: contents.bytes,
-          ...certificateIn(bytes, contents, history),
+          certificate: judgeCertificate(bytes, contents, history),
         };
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
@@ -43,15 +38,6 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
   } catch (error) {
     return { kind: "unreadable", why: reason(error, bytes.length) };
   }
-}
-
-/** Judges the text of a certificate; empty for a file that is just a bundle. */
-export function certificateIn(
-  file: Uint8Array,
-  { bytes, from, making }: BundleInFile,
-  history: KeyHistory | undefined,
-): { certificate?: CertificateJudgement } {
-  return from === "json" ? {} : { certificate: judgeCertificate({ format: from, file, making }, bytes, history) };
 }
 
 function reason(error: unknown, size: number): string {

@@ -5,7 +5,7 @@ export const BUY = {
     "An attestation records on Algorand that a transaction was on its chain. It is paid for each time, with USDC on Base from a browser wallet.",
   field: "Transaction",
   fieldHint: "A Base transaction hash: 0x and 64 characters.",
-  notAnId: "That is no transaction id: 0x and 64 characters of 0–9 and a–f.",
+  notAnId: "That is not a transaction id, which is 0x and 64 characters of 0–9 and a–f.",
   algorandOnly: "An Algorand transaction is paid with Algorand USDC, which this page can't do. The command line can:",
   asking: "Asking the price…",
   reviewTitle: "Review",
@@ -17,9 +17,9 @@ export const BUY = {
   declined: "You declined. Nothing was paid.",
   otherChain: "The wallet is on another network than Base.",
   noBase: "The wallet doesn't know Base yet.",
-  walletTrouble: (why: string) => `The wallet could not do it: ${why}. Nothing was paid.`,
+  walletTrouble: (why: string) => `The wallet failed: ${why}. Nothing was paid.`,
   cantKeep:
-    "This browser keeps nothing for this page (a private window, perhaps), so a payment could be lost. Buying is off here. Nothing was paid.",
+    "This browser stores nothing for this page, perhaps because its window is private. A payment could be lost, so buying is off. Nothing was paid.",
   workingTitle: "Buying",
   continuing: "Continuing your paid call.",
   stillWorking: "Still working. Don't pay again.",
@@ -31,6 +31,49 @@ export const BUY = {
   open: "The payment is kept here. Ask again; don't pay again.",
   refusedTitle: "Not attested",
   refused: "You were not charged.",
-  cantSell: "The service can't be asked now. Nothing was paid.",
+  cantSell: "The service can't be reached now. Nothing was paid.",
   savedTitle: "Saved on this device",
 } as const;
+
+/** The steps of a purchase, in order, with their labels. */
+const STEPS = {
+  wallet: "Signed",
+  paying: "Paying",
+  paid: "Paid",
+  recording: "Recording",
+  recorded: "Recorded",
+  checked: "Checked here",
+  saved: "Saved",
+} as const;
+export type StepName = keyof typeof STEPS;
+
+export type Step = {
+  label: string;
+  /** Id of the step's transaction. */
+  id: string | undefined;
+  state: "done" | "failed" | "now" | "todo";
+};
+
+/** @param now the step in progress; undefined when all are done. @param facts when all are done */
+export function purchaseSteps(
+  now: StepName | undefined,
+  facts: { transaction?: string | undefined; round?: number; verified?: boolean } = {},
+): Step[] {
+  const names = Object.keys(STEPS) as StepName[];
+  const reached = now === undefined ? names.length : names.indexOf(now);
+  return names.map((name, index) => {
+    const reachedAs = name === "checked" && facts.verified === false ? "failed" : "done";
+    const inRound = name === "recorded" && facts.round !== undefined ? ` in round ${facts.round}` : "";
+    return {
+      label: `${STEPS[name]}${inRound}`,
+      id: name === "paid" ? facts.transaction : undefined,
+      state: index < reached ? reachedAs : index === reached ? "now" : "todo",
+    };
+  });
+}
+
+/** The step that a problem's code (docs/problems.md) indicates; undefined for any other code, or none. */
+export function stepOf(code: string | undefined): StepName | undefined {
+  if (code === "attestation_pending") return "recording";
+  return code === "settlement_pending" ? "paying" : undefined;
+}

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 const STYLE = readFileSync(new URL("../style.css", import.meta.url), "utf8");
 
-/** Pairs of colours, and their least contrast in the light and in the dark theme. */
+/** Pairs of colours, and the lowest contrast allowed in the light and in the dark theme. */
 const CONTRASTS: [ink: string, paper: string, light: number, dark: number][] = [
   ["text", "page", 17.6, 15.6],
   ["muted", "page", 6.0, 6.5],
@@ -25,7 +25,7 @@ test.each(CONTRASTS)("%s on %s has enough contrast", (ink, paper, light, dark) =
   }
 });
 
-test("letters are of four sizes", () => {
+test("the page has four font sizes", () => {
   const sizes = [...STYLE.matchAll(/font(?:-size)?: (\d+)px/g)].map(([, size]) => Number(size));
   expect([...new Set(sizes)].sort()).toEqual([14, 16, 18, 28]);
 });

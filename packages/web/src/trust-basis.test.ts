@@ -27,7 +27,7 @@ function list(basis: "origin" | "file", origin: string, ...keys: Parameters<type
 
 const served = list("origin", "https://attestd.example", { attestor, fromRound: 1 });
 
-describe("a list that was given beside the one of the site", () => {
+describe("a key list that the reader gives beside the site's own", () => {
   test.each([
     ["https://attestd.example", true],
     ["http://attestd.example", true],
@@ -35,21 +35,21 @@ describe("a list that was given beside the one of the site", () => {
     ["https://attestd.example.", true],
     ["https://attestd.example:8443", false],
     ["https://attestd.example.evil.example", false],
-  ])("as of %s contradicts it: %s", (origin, contradicts) => {
+  ])("with another key, and origin %s, contradicts the site's: %s", (origin, contradicts) => {
     const given = list("file", origin, { attestor: stranger, fromRound: 1 });
     const believed = givenBeside(given, served);
     expect(believed.history).toEqual(given.history);
     expect(doubtOf(believed, stranger.kid)?.why !== undefined).toBe(contradicts);
   });
 
-  test("and is all that it says, or less, changes nothing", () => {
+  test("changes nothing when the site's list equals or continues it", () => {
     const given = list("file", "https://attestd.example", { attestor, fromRound: 1 });
     expect(givenBeside(given, served)).toBe(served);
     const newer = list("origin", "", { attestor, fromRound: 1 }, { attestor: successor, fromRound: 9 });
     expect(givenBeside(given, newer)).toBe(newer);
   });
 
-  test("and goes on from it is doubted for the keys that are new, and for no other", () => {
+  test("is doubted only for its new keys when it continues the site's", () => {
     const given = list("file", "", { attestor, fromRound: 1 }, { attestor: successor, fromRound: 9 });
     const believed = givenBeside(given, served);
     expect(doubtOf(believed, attestor.kid)).toBeUndefined();
@@ -58,21 +58,21 @@ describe("a list that was given beside the one of the site", () => {
 });
 
 test.each([
-  ["of last month", NOW - 31 * DAY, 31 * 86_400],
-  ["of a clock that is a little ahead", NOW + 60_000, 0],
-  ["of next week", NOW + 7 * DAY, Number.POSITIVE_INFINITY],
-])("a file %s is as old as that can be true", (_, modified, age) => {
+  ["dated last month", NOW - 31 * DAY, 31 * 86_400],
+  ["dated by a clock that is a little ahead", NOW + 60_000, 0],
+  ["dated next week", NOW + 7 * DAY, Number.POSITIVE_INFINITY],
+])("the age of a file %s", (_, modified, age) => {
   const since = writtenAt(modified, NOW);
   expect(historyAge({ basis: "file", name: "keys.json", ...(since !== undefined && { since }) }, NOW)).toBe(age);
 });
 
-test("a sentence names a list whatever its name is made of, and no more of it than fits a line", () => {
+test("the sentence about a key list escapes and shortens the list's name", () => {
   const sentence = basisSentence({ basis: "file", name: `\u202e${"x".repeat(500)}.json`, since: NOW });
   expect(sentence).toMatch(/^Rests on the key list in \\u\{202e\}x+…x+\.json, written on 2026-11-22\.$/);
   expect(sentence.length).toBeLessThan(130);
 });
 
-test("a report for programs names basis, name and date", () => {
+test("statedBasis has basis, name and date", () => {
   expect(statedBasis({ basis: "origin", name: "attestd.example", since: NOW })).toEqual({
     basis: "origin",
     name: "attestd.example",

@@ -1,6 +1,5 @@
 import { isProofError, type KeyHistory, requireContinuation, type Trust } from "@attestd/proof";
 import { hostOf, printable } from "./printable.ts";
-import { RESTS_ON } from "./words.ts";
 
 /** Where the keys come from that a verdict rests on. */
 export type TrustBasis = {
@@ -12,7 +11,7 @@ export type TrustBasis = {
   /** The origin's host, the file's name, the keys' ids; for programs. */
   name: string;
   /** When the list was fetched, or its file written: ms since 1970. Absent when unknown, and for `kid`. */
-  since?: number;
+  since?: number | undefined;
 };
 
 /** A key list that files are judged by. */
@@ -20,22 +19,34 @@ export type KeyList = {
   history: KeyHistory;
   basis: TrustBasis;
   /** For a list that the reader gave: the list of the same host that was known before, if the two differ. */
-  known?: { history: KeyHistory; basis: TrustBasis };
+  known?: Omit<KeyList, "known">;
 };
-
-/** `TrustBasis` in reports for programs: the date is `YYYY-MM-DD` of UTC. */
-export type StatedBasis = Omit<TrustBasis, "since"> & { date?: string };
 
 const DAY_MS = 86_400_000;
 
-export function statedBasis({ basis, name, since }: TrustBasis): StatedBasis {
-  return { basis, name, ...(since !== undefined && { date: dayOf(since) }) };
+/** The basis in reports for programs: the date is `YYYY-MM-DD` of UTC. */
+export function statedBasis({ basis, name, since }: TrustBasis) {
+  return { basis, name, date: since === undefined ? undefined : dayOf(since) };
 }
 
 /** The sentence about the keys that a verdict rests on. */
 export function basisSentence(trust: TrustBasis | undefined): string {
-  if (trust === undefined) return RESTS_ON.none;
-  return RESTS_ON[trust.basis](short(printable(trust.name)), dateOf(trust));
+  if (trust === undefined) return "Rests on no key list: none was given.";
+  const whole = printable(trust.name);
+  const name = whole.length <= 80 ? whole : `${whole.slice(0, 60)}…${whole.slice(-16)}`;
+  const date = dateOf(trust);
+  switch (trust.basis) {
+    case "origin":
+      return `Rests on the key list of ${name}, fetched on ${date}.`;
+    case "file":
+      return `Rests on the key list in ${name}, written on ${date}.`;
+    case "sandbox":
+      return `Rests on the sandbox's key list in ${name}, written on ${date}.`;
+    case "kid":
+      return "Rests on the key that was named; it can't show whether the key was withdrawn.";
+    case "example":
+      return "Rests on the key list of the example.";
+  }
 }
 
 /** The date of a list in warnings. */
@@ -49,10 +60,7 @@ export function historyAge({ basis, since }: TrustBasis, now = Date.now()): numb
   return since === undefined ? Number.POSITIVE_INFINITY : Math.max(0, (now - since) / 1000);
 }
 
-/**
- * The date of a file; undefined when it is a day or more ahead, since such a list would never grow old.
- * @param modified ms since 1970, as the file system has it
- */
+/** The date of a file, ms since 1970; undefined when it is a day or more ahead: such a list would never grow old. */
 export function writtenAt(modified: number, now = Date.now()): number | undefined {
   return modified > now + DAY_MS ? undefined : modified;
 }
@@ -61,11 +69,11 @@ export function writtenAt(modified: number, now = Date.now()): number | undefine
 export function breakBetween(earlier: KeyHistory, later: KeyHistory): string | undefined {
   try {
     requireContinuation(earlier, later);
-    return undefined;
   } catch (error) {
     if (!isProofError(error, "format")) throw error;
     return error.message;
   }
+  return undefined;
 }
 
 /**
@@ -81,14 +89,19 @@ export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList
 /** What the known list of the same host says against the given one, for this key; undefined if nothing. */
 export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
   if (known === undefined) return undefined;
-  const host = hostOf(known.history.keys.at(-1)?.origin ?? "");
   const why = breakBetween(known.history, history);
-  if (why !== undefined) return { host, date: dateOf(known.basis), why };
-  return known.history.keys.some((entry) => entry.kid === kid) ? undefined : { host, date: dateOf(known.basis) };
+  if (why === undefined && known.history.keys.some((entry) => entry.kid === kid)) return undefined;
+  return { host: hostOf(known.history.keys.at(-1)?.origin ?? ""), date: dateOf(known.basis), why };
 }
 
 /** `why` is absent when the given list continues the known one, which does not have the key. */
-export type Doubt = { host: string; date: string; why?: string };
+export type Doubt = { host: string; date: string; why?: string | undefined };
+
+export function doubtSentence({ host, date, why }: Doubt): string {
+  return why === undefined
+    ? `${host}'s own list, of ${date}, does not have this key: only the list that you gave says that it is ${host}'s.`
+    : `The key list that you gave contradicts ${host}'s own, of ${date} (${why}). The author of this file could have made the list.`;
+}
 
 /** The key history, if the trust is one and not key ids. */
 export function historyOf(trust: Trust | undefined): KeyHistory | undefined {
@@ -110,8 +123,4 @@ function comparedHost(origin: string): string {
 /** `YYYY-MM-DD` of UTC. @param time ms since 1970 */
 export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
-}
-
-function short(name: string): string {
-  return name.length <= 80 ? name : `${name.slice(0, 60)}…${name.slice(-16)}`;
 }

@@ -63,7 +63,7 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
     /withdrawn in round 2000; .* The ledger check can/,
   ],
   [
-    "by a key withdrawn after the ledger had it",
+    "by a key withdrawn after the ledger recorded the bundle",
     judge(bundle, { history: revoked, chain: { chainSource: "pass", chainAttest: "pass" } }),
     "verified",
     /withdrawn in round 2000, after the ledger had recorded it\. .* is recorded on Algorand in round 1000/,
@@ -74,11 +74,11 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
     "failed",
     /Don't rely on it/,
   ],
-  ["by a stranger", judge(testBundle({ attestor: successor })), "unknown", /Anyone could have made it/],
+  ["by an unknown signer", judge(testBundle({ attestor: successor })), "unknown", /Anyone could have made it/],
   ["changed", judge(elsewhere), "failed", /^Changed after signing/],
   ["of another ledger", judge(testBundle({ ledger: OTHER_LEDGER })), "failed", /^Made for another ledger/],
   [
-    "before its key's time",
+    "of a round before its key's first",
     judge(bundle, { history: testHistory([{ attestor, fromRound: 1001 }]) }),
     "failed",
     /^Its key was not/,
@@ -87,7 +87,7 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
     "contradicted by the ledger",
     judge(bundle, { chain: { chainSource: "pass", chainAttest: [{ pointer: "/attest/round" }] } }),
     "failed",
-    /^The chains show something else/,
+    /^The chains differ from this file/,
   ],
   [
     "seen only as included",
@@ -105,15 +105,15 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
 ];
 
 describe("the verdict", () => {
-  test.each(VERDICTS)("on a bundle %s", (_, judged, state, sentence) => {
+  test.each(VERDICTS)("of a bundle %s", (_, judged, state, sentence) => {
     const verdict = verdictOf(judged);
     expect(verdict.state).toBe(state);
     expect(verdict.sentences.join(" ")).toMatch(sentence);
-    // The word follows the report.
+    // The tone follows the report.
     expect(verdict.tone === "passed" || verdict.state === "warning").toBe(judged.report.verified);
   });
 
-  test.each(VERDICTS)("claims of a bundle %s only what was checked", (_, judged) => {
+  test.each(VERDICTS)("of a bundle %s claims only what was checked", (_, judged) => {
     const { report } = judged;
     const said = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
     if (report.checks.chainAttest !== "pass") expect(said).not.toMatch(/is recorded on|Found on \S+ in round/);
@@ -124,19 +124,19 @@ describe("the verdict", () => {
     if (report.checks.signature === "fail") expect(said).not.toMatch(/(current|A) key of attestd\.example[.,] /);
   });
 
-  test("tells states apart by more than colour", () => {
+  test("differs between tones by more than colour", () => {
     const signs = new Map(VERDICTS.map(([, judged]) => [verdictOf(judged).tone, verdictOf(judged)]));
     const looks = [...signs.values()].map(({ icon, heading }) => `${icon} ${heading}`);
     expect(new Set(looks).size).toBe(looks.length);
   });
 
-  test("names a key as unconfirmed where the signature is not its own", () => {
+  test("calls a key unconfirmed when the signature is invalid", () => {
     const row = checkRows(judge(elsewhere)).find(({ check }) => check === "keyTrust");
     expect(row?.sentence).toBe("The file names a key of attestd.example; unconfirmed.");
   });
 });
 
-test("the time of the record is said once the ledger told it, and only then", () => {
+test("the time of the record is shown only after the ledger check", () => {
   const recordedAt = "2026-03-04T05:06:07.000Z";
   const found = judge(bundle, { chain: { chainSource: "pass", chainAttest: "pass", recordedAt } });
   expect(verdictOf(found).sentences).toContain(
@@ -147,7 +147,7 @@ test("the time of the record is said once the ledger told it, and only then", ()
   expect(other.report.recordedAt).toBeUndefined();
 });
 
-test("the difference of two values is where they differ, and no more", () => {
+test("difference finds exactly the part in which two values differ", () => {
   expect(difference("abcdef", "abXdef")).toEqual({ start: 2, fromEnd: 3 });
   expect(difference("aa", "aaa")).toEqual({ start: 2, fromEnd: 0 });
   expect(difference("", "x")).toEqual({ start: 0, fromEnd: 0 });
@@ -159,6 +159,6 @@ test.each([
   ["https://xn--e1awd7f.example", "xn--e1awd7f.example"],
   ["https://a\u202eb", "https://a\\u{202e}b"],
   ["https://a\u0007b", "https://a\\u{7}b"],
-])("names the host of %j so that nothing in it moves what stands beside it", (origin, shown) => {
+])("hostOf(%j) escapes characters that could reorder text", (origin, shown) => {
   expect(hostOf(origin)).toBe(shown);
 });

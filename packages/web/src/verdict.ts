@@ -1,6 +1,8 @@
 import {
   type Bundle,
   type CheckName,
+  type Conclusion,
+  conclusionOf,
   type KeyEntry,
   mayAskChain,
   type Note,
@@ -9,38 +11,69 @@ import {
 } from "@attestd/proof";
 import type { CertificateJudgement } from "./certificate/making.ts";
 import type { Subject } from "./description.ts";
-import { conclusionOfFile, ledgerName, makersWord, recordedTime } from "./file-verdict.ts";
 import { hostOf } from "./printable.ts";
-import { basisSentence, type Doubt, dateOf, doubtOf, type KeyList } from "./trust-basis.ts";
-import { SENTENCES, STATES, type StateName, type Tone, WARNINGS, WORDS_OF_CERTIFICATE } from "./words.ts";
+import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
+import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";
+
+/** The findings about a file: the report of its bundle and, for a certificate, the comparison of its text. */
+export type FileFindings = { report: VerifyReport; certificate?: CertificateJudgement | undefined };
 
 /** A file that was judged, and by which keys. */
-export type Judged = {
-  report: VerifyReport;
+export type Judged = FileFindings & {
   /** Undefined where the schema failed. */
   bundle: Bundle | undefined;
   subject: Subject | undefined;
   keys: KeyList | undefined;
-  /** For a certificate: whether its words are those of its bundle. */
-  certificate?: CertificateJudgement | undefined;
   /** Host of the service that compared it with the chains, after that. */
   comparedBy?: string;
 };
 
-export type Verdict = {
-  state: StateName;
-  tone: Tone;
-  icon: string;
-  heading: string;
-  sentences: string[];
-  /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
-  mayAskLedger: boolean;
-};
+/**
+ * The conclusion about a file. `altered`: a certificate whose text does not match its bundle. `uncompared`: one whose
+ * text could not be compared.
+ */
+export type FileConclusion = Conclusion | "altered" | "uncompared";
 
-const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
+/** The conclusion that the page and the command both show. */
+export function conclusionOfFile({ report, certificate }: FileFindings): FileConclusion {
+  if (!report.verified || certificate === undefined || certificate.words === "pass") return conclusionOf(report);
+  return certificate.words === "fail" ? "altered" : "uncompared";
+}
+
+/** Whether the whole file is verified: the bundle and, in a certificate, all text. */
+export function isVerified({ report, certificate }: FileFindings): boolean {
+  return report.verified && (certificate === undefined || certificate.words === "pass");
+}
+
+/** Whether the bundle's statements are shown as proven, even if a certificate's text could not be compared. */
+export function isBelieved({ report, certificate }: FileFindings): boolean {
+  return report.verified && certificate?.words !== "fail";
+}
+
+/** The sentence about a certificate's own text. What its bundle does not prove is shown as its maker's statement. */
+export function certificateSentence(judgement: CertificateJudgement): string {
+  if (judgement.words === "fail")
+    return "The certificate's text does not match its bundle: it was changed, or saved again by another program. Don't rely on it.";
+  if (judgement.words === "not_checked")
+    return `The bundle in this certificate is unchanged, but the certificate's own text could not be compared with it: ${judgement.why}. Don't rely on it.`;
+  const { checkedOn, ledger } = judgement.making;
+  const time = ledger?.recordedAt ? `, which recorded it at ${recordedTime(ledger)}` : "";
+  const how = ledger ? `and compared with the ledger by ${ledger.askedOf}${time}` : "offline";
+  return `The certificate's text matches its bundle. Only its maker states that it was checked on ${checkedOn}, ${how}.`;
+}
+
+/** When the ledger recorded it, to the second, in UTC; undefined before the ledger check. */
+export function recordedTime({ recordedAt }: { recordedAt?: string | undefined }): string | undefined {
+  return recordedAt && `${recordedAt.slice(0, 10)} ${recordedAt.slice(11, 19)} UTC`;
+}
+
+/** Name of the ledger for people: a sandbox's is not Algorand. */
+export function ledgerName({ warnings }: Pick<VerifyReport, "warnings">): string {
+  return warnings.includes("sandbox") ? "the sandbox's ledger" : "Algorand";
+}
 
 /** The verdict for people. It follows from the report; nothing is judged again here. */
-export function verdictOf(judged: Judged): Verdict {
+export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
   const concluded = conclusionOfFile(judged);
   const state = concluded === "verified" && doubt(judged) ? "warning" : concluded;
@@ -48,6 +81,7 @@ export function verdictOf(judged: Judged): Verdict {
     state,
     ...STATES[state],
     sentences: [...conclusion(state, judged), basisSentence(judged.keys?.basis)],
+    /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
     mayAskLedger: bundle !== undefined && state !== "unknown" && mayAskChain(report),
   };
 }
@@ -57,88 +91,89 @@ export function doubt({ report, keys }: Judged): Doubt | undefined {
   return keys && doubtOf(keys, report.attestor.kid);
 }
 
-function conclusion(state: StateName, judged: Judged): string[] {
-  const { report, keys } = judged;
+function conclusion(state: FileConclusion, judged: Judged): string[] {
+  const { report, keys, certificate } = judged;
+  const ofCertificate = certificate ? [certificateSentence(certificate)] : [];
   switch (state) {
     case "verified":
     case "warning":
-      return [...warnings(judged), ...verified(judged), ...certified(judged)];
+      return [...warnings(judged), ...verified(judged), ...ofCertificate];
     case "altered":
-      return [WORDS_OF_CERTIFICATE.fail];
+      return ofCertificate;
     case "uncompared":
-      return [
-        WORDS_OF_CERTIFICATE.notCompared(judged.certificate?.words === "not_checked" ? judged.certificate.why : ""),
-        ...warnings(judged),
-        ...verified(judged),
-      ];
+      return [...ofCertificate, ...warnings(judged), ...verified(judged)];
     case "unknown":
-      return [SENTENCES.unknown, keys ? SENTENCES.dropHistory : SENTENCES.noHistory];
-    case "revoked": {
-      const round = String(signer(judged)?.revokedRound);
-      return [SENTENCES.revoked(round), ...(mayAskChain(report) ? [SENTENCES.revokedMayAsk] : [])];
-    }
-    default:
-      return [refusal(report)];
+      return [
+        "Unchanged, but its key is in no history here. Anyone could have made it.",
+        keys ? "If you have the signer's key list, drop it here too." : NO_KEY_LIST,
+      ];
+    case "revoked":
+      return [
+        `Key withdrawn in round ${signer(judged)?.revokedRound}; its signature alone can't be believed.`,
+        ...(mayAskChain(report) ? ["The ledger check can show that it was recorded before."] : []),
+      ];
+    case "failed":
+      return [`${refusal(report)} Don't rely on it.`];
   }
 }
 
 function verified(judged: Judged): string[] {
   const { report, bundle, subject, keys, comparedBy } = judged;
   if (bundle === undefined || subject === undefined) return [];
-  const { round } = bundle.attest;
-  const [what, ledger] = [whatOf(subject), ledgerName(report)];
-  const isRecorded = report.checks.chainAttest === "pass";
-  const block = `block ${subject.block?.height} of ${subject.chain.label}`;
+  const { chain, transaction, block } = subject;
+  const where = `recorded on ${ledgerName(report)} in round ${bundle.attest.round}`;
+  const what = `${chain.label} ${transaction ? "transaction" : "block"}`;
+  const time = recordedTime(report);
   const statement =
-    subject.block && subject.transaction
-      ? SENTENCES.statedInclusion(what, block, ledger, round)
-      : SENTENCES.stated(what, ledger, round);
+    block && transaction
+      ? `It proves that this ${what} is in block ${block.height} of ${chain.label}, and states that the block was ${where}.`
+      : `It states that this ${what} was ${where}.`;
+  const isRecorded = report.checks.chainAttest === "pass";
   return [
-    signature(judged, round),
+    `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), bundle.attest.round)}.`,
     // The author of the file could have written the list too.
-    ...(keys?.basis.basis === "file" ? [SENTENCES.byGivenKeys] : []),
-    isRecorded ? SENTENCES.recorded(what, ledger, round, recordedTime(report)) : statement,
-    comparedBy === undefined ? SENTENCES.notUploaded : SENTENCES.compared(comparedBy),
+    ...(keys?.basis.basis === "file"
+      ? ["The signer is known from the key list that you gave, not from this site."]
+      : []),
+    isRecorded ? `This ${what} is ${where}${time === undefined ? "" : `, ${time}`}.` : statement,
+    comparedBy === undefined
+      ? "Nothing was uploaded. Not yet compared with the ledger."
+      : `Compared with the ledger by ${comparedBy}.`,
   ];
 }
 
-function certified({ certificate }: Judged): string[] {
-  return certificate?.words === "pass" ? [makersWord(certificate.making)] : [];
-}
-
-function signature(judged: Judged, round: number): string {
-  const entry = signer(judged);
-  const name = signerName(judged);
-  if (entry?.revokedRound !== undefined) return SENTENCES.signedByRevoked(name, entry.revokedRound);
-  return entry?.untilRound === undefined ? SENTENCES.signed(name) : SENTENCES.signedByRetired(name, round);
+function keyPhrase(entry: KeyEntry | undefined, round: number): string {
+  if (entry?.revokedRound !== undefined)
+    return ` with a key withdrawn in round ${entry.revokedRound}, after the ledger had recorded it`;
+  return entry?.untilRound === undefined ? "" : ` with a key current in round ${round}, replaced since`;
 }
 
 function warnings(judged: Judged): string[] {
   const { report, keys } = judged;
-  const example = keys?.basis.basis === "example" ? [SENTENCES.example] : [];
   const found = doubt(judged);
   return [
-    ...(found ? [SENTENCES.doubted(found)] : []),
+    ...(found ? [doubtSentence(found)] : []),
     ...report.warnings.map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
-    ...example,
+    ...(keys?.basis.basis === "example"
+      ? ["This is an example, signed with a key that was made for it. It is believed for this example alone."]
+      : []),
   ];
 }
 
+const ONLINE: readonly CheckName[] = ["chainSource", "chainAttest"];
+
 function refusal({ failures }: VerifyReport): string {
   const failed = new Set(failures.map(({ check }) => check));
-  if (failed.has("schema")) return SENTENCES.failedForm;
-  if (failed.has("signature")) return SENTENCES.failedSignature;
   const all = [...failed];
+  if (failed.has("schema")) return "It looks like an attestation, but doesn't have the form of one.";
+  if (failed.has("signature")) return "Changed after signing, or another file's signature.";
   const ofLedger = failures.filter(({ check, pointer }) => check === "note" && pointer === "/attest/note/g");
   if (ofLedger.length > 0 && failures.every((one) => one.check === "keyTrust" || ofLedger.includes(one)))
-    return SENTENCES.failedNetwork;
-  if (all.every((check) => ONLINE.includes(check))) return SENTENCES.failedLedger;
-  return all.every((check) => check === "keyTrust") ? SENTENCES.failedKey : SENTENCES.failedContents;
-}
-
-/** `Base transaction`, `Algorand block`. */
-export function whatOf({ chain, transaction }: Subject): string {
-  return `${chain.label} ${transaction ? "transaction" : "block"}`;
+    return "Made for another ledger than the one that is trusted here.";
+  if (all.every((check) => ONLINE.includes(check))) return "The chains differ from this file.";
+  return all.every((check) => check === "keyTrust")
+    ? "Its key was not this signer's at the time."
+    : "Its parts contradict one another.";
 }
 
 /** The history's entry of the key that the file names. */
@@ -150,11 +185,6 @@ export function signer({ report, keys }: Judged): KeyEntry | undefined {
 export function signerName(judged: Judged): string {
   const origin = signer(judged)?.origin;
   return origin === undefined ? "an unknown signer" : hostOf(origin);
-}
-
-/** CAIP-2 of the ledger that the bundle's note names; undefined when the note is malformed. */
-export function ledgerOf(bundle: Bundle): string | undefined {
-  return noteOf(bundle)?.g;
 }
 
 /** The parsed note of a bundle; undefined when it is malformed. */

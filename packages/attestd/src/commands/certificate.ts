@@ -1,6 +1,7 @@
 import { basename, extname, resolve } from "node:path";
-import { historyOf, makeCertificate, makingOf, type Paper, subjectOf } from "@attestd/web";
-import { isVerified } from "@attestd/web/file-verdict";
+import { makeCertificate, makingOf, type Paper, subjectOf } from "@attestd/web";
+import { historyOf } from "@attestd/web/trust-basis";
+import { isVerified } from "@attestd/web/verdict";
 import { checkFile, serviceToAsk, type TrustOptions, trustedKeys } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";

@@ -1,6 +1,6 @@
 import { aborted } from "node:util";
 import { conclusionOf } from "@attestd/proof";
-import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/file-verdict";
+import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/verdict";
 import { type Checked, checkFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
@@ -88,7 +88,7 @@ function summary(results: Result[]): string {
     [concluded("verified", "warning"), "verified"],
     [concluded("failed", "revoked", "altered"), "not verified"],
     [concluded("unknown"), "signer unknown"],
-    [concluded("uncompared"), "with words that were not compared"],
+    [concluded("uncompared"), "with text that was not compared"],
     [results.length - checked.length, "unreadable"],
     [checked.filter(({ ledgerTrouble }) => ledgerTrouble !== undefined).length, "not compared with the ledger"],
   ];

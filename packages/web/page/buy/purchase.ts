@@ -8,6 +8,7 @@ import {
   paymentId,
   postRequest,
   type StoredPayment,
+  type Vault,
   type Wallet,
 } from "@attestd/client";
 import { bundleId, type Trust } from "@attestd/proof";
@@ -16,7 +17,6 @@ import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { authorizationFor, paymentPayload, typedData } from "../../src/authorization.ts";
 import type { Storage } from "../storage.ts";
-import { browserVault } from "./vault.ts";
 import { type Provider, sign } from "./wallet.ts";
 
 /** Ten times the price: the page does not offer to pay more. */
@@ -115,9 +115,18 @@ export async function finish(
   }
 }
 
-/** Payments of earlier visits whose bundles have not come yet. */
-export function keptPayments(storage: Storage): Promise<StoredPayment[]> {
-  return storage.all<StoredPayment>("payments");
+/** A vault in IndexedDB: it survives a reload, and all tabs share it. */
+function browserVault(storage: Storage): Vault {
+  return {
+    get: (id) => storage.get("payments", id),
+    put: async (id, payment) =>
+      (await storage.update<StoredPayment>("payments", id, (stored) => stored ?? payment)) ?? payment,
+    remove: async (id, payment) => {
+      await storage.update<StoredPayment>("payments", id, (stored) =>
+        stored?.header === payment.header ? undefined : stored,
+      );
+    },
+  };
 }
 
 export function txidOf({ request }: StoredPayment): string {

@@ -38,7 +38,7 @@ async function judged(file: Uint8Array, trust = history) {
 
 const words = async (file: Uint8Array, trust = history) => (await judged(file, trust))?.certificate?.words;
 
-/** Changes bytes as an editor would that knows nothing of PDF: the file stays as long as it is. */
+/** Replaces text by other text of the same length. */
 function edit(file: Uint8Array, from: string, to: string): Uint8Array {
   const text = new TextDecoder("latin1").decode(file);
   expect(text).toContain(from);
@@ -47,11 +47,11 @@ function edit(file: Uint8Array, from: string, to: string): Uint8Array {
 }
 
 describe.each(FORMATS)("a certificate as %s", (format) => {
-  test("of layout 1 is the same for ever", async () => {
+  test("of layout 1 still matches its bundle", async () => {
     expect(await words(await fixture(`layout-1.${format}`))).toBe("pass");
   });
 
-  test("is of its bundle when it was made of it, of whatever kind that is", async () => {
+  test("matches its bundle, of every kind", async () => {
     for (const one of [bundle, testInclusionBundle({ block: testBaseBlock(3), level: "included" })]) {
       const ownBytes = utf8(JSON.stringify(one, null, 1));
       const made = makeCertificate(format, ownBytes, history, making).bytes;
@@ -67,7 +67,7 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
     ["the round", "round 46581204", "round 46581205"],
     ["the word offline", "offline", "by bank"],
     ["a date that is only data", '"checkedOn"', '"checkedNo"'],
-  ])("is not when it was edited: %s", async (_, from, to) => {
+  ])("does not match after an edit: %s", async (_, from, to) => {
     const quoted = format === "svg" ? [from, to].map((one) => one.replaceAll('"', "&quot;")) : [from, to];
     const edited = edit(make(format), quoted[0] as string, quoted[1] as string);
     const judgement = await judged(edited);
@@ -75,7 +75,7 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
     expect(judgement?.certificate?.words).toBe("fail");
   });
 
-  test("says what the edited words are, and what they were", async () => {
+  test("is judged with the edited and the original text", async () => {
     const end = format === "svg" ? "<" : ")";
     const edited = edit(make(format), `1.00 ALGO${end}`, `9.99 ALGO${end}`);
     expect((await judged(edited))?.certificate).toMatchObject({
@@ -84,7 +84,7 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
     });
   });
 
-  test("is not when any one byte of it is another", async () => {
+  test("does not match when any byte is changed", async () => {
     const made = make(format);
     await fc.assert(
       fc.asyncProperty(fc.nat(made.length - 1), fc.integer({ min: 1, max: 255 }), async (place, change) => {
@@ -98,13 +98,13 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
     );
   });
 
-  test("is not when something was appended, or it lost what it says of its making", async () => {
+  test("does not match when bytes were appended, or its making is missing", async () => {
     expect(await words(Uint8Array.of(...make(format), 10))).toBe("fail");
     const name = format === "svg" ? "attestd-certificate" : '"layout"';
     expect(await words(edit(make(format), name, name.toUpperCase()))).toBe("fail");
   });
 
-  test("is not compared when another version made it, and never taken for good", async () => {
+  test("is not compared when another version made it", async () => {
     const quote = format === "svg" ? "&quot;" : '"';
     const other = edit(make(format), `${quote}layout${quote}:1`, `${quote}layout${quote}:2`);
     expect((await judged(other))?.certificate).toEqual({
@@ -113,15 +113,15 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
     });
   });
 
-  test("is not compared when its code leads to a site that the key list does not name", async () => {
+  test("is not compared when its QR code leads to a site that is not in the key list", async () => {
     const phishing = make(format, { site: "https://attestd.evil.example" });
     expect((await judged(phishing))?.certificate).toEqual({
       words: "not_checked",
-      why: "they lead to attestd.evil.example, which the key list does not name",
+      why: "its QR code leads to attestd.evil.example, which the key list does not name",
     });
   });
 
-  test("is not compared by whoever does not know its signer", async () => {
+  test("is not compared when the signer is unknown", async () => {
     const strangers = testHistory([{ attestor: testAttestor("stranger"), fromRound: 1 }]);
     expect(await words(make(format), strangers)).toBe("not_checked");
     expect((await judge(make(format), { historyAge: 0 })) as object).toMatchObject({
@@ -132,28 +132,28 @@ describe.each(FORMATS)("a certificate as %s", (format) => {
 });
 
 test.each<[string, unknown]>([
-  ["words in the place of a day", { ...making, checkedOn: "today, by the bank" }],
-  ["words in the place of a host", { ...making, ledger: { askedOf: "the bank, which paid 9,999,999" } }],
-  ["words in the place of a time", { ...making, ledger: { askedOf: "a.example", recordedAt: "2026-03-04, paid" } }],
-  ["words in the place of the list's date", { ...making, keys: { basis: "file", date: "2026-01-01, by the bank" } }],
-  ["a basis of its own", { ...making, keys: { basis: "notary" } }],
-  ["a status of its own", { ...making, status: "certified" }],
-  ["a paper of its own", { ...making, paper: "__proto__" }],
-  ["a site without end", { ...making, site: `https://${"a".repeat(300)}` }],
+  ["words instead of a day", { ...making, checkedOn: "today, by the bank" }],
+  ["words instead of a host", { ...making, ledger: { askedOf: "the bank, which paid 9,999,999" } }],
+  ["words instead of a time", { ...making, ledger: { askedOf: "a.example", recordedAt: "2026-03-04, paid" } }],
+  ["words instead of the list's date", { ...making, keys: { basis: "file", date: "2026-01-01, by the bank" } }],
+  ["an unknown basis", { ...making, keys: { basis: "notary" } }],
+  ["an unknown status", { ...making, status: "certified" }],
+  ["an unknown paper", { ...making, paper: "__proto__" }],
+  ["a site that is too long", { ...making, site: `https://${"a".repeat(300)}` }],
   ["no keys", { ...making, keys: undefined }],
-  ["nothing", null],
+  ["null", null],
   ["a list", [making]],
-])("a making with %s is none", (_, value) => {
+])("readMaking rejects %s", (_, value) => {
   expect(readMaking(utf8(JSON.stringify(value)))).toEqual({ isOtherLayout: false });
 });
 
-test("a making with a member of its own is not the one that is written", () => {
+test("writeMaking drops unknown members", () => {
   const read = readMaking(utf8(JSON.stringify({ ...making, ledger: { askedOf: "a.example", by: "the bank" } })));
   expect(writeMaking(read as Making)).not.toContain("the bank");
 });
 
-describe("a certificate as PDF, to other programs", () => {
-  test("has the words of the sheet: MuPDF 2.0 reads them as the SVG has them", async () => {
+describe("a certificate as PDF, read by other programs,", () => {
+  test("has the text of the SVG, as MuPDF 2.0 reads it", async () => {
     const [svg, read] = await Promise.all(["layout-1.svg", "layout-1.mupdf.txt"].map((name) => fixture(name)));
     const drawn = [...fromUtf8(svg as Uint8Array).matchAll(/<text [^>]*>([^<]*)<\/text>/g)].map(([, line]) => line);
     expect(drawn.length).toBeGreaterThan(30);
@@ -170,7 +170,7 @@ describe("a certificate as PDF, to other programs", () => {
     expect(document.getTitle()).toBe("Certificate of attestation: ALGO payment on Algorand, 1.00 ALGO");
   });
 
-  test("keeps its bundle when they write it anew, and is then no longer the one that was made", async () => {
+  test("keeps its bundle when saved again, and then does not match it", async () => {
     const document = await PDFDocument.load(make("pdf"));
     const judgement = await judged(await document.save());
     expect(judgement?.report.verified).toBe(true);

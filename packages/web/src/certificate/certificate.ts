@@ -1,13 +1,22 @@
 import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
 import { equalBytes, utf8 } from "@attestd/proof/encoding";
+import type { BundleInFile } from "../bundle-file.ts";
 import { hostOf, printable } from "../printable.ts";
 import { dayOf } from "../trust-basis.ts";
 import { doubt, type Judged, signer } from "../verdict.ts";
-import { WORDS_OF_CERTIFICATE } from "../words.ts";
 import { certificateContents } from "./contents.ts";
 import { layOut } from "./layout.ts";
-import { BASES, type CertificateJudgement, entryOf, LAYOUT, type Making, readMaking, writeMaking } from "./making.ts";
-import type { Paper } from "./paper.ts";
+import {
+  BASES,
+  type CertificateJudgement,
+  entryOf,
+  LAYOUT,
+  type Making,
+  NO_MAKING,
+  type Paper,
+  readMaking,
+  writeMaking,
+} from "./making.ts";
 import { toPdf } from "./pdf.ts";
 import { toSvg } from "./svg.ts";
 
@@ -23,17 +32,16 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
   if (!report.verified || !signer(judged) || !keys || basis === undefined || status === "unknown")
     throw new TypeError("Only a verified bundle, by a key of a key history, has a certificate.");
   if (doubt(judged)) throw new TypeError("Its key list is contradicted by another one of the same host.");
-  const { recordedAt } = report;
   const isCompared = report.checks.chainAttest === "pass" && comparedBy !== undefined;
   const { since } = keys.basis;
   return {
     layout: LAYOUT,
     paper,
     checkedOn: dayOf(checkedAt.getTime()),
-    keys: { basis, ...(since !== undefined && { date: dayOf(since) }) },
+    keys: { basis, date: since === undefined ? undefined : dayOf(since) },
     status,
     site: keys.history.keys.at(-1)?.origin ?? "",
-    ...(isCompared && { ledger: { askedOf: comparedBy, ...(recordedAt !== undefined && { recordedAt }) } }),
+    ledger: isCompared ? { askedOf: comparedBy, recordedAt: report.recordedAt } : undefined,
   };
 }
 
@@ -65,36 +73,32 @@ export function makeCertificate(
   return { bytes: Uint8Array.from(made), title: contents.title, isStamped: contents.stamp !== undefined };
 }
 
-/** A certificate in a file. */
-export type GivenCertificate = {
-  format: CertificateFormat;
-  /** The whole file. */
-  file: Uint8Array;
-  /** Its stated making; undefined when it has none. */
-  making: Uint8Array | undefined;
-};
-
 /**
  * Makes a certificate again from what it carries, and compares byte for byte. What only its maker knew, such as the day,
  * is taken from the certificate itself and stays unproven.
- * @param bundle UTF-8 of the bundle that it carries
  * @param history trusted
+ * @returns undefined for a file that is just a bundle
  */
 export function judgeCertificate(
-  given: GivenCertificate,
-  bundle: Uint8Array,
+  file: Uint8Array,
+  { from: format, bytes: bundle, making: stated }: BundleInFile,
   history: KeyHistory | undefined,
-): CertificateJudgement {
-  const making: ReturnType<typeof readMaking> =
-    given.making === undefined ? { isOtherLayout: false } : readMaking(given.making);
+): CertificateJudgement | undefined {
+  if (format === "json") return undefined;
+  const making = stated === undefined ? NO_MAKING : readMaking(stated);
   if ("isOtherLayout" in making)
-    return making.isOtherLayout ? notCompared(WORDS_OF_CERTIFICATE.otherLayout) : { words: "fail" };
-  if (history === undefined || !isSignedByOneOf(history, bundle)) return notCompared(WORDS_OF_CERTIFICATE.noName);
+    return making.isOtherLayout ? notCompared("another version of attestd made it") : { words: "fail" };
+  if (history === undefined || !isSignedByOneOf(history, bundle))
+    return notCompared("it names the attestor, which only a key list with its key confirms");
   if (!history.keys.some(({ origin }) => origin === making.site))
-    return notCompared(WORDS_OF_CERTIFICATE.otherSite(hostOf(making.site)));
-  const made = again(given.format, bundle, history, making);
-  if (made === undefined) return { words: "fail" };
-  return equalBytes(made, given.file) ? { words: "pass", making } : { words: "fail", ...difference(given.file, made) };
+    return notCompared(`its QR code leads to ${hostOf(making.site)}, which the key list does not name`);
+  try {
+    const made = makeCertificate(format, bundle, history, making).bytes;
+    return equalBytes(made, file) ? { words: "pass", making } : { words: "fail", ...difference(file, made) };
+  } catch (error) {
+    if (error instanceof RangeError) return { words: "fail" };
+    throw error;
+  }
 }
 
 function notCompared(why: string): CertificateJudgement {
@@ -109,20 +113,6 @@ function isSignedByOneOf(history: KeyHistory, bytes: Uint8Array): boolean {
     return false;
   }
   return entryOf(bundle, history) !== undefined;
-}
-
-function again(
-  format: CertificateFormat,
-  bundle: Uint8Array,
-  history: KeyHistory,
-  making: Making,
-): Uint8Array | undefined {
-  try {
-    return makeCertificate(format, bundle, history, making).bytes;
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 const MAX_DIFFERENCE = 60;

@@ -1,25 +1,22 @@
-import { ALGORAND_MAINNET, type Bundle, isProofError, type KeyEntry, type ReceiptStatus } from "@attestd/proof";
+import {
+  ALGORAND_MAINNET,
+  type Bundle,
+  HISTORY_OLD_AFTER,
+  isProofError,
+  type KeyEntry,
+  type ReceiptStatus,
+} from "@attestd/proof";
 import { readReceiptStatus } from "@attestd/proof/base";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { type Subject, subjectOf, subjectTitle } from "../description.ts";
-import { recordedTime } from "../file-verdict.ts";
-import { estimatedMonth } from "../ledger-time.ts";
+import { estimatedMonth } from "../display.ts";
 import { pointerUrl } from "../pointer.ts";
 import { ascii, halves, hostOf } from "../printable.ts";
-import { ledgerOf, noteOf } from "../verdict.ts";
+import { noteOf, recordedTime } from "../verdict.ts";
 import { OUTCOMES, WARNINGS } from "../words.ts";
-import { hadOldKeys, type Making } from "./making.ts";
+import type { Making } from "./making.ts";
 
-/** The text of a certificate: ASCII, because the fonts that every PDF reader has can show it. */
-export type CertificateContents = {
-  title: string;
-  sections: { heading: string; rows: CertificateRow[] }[];
-  /** Content of the QR code. */
-  url: string;
-  /** Text across the page of a certificate that is not real. */
-  stamp?: string;
-  closing: string[];
-};
+export type CertificateContents = ReturnType<typeof certificateContents>;
 
 export type CertificateRow = { label: string; lines: string[]; isId: boolean };
 
@@ -31,16 +28,17 @@ const CLOSING = [
 ];
 
 /**
- * The text of a bundle's certificate. Pure: the same bundle, entry and making give the same text, so that a certificate
- * can be compared with one made again from what it carries.
+ * The text of a bundle's certificate: ASCII, because the fonts that every PDF reader has can show it. Pure: the same
+ * arguments give the same text, so that a certificate can be compared with one made again from what it carries.
  * @param entry of the key that signed it, in a trusted history
  */
-export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Making): CertificateContents {
+export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Making) {
   const subject = subjectOf(bundle);
+  const outcome = outcomeOf(bundle);
   return {
     title: ascii(subjectTitle(subject)),
     sections: [
-      { heading: "What", rows: [...whatRows(subject), ...outcomeRows(bundle)] },
+      { heading: "What", rows: [...whatRows(subject), ...(outcome ? [text("Outcome", OUTCOMES[outcome])] : [])] },
       { heading: "Recorded", rows: recordedRows(bundle, making) },
       {
         heading: "By",
@@ -53,8 +51,10 @@ export function certificateContents(bundle: Bundle, entry: KeyEntry, making: Mak
       },
       { heading: "Checked", rows: checkedRows(bundle, making) },
     ],
+    /** Content of the QR code. */
     url: pointerUrl(making.site, bundle),
-    ...(isOfSandbox(bundle) && { stamp: "SANDBOX - NOT REAL" }),
+    /** Text across the page of a certificate that is not real. */
+    stamp: isOfSandbox(bundle) ? "SANDBOX - NOT REAL" : undefined,
     closing: CLOSING,
   };
 }
@@ -66,11 +66,6 @@ function whatRows({ chain, transaction, block, fingerprint }: Subject): Certific
     ...(block ? [text("Block", String(block.height)), id("Block hash", block.hash)] : []),
     id("Fingerprint", fingerprint),
   ];
-}
-
-function outcomeRows(bundle: Bundle): CertificateRow[] {
-  const outcome = outcomeOf(bundle);
-  return outcome === undefined ? [] : [text("Outcome", OUTCOMES[outcome])];
 }
 
 /** Undefined when the bundle has no receipt, or one that does not fit the transaction: the check `inclusion` fails then. */
@@ -87,10 +82,8 @@ function outcomeOf(bundle: Bundle): ReceiptStatus | undefined {
 
 function recordedRows(bundle: Bundle, { ledger }: Making): CertificateRow[] {
   const { attest } = bundle;
-  const month = estimatedMonth(attest.round, ledgerOf(bundle) ?? "");
-  const time = ledger?.recordedAt
-    ? recordedTime({ recordedAt: ledger.recordedAt })
-    : month && `${month}, estimated from the round`;
+  const month = estimatedMonth(attest.round, noteOf(bundle)?.g ?? "");
+  const time = recordedTime(ledger ?? {}) ?? (month && `${month}, estimated from the round`);
   const where = isOfSandbox(bundle) ? "the sandbox's ledger" : "Algorand MainNet";
   return [
     text("Ledger", `${where}, round ${attest.round}${ledger ? "" : ", as the bundle states"}`),
@@ -110,12 +103,14 @@ function checkedRows(bundle: Bundle, making: Making): CertificateRow[] {
   const { checkedOn, keys, ledger } = making;
   const how = ledger ? `compared with the ledger by ${ledger.askedOf}` : "offline";
   const date = keys.date ?? "an unknown date";
+  // An old list may lack a revocation.
+  const isOld = !keys.date || (Date.parse(checkedOn) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
   const note = noteOf(bundle);
   const warnings = [
     ...(isOfSandbox(bundle) ? [WARNINGS.sandbox()] : []),
     ...(note && "l" in note && note.l === "included" ? [WARNINGS.included_only()] : []),
     ...(outcomeOf(bundle) === "failed" ? [WARNINGS.transaction_failed()] : []),
-    ...(hadOldKeys(making) ? [WARNINGS.history_old(date)] : []),
+    ...(isOld ? [WARNINGS.history_old(date)] : []),
   ];
   return [
     text("Result", `Verified on ${checkedOn}, ${how}`),
@@ -125,7 +120,7 @@ function checkedRows(bundle: Bundle, making: Making): CertificateRow[] {
 }
 
 function isOfSandbox(bundle: Bundle): boolean {
-  return ledgerOf(bundle) !== ALGORAND_MAINNET;
+  return noteOf(bundle)?.g !== ALGORAND_MAINNET;
 }
 
 function text(label: string, line: string): CertificateRow {

@@ -1,12 +1,11 @@
-import {
-  type Bundle,
-  HISTORY_OLD_AFTER,
-  type KeyEntry,
-  type KeyHistory,
-  type KeyStatus,
-  parseJson,
-} from "@attestd/proof";
-import { PAPERS, type Paper } from "./paper.ts";
+import { type Bundle, type KeyEntry, type KeyHistory, type KeyStatus, parseJson } from "@attestd/proof";
+
+/** Sizes in points (1/72 inch). */
+export const PAPERS = {
+  a4: { width: 595.28, height: 841.89 },
+  letter: { width: 612, height: 792 },
+} as const;
+export type Paper = keyof typeof PAPERS;
 
 /**
  * Version of the certificates' layout and wording. Every change that gives the same bundle other bytes increases it: a
@@ -24,13 +23,13 @@ export type Making = {
   /** When it was verified: `YYYY-MM-DD` of UTC. */
   checkedOn: string;
   /** The keys that it was verified with, and their date if known. */
-  keys: { basis: (typeof BASES)[number]; date?: string };
+  keys: { basis: (typeof BASES)[number]; date?: string | undefined };
   /** Status of the signer's key at that time. */
   status: Exclude<KeyStatus, "unknown">;
   /** Origin of the attestor's newest key at that time, which the QR code leads to. */
   site: string;
   /** Host of the service that compared it with the ledger, and the time of the record: RFC 3339, UTC. */
-  ledger?: { askedOf: string; recordedAt?: string };
+  ledger?: { askedOf: string; recordedAt?: string | undefined } | undefined;
 };
 
 /** Whether the words of a certificate are those of its bundle. */
@@ -48,6 +47,7 @@ const MAX_SITE_LENGTH = 200;
 
 /** A making that is of another layout, or malformed. */
 export type NoMaking = { isOtherLayout: boolean };
+export const NO_MAKING: NoMaking = { isOtherLayout: false };
 
 /** Reads what `writeMaking` wrote, and rejects everything else. */
 export function readMaking(bytes: Uint8Array): Making | NoMaking {
@@ -66,31 +66,17 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
       (ledger === undefined ||
         (isLike(ledger.askedOf, HOST) && (ledger.recordedAt === undefined || isLike(ledger.recordedAt, TIME))));
     // An extra member is found when the certificate is made again without it.
-    return isGood ? { layout: LAYOUT, paper, checkedOn, keys, status, site, ...(ledger && { ledger }) } : NONE;
+    return isGood ? { layout: LAYOUT, paper, checkedOn, keys, status, site, ledger } : NO_MAKING;
   } catch {
-    return NONE;
+    return NO_MAKING;
   }
 }
 
-const NONE: NoMaking = { isOtherLayout: false };
+const MEMBERS = "layout paper checkedOn keys basis date status site ledger askedOf recordedAt".split(" ");
 
-/** Writes a making as JSON, always in the same way. */
-export function writeMaking({ layout, paper, checkedOn, keys, status, site, ledger }: Making): string {
-  const { basis, date } = keys;
-  return JSON.stringify({
-    layout,
-    paper,
-    checkedOn,
-    keys: { basis, date },
-    status,
-    site,
-    ledger: ledger && { askedOf: ledger.askedOf, recordedAt: ledger.recordedAt },
-  });
-}
-
-/** Whether the key list was old when the certificate was made, so that it may lack a revocation. */
-export function hadOldKeys({ checkedOn, keys }: Making): boolean {
-  return keys.date === undefined || (Date.parse(checkedOn) - Date.parse(keys.date)) / 1000 > HISTORY_OLD_AFTER;
+/** Writes a making as JSON: these members alone, always in this order. */
+export function writeMaking(making: Making): string {
+  return JSON.stringify(making, MEMBERS);
 }
 
 /** The entry of the key that signed a bundle; undefined when the history lacks it. */

@@ -11,7 +11,7 @@ import { makeCertificate, makingOf } from "./certificate.ts";
 const history = HISTORIES.keys;
 
 test.each(["succeeded", "failed", "unknown"] as const)(
-  "page and certificate say of a transaction whose receipt says so: %s",
+  "page and certificate show the outcome in a transaction's receipt: %s",
   (outcome) => {
     const cases = CASES.filter(({ receipt, keys, failed }) => receipt === outcome && keys === "keys" && !failed.length);
     expect(cases.length).toBeGreaterThan(0);

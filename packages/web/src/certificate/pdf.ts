@@ -34,41 +34,26 @@ export function toPdf(sheet: Sheet, { bundle, making, title }: Carried, madeOn: 
   ]);
 }
 
-type PdfObject = string | { dictionary: string; bytes: Uint8Array };
-
-function stream(entries: string, bytes: Uint8Array): PdfObject {
-  return { dictionary: `<< ${entries} /Length ${bytes.length} >>`, bytes };
+function stream(entries: string, bytes: Uint8Array): Uint8Array {
+  const head = utf8(`<< ${entries} /Length ${bytes.length} >>\nstream\n`);
+  return concatBytes(head, bytes, utf8("\nendstream"));
 }
 
 /** Writes objects, numbered from 1. The first is the catalog, the seventh the document's information. */
-function file(objects: readonly PdfObject[]): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  const put = (part: string | Uint8Array) => {
-    const bytes = typeof part === "string" ? utf8(part) : part;
-    parts.push(bytes);
-    size += bytes.length;
-  };
-  put("%PDF-1.7\n%");
+function file(objects: readonly (string | Uint8Array)[]): Uint8Array {
   // Four bytes that mark the file as binary (ISO 32000-1, 7.5.2).
-  put(Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a));
-  const offsets = objects.map((object, index) => {
-    const offset = size;
-    put(`${index + 1} 0 obj\n`);
-    if (typeof object === "string") put(object);
-    else {
-      put(`${object.dictionary}\nstream\n`);
-      put(object.bytes);
-      put("\nendstream");
-    }
-    put("\nendobj\n");
-    return offset;
-  });
-  const table = size;
-  put(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`);
-  for (const offset of offsets) put(`${String(offset).padStart(10, "0")} 00000 n \n`);
-  put(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 7 0 R >>\nstartxref\n${table}\n%%EOF\n`);
-  return concatBytes(...parts);
+  const parts = [utf8("%PDF-1.7\n%"), Uint8Array.of(0xe2, 0xe3, 0xcf, 0xd3, 0x0a)];
+  let size = concatBytes(...parts).length;
+  let table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n`;
+  for (const [index, object] of objects.entries()) {
+    table += `${String(size).padStart(10, "0")} 00000 n \n`;
+    const contents = typeof object === "string" ? utf8(object) : object;
+    const part = concatBytes(utf8(`${index + 1} 0 obj\n`), contents, utf8("\nendobj\n"));
+    parts.push(part);
+    size += part.length;
+  }
+  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info 7 0 R >>\nstartxref\n${size}\n%%EOF\n`;
+  return concatBytes(...parts, utf8(table + trailer));
 }
 
 /** PDF measures from the lower left corner, a sheet from the upper left. */

@@ -1,6 +1,5 @@
 import { escapeXml, SVG_BUNDLE_ID, SVG_MAKING_ID } from "../bundle-file.ts";
-import type { Mark, Sheet } from "./layout.ts";
-import { textWidth } from "./text-width.ts";
+import { type Mark, type Sheet, textWidth } from "./layout.ts";
 
 const FAMILIES = {
   sans: "Helvetica, Arial, 'Liberation Sans', sans-serif",
@@ -12,9 +11,8 @@ const STAMP = "#d8d8d8";
 export type Carried = {
   /** UTF-8 of the bundle's JSON. */
   bundle: Uint8Array;
-  /** As `writeMaking` gives it. */
+  /** From `writeMaking`. */
   making: string;
-  /** Title of the document. */
   title: string;
 };
 
@@ -42,8 +40,11 @@ function element(mark: Mark): string {
     }
     case "rule":
       return `<rect x="${round(mark.x)}" y="${round(mark.y)}" width="${round(mark.width)}" height="0.6"/>`;
-    case "code":
-      return `<path transform="translate(${round(mark.x)} ${round(mark.y)})" d="${codePath(mark)}" shape-rendering="crispEdges"/>`;
+    case "code": {
+      const boxes = codeRectangles(mark).map((box) => box.map(round));
+      const path = boxes.map(([x, y, width, height]) => `M${x} ${y}h${width}v${height}h-${width}z`).join("");
+      return `<path transform="translate(${round(mark.x)} ${round(mark.y)})" d="${path}" shape-rendering="crispEdges"/>`;
+    }
     case "stamp": {
       const { x, y, size, angle, text } = mark;
       return `<text x="${round(x)}" y="${round(y)}" font-family="${FAMILIES.sans}" font-size="${size}" fill="${STAMP}" textLength="${round(textWidth(text, "sans", size))}" lengthAdjust="spacingAndGlyphs" transform="rotate(${-angle} ${round(x)} ${round(y)})">${escapeXml(text)}</text>`;
@@ -51,38 +52,15 @@ function element(mark: Mark): string {
   }
 }
 
-/**
- * The dark modules of a code as a path from its upper left corner: one rectangle for each run of modules, so that no
- * seam is visible between two.
- */
-function codePath(mark: Extract<Mark, { kind: "code" }>): string {
-  return codeRectangles(mark)
-    .map((box) => box.map(round))
-    .map(([x, y, width, height]) => `M${x} ${y}h${width}v${height}h-${width}z`)
-    .join("");
-}
-
-/** The rectangles of a code's dark modules: x, y, width, height. */
+/** The dark modules of a code: one rectangle for each run of modules, so that no seam is visible between two. */
 export function codeRectangles({ module, dark }: Extract<Mark, { kind: "code" }>): [number, number, number, number][] {
-  return dark.flatMap((row, line) =>
-    runs(row).map(({ from, length }): [number, number, number, number] => [
-      from * module,
-      line * module,
-      length * module,
-      module,
-    ]),
-  );
-}
-
-function runs(row: readonly boolean[]): { from: number; length: number }[] {
-  const found: { from: number; length: number }[] = [];
-  row.forEach((isDark, index) => {
-    const last = found.at(-1);
-    if (!isDark) return;
-    if (last && last.from + last.length === index) last.length++;
-    else found.push({ from: index, length: 1 });
+  return dark.flatMap((row, line) => {
+    const runs = row
+      .map((isDark) => (isDark ? "#" : " "))
+      .join("")
+      .matchAll(/#+/g);
+    return Array.from(runs, ({ index, 0: run }) => [index * module, line * module, run.length * module, module]);
   });
-  return found;
 }
 
 /** Rounds to a thousandth of a point. */

@@ -1,6 +1,5 @@
 import { concatBytes } from "@attestd/proof/encoding";
-import { isNamed, type PdfObject, scanPdf } from "./objects.ts";
-import { NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
+import { isName, NotPdf, type PdfDictionary, PdfLexer, type PdfObject, type PdfValue, scanPdf } from "./objects.ts";
 
 /** No certificate exceeds these limits; beyond them a hostile file is not read. */
 const MAX_INFLATED_BYTES = 2 ** 23;
@@ -22,13 +21,12 @@ export async function pdfAttachments(bytes: Uint8Array, largest: number): Promis
   if (trailers.some((trailer) => trailer.has("Encrypt"))) return [];
   const budget: Budget = { left: MAX_INFLATED_BYTES };
   const known = await withPacked(objects, bytes, budget);
-  const streams = [...new Set([...listed(known, trailers), ...declared(known)])].slice(0, MAX_FILES);
-  const contents: Uint8Array[] = [];
-  for (const stream of streams) {
-    const content = await decoded(stream, bytes, largest, budget);
-    if (content !== undefined) contents.push(content);
-  }
-  return contents;
+  const declared = [...known.values()].filter(
+    ({ value, stream }) => stream && value instanceof Map && isName(value.get("Type"), "EmbeddedFile"),
+  );
+  const streams = [...new Set([...listed(known, trailers), ...declared])].slice(0, MAX_FILES);
+  const contents = await Array.fromAsync(streams, (stream) => decoded(stream, bytes, largest, budget));
+  return contents.filter((content) => content !== undefined);
 }
 
 type Known = ReadonlyMap<number, PdfObject>;
@@ -40,7 +38,7 @@ async function withPacked(objects: readonly PdfObject[], bytes: Uint8Array, budg
   for (const object of objects) {
     known.set(object.number, object);
     const { value } = object;
-    if (!object.stream || !(value instanceof Map) || !isNamed(value, "Type", "ObjStm")) continue;
+    if (!object.stream || !(value instanceof Map) || !isName(value.get("Type"), "ObjStm")) continue;
     if (unpacked++ >= MAX_OBJECT_STREAMS) break;
     const content = await decoded(object, bytes, budget.left, budget);
     if (content === undefined) continue;
@@ -70,44 +68,31 @@ function* unpack(text: string, dictionary: PdfDictionary): Generator<PdfObject> 
 
 /** The streams in the catalog's name tree of embedded files. */
 function listed(known: Known, trailers: readonly PdfDictionary[]): PdfObject[] {
-  const at = (value: PdfValue | undefined, member: string) => dictionaryOf(known, value)?.get(member);
+  const resolved = (value: PdfValue | undefined) => referenced(known, value)?.value ?? value;
+  const at = (value: PdfValue | undefined, member: string) => {
+    const found = resolved(value);
+    return found instanceof Map ? found.get(member) : undefined;
+  };
   const root = trailers.findLast((trailer) => trailer.has("Root"))?.get("Root");
   const found: PdfObject[] = [];
   const nodes = [at(at(root, "Names"), "EmbeddedFiles")];
   for (let visited = 0; nodes.length > 0 && visited < MAX_NODES; visited++) {
     const node = nodes.shift();
-    const [kids, names] = [resolved(known, at(node, "Kids")), resolved(known, at(node, "Names"))];
+    const [kids, names] = [resolved(at(node, "Kids")), resolved(at(node, "Names"))];
     if (Array.isArray(kids)) nodes.push(...kids.slice(0, MAX_NODES));
     if (!Array.isArray(names)) continue;
     for (const file of names.slice(0, 2 * MAX_FILES).filter((_, index) => index % 2 === 1)) {
       const embedded = at(file, "EF");
-      const reference = at(embedded, "F") ?? at(embedded, "UF");
-      const stream = objectOf(known, reference);
+      const stream = referenced(known, at(embedded, "F") ?? at(embedded, "UF"));
       if (stream?.stream) found.push(stream);
     }
   }
   return found;
 }
 
-function declared(known: Known): PdfObject[] {
-  return [...known.values()].filter(
-    ({ value, stream }) => stream && value instanceof Map && isNamed(value, "Type", "EmbeddedFile"),
-  );
-}
-
-function objectOf(known: Known, value: PdfValue | undefined): PdfObject | undefined {
+/** The object that a reference leads to; undefined for any other value. */
+function referenced(known: Known, value: PdfValue | undefined): PdfObject | undefined {
   return typeof value === "object" && value !== null && "object" in value ? known.get(value.object) : undefined;
-}
-
-/** Resolves a reference; any other value is returned unchanged. */
-function resolved(known: Known, value: PdfValue | undefined): PdfValue | undefined {
-  const object = objectOf(known, value);
-  return object ? object.value : value;
-}
-
-function dictionaryOf(known: Known, value: PdfValue | undefined): PdfDictionary | undefined {
-  const found = resolved(known, value);
-  return found instanceof Map ? found : undefined;
 }
 
 /** @returns undefined for a stream that is larger than `largest`, or encoded otherwise */
@@ -122,7 +107,7 @@ async function decoded(
   const filters = Array.isArray(named) ? named : [named];
   const raw = bytes.subarray(stream.start, stream.end);
   if (filters.length === 0) return raw.length > largest ? undefined : raw;
-  const isFlate = filters.length === 1 && isNamed(new Map([["Filter", filters[0] ?? null]]), "Filter", "FlateDecode");
+  const isFlate = filters.length === 1 && isName(filters[0], "FlateDecode");
   // A predictor (7.4.4.4) is used for images and cross-references only.
   const isPlain = (value.get("DecodeParms") ?? null) === null;
   return isFlate && isPlain ? inflate(raw, largest, budget) : undefined;

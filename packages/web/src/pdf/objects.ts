@@ -1,7 +1,138 @@
-import { NOT_PDF, NotPdf, type PdfDictionary, PdfLexer, type PdfValue } from "./values.ts";
+/** Values of PDF (ISO 32000-1, 7.3) that a reader of attachments needs. Strings are not: they are read as null. */
+export type PdfValue = number | boolean | null | PdfName | PdfReference | PdfValue[] | PdfDictionary;
+type PdfName = { name: string };
+type PdfReference = { object: number };
+export type PdfDictionary = Map<string, PdfValue>;
+
+/** No program nests values more deeply. */
+const MAX_DEPTH = 32;
+const WHITE = "\0\t\n\f\r ";
+const SPECIAL = `${WHITE}()<>[]{}/%`;
+/** The rest of `12 0 R`, after the 12. The bounded lengths keep this fast for any text. */
+const REFERENCE_TAIL = /[\0\t\n\f\r ]{1,16}\d{1,5}[\0\t\n\f\r ]{1,16}R(?![^\0\t\n\f\r ()<>[\]{}/%])/y;
+
+/** The text at a position is not a value. */
+export class NotPdf extends Error {}
+/** One instance for all: a hundred thousand stack traces would take seconds. */
+const NOT_PDF = new NotPdf();
+
+/** Whether a value is this name. */
+export function isName(value: PdfValue | undefined, name: string): boolean {
+  return typeof value === "object" && value !== null && "name" in value && value.name === name;
+}
+
+/** Reads values one after another, each character once. */
+export class PdfLexer {
+  readonly text: string;
+  position: number;
+
+  /** @param text bytes as Latin-1 */
+  constructor(text: string, position: number) {
+    this.text = text;
+    this.position = position;
+  }
+
+  /** @throws NotPdf with `position` where reading stopped */
+  value(depth = 0): PdfValue {
+    this.skipWhite();
+    const character = this.text[this.position];
+    if (character === undefined || depth > MAX_DEPTH) throw NOT_PDF;
+    if (this.take("<<")) return this.#dictionary(depth);
+    if (this.take("[")) return this.#array(depth);
+    if (this.take("(")) return this.#literal();
+    if (this.take("<")) return this.#hexadecimal();
+    if (this.take("/")) return { name: this.#regular().replace(/#[0-9A-Fa-f]{2}/g, fromHexPair) };
+    return this.#word();
+  }
+
+  /** Skips white space and comments. */
+  skipWhite(): void {
+    for (; this.position < this.text.length; this.position++) {
+      const character = this.text[this.position] as string;
+      if (character === "%") this.#skipLine();
+      else if (!WHITE.includes(character)) return;
+    }
+  }
+
+  /** Skips `expected` if it comes next. @returns whether it did */
+  take(expected: string): boolean {
+    if (!this.text.startsWith(expected, this.position)) return false;
+    this.position += expected.length;
+    return true;
+  }
+
+  #dictionary(depth: number): PdfDictionary {
+    const members: PdfDictionary = new Map();
+    for (;;) {
+      this.skipWhite();
+      if (this.take(">>")) return members;
+      if (this.text[this.position] !== "/") throw NOT_PDF;
+      const key = this.value(depth + 1) as PdfName;
+      members.set(key.name, this.value(depth + 1));
+    }
+  }
+
+  #array(depth: number): PdfValue[] {
+    const items: PdfValue[] = [];
+    for (;;) {
+      this.skipWhite();
+      if (this.take("]")) return items;
+      items.push(this.value(depth + 1));
+    }
+  }
+
+  #literal(): null {
+    for (let open = 1; this.position < this.text.length; this.position++) {
+      const character = this.text[this.position];
+      if (character === "\\") this.position++;
+      else if (character === "(") open++;
+      else if (character === ")" && --open === 0) {
+        this.position++;
+        return null;
+      }
+    }
+    throw NOT_PDF;
+  }
+
+  #hexadecimal(): null {
+    const end = this.text.indexOf(">", this.position);
+    this.position = end === -1 ? this.text.length : end + 1;
+    if (end === -1) throw NOT_PDF;
+    return null;
+  }
+
+  #word(): PdfValue {
+    const word = this.#regular();
+    if (word === "true" || word === "false") return word === "true";
+    if (word === "null") return null;
+    if (!/^[+-]?(\d{1,15}\.?|\d{0,15}\.\d{1,15})$/.test(word)) throw NOT_PDF;
+    if (/^\d{1,10}$/.test(word)) {
+      REFERENCE_TAIL.lastIndex = this.position;
+      if (REFERENCE_TAIL.test(this.text)) {
+        this.position = REFERENCE_TAIL.lastIndex;
+        return { object: Number(word) };
+      }
+    }
+    return Number(word);
+  }
+
+  #regular(): string {
+    const start = this.position;
+    while (this.position < this.text.length && !SPECIAL.includes(this.text[this.position] as string)) this.position++;
+    return this.text.slice(start, this.position);
+  }
+
+  #skipLine(): void {
+    while (this.position < this.text.length && !"\r\n".includes(this.text[this.position] as string)) this.position++;
+  }
+}
+
+function fromHexPair(escaped: string): string {
+  return String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+}
 
 /** An indirect object of a file; for a stream with the range of its encoded bytes. */
-export type PdfObject = { number: number; value: PdfValue; stream?: { start: number; end: number } };
+export type PdfObject = { number: number; value: PdfValue; stream?: { start: number; end: number } | undefined };
 
 /** The result of scanning a file, in file order: of two objects with one number the later one counts. */
 export type PdfFile = { objects: PdfObject[]; trailers: PdfDictionary[] };
@@ -41,8 +172,8 @@ function scan(text: string, lengths: ReadonlyMap<number, number>): PdfFile {
         if (value instanceof Map) file.trailers.push(value);
       } else {
         const stream = value instanceof Map ? streamAfter(lexer, lengthOf(value, lengths)) : undefined;
-        file.objects.push({ number: Number(number), value, ...(stream && { stream }) });
-        if (stream && value instanceof Map && isNamed(value, "Type", "XRef")) file.trailers.push(value);
+        file.objects.push({ number: Number(number), value, stream });
+        if (stream && value instanceof Map && isName(value.get("Type"), "XRef")) file.trailers.push(value);
       }
     } catch (error) {
       if (!(error instanceof NotPdf)) throw error;
@@ -51,12 +182,6 @@ function scan(text: string, lengths: ReadonlyMap<number, number>): PdfFile {
     keyword.lastIndex = Math.max(keyword.lastIndex, lexer.position);
   }
   return file;
-}
-
-/** Whether a member of a dictionary is this name. */
-export function isNamed(dictionary: PdfDictionary, member: string, name: string): boolean {
-  const value = dictionary.get(member);
-  return typeof value === "object" && value !== null && "name" in value && value.name === name;
 }
 
 function lengthOf(dictionary: PdfDictionary, lengths: ReadonlyMap<number, number>): number | undefined {
