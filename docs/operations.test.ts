@@ -7,7 +7,7 @@ import { RAIL_SETTINGS } from "../packages/service/src/payment/rails/registry.ts
 
 const page = readFileSync(join(import.meta.dirname, "operations.md"), "utf8");
 
-/** Cells of the table under a heading, its first two rows left out. */
+/** Cells of the table under a heading, without its first two rows. */
 function tableUnder(heading: string): string[][] {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const lines = section.split("\n## ")[0]?.split("\n") ?? [];
@@ -24,25 +24,25 @@ const namesIn = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) =
 const settings = tableUnder("Settings");
 const SETTINGS = settingsOf(RAIL_SETTINGS);
 
-test("the page has every setting of the service, and none other", () => {
+test("the page lists every setting of the service, and no other", () => {
   const documented = settings.flatMap(([names]) => namesIn(names));
   const expected = SETTINGS.map(({ name, fromFile }) => (fromFile ? `${name}[_FILE]` : name));
   expect(documented.toSorted()).toEqual(expected.toSorted());
 });
 
 test.each(settings)(
-  "the page gives %s the defaults that they have, or calls one of them required",
+  "the page states the defaults of %s, or that one of them is required",
   (names, defaults, meaning) => {
     const documented = namesIn(names).map((one) => one.replace("[_FILE]", ""));
     const row = SETTINGS.filter(({ name }) => documented.includes(name));
     expect(meaning.includes("required")).toBe(row.some(({ required }) => required));
-    // A hash of 44 characters says less than the network's name.
+    // The page has the network's name instead of a hash of 44 characters.
     const fixed = row.filter((one) => one.default !== undefined && one.name !== "ALGORAND_GENESIS_HASH");
     expect(namesIn(defaults)).toEqual(expect.arrayContaining(fixed.map((one) => String(one.default || 0))));
   },
 );
 
-test("the page has every invariant of the audit, with the findings about it", () => {
+test("the page lists every invariant of the audit, with its findings", () => {
   const expected = Object.entries(INVARIANTS).map(([number, invariant]) => [
     number,
     invariant,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROBLEMS } from "../packages/service/src/problems.ts";
 
-test("the page has every problem as the service words it, and none other", () => {
+test("the page lists every problem in the service's words, and no other", () => {
   const page = readFileSync(join(import.meta.dirname, "problems.md"), "utf8");
   const rows = page
     .split("\n")

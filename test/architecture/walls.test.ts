@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-/* What an import checker cannot see. Which file may import which says dependency-cruiser.config.mjs. */
+/* Rules that an import checker cannot check. dependency-cruiser.config.mjs has the rules of imports. */
 
 const ROOT = join(import.meta.dirname, "../..");
 const SOURCES = readdirSync(join(ROOT, "packages"), { recursive: true, encoding: "utf8" })
@@ -17,7 +17,7 @@ test("two files read the environment", () => {
   expect(readers.map(({ path }) => path).filter((path) => !allowed.includes(path))).toEqual([]);
 });
 
-test("a worker's or a resource's URL stays in its package", () => {
+test("the URL of a worker or a resource stays in its package", () => {
   const urls = SOURCES.flatMap(({ path, text }) =>
     [...text.matchAll(/new URL\(\s*["']([^"']+)["'],\s*import\.meta\.url/g)].map(([, url = ""]) => ({ path, url })),
   );

@@ -15,12 +15,12 @@ import { fromBase64, toBase64, utf8 } from "@attestd/proof/encoding";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 
-/** Small blocks with true commitments, of which every transaction's inclusion can be proven. */
+/** Small blocks with true commitments, so that every transaction's inclusion can be proven. */
 export type TestBlock<C extends string = "algorand" | "base"> = {
   chain: C;
-  /** The header's own bytes. */
+  /** The header's bytes. */
   header: Uint8Array;
-  /** The transactions' own bytes. */
+  /** The transactions' bytes. */
   transactions: Uint8Array[];
   prove(index: number): Inclusion;
 };
@@ -47,7 +47,7 @@ function strippedPayment(note: string) {
 
 /**
  * A block of MainNet's genesis, round 256.
- * @param tree what its header commits with: `txn` alone, as in old rounds, or `txn256` too
+ * @param tree the commitments in its header: only `txn`, as in old rounds, or `txn256` too
  */
 export function testAlgorandBlock(size: number, tree: "txn" | "txn256" = "txn256"): TestBlock {
   const notes = Array.from({ length: size }, (_, index) => `payment ${index}`);

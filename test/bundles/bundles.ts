@@ -71,7 +71,7 @@ export type TestBundleOptions = {
   round?: number;
   level?: Level;
   paymentKey?: string;
-  /** The source chains that are known; the registry, unless given. */
+  /** The known source chains; by default those of the registry. */
   chains?: readonly ChainFormat[];
 };
 
@@ -142,7 +142,7 @@ function attest<B extends Bundle>(
   return signBundle(attestor, { ...members, ...unsigned }) as unknown as B;
 }
 
-/** The bundle with this attestor's signature, whatever it says and whatever signature it had. */
+/** The bundle with this attestor's signature instead of its own, whether or not it is true. */
 export function signBundle<B extends object>(attestor: TestAttestor, bundle: B): B & Pick<Bundle, "signature"> {
   const sigBase64 = toBase64(attestor.sign(signingBytes(bundle as unknown as UnsignedBundle)));
   return { ...bundle, signature: { alg: "ML-DSA-65", sigBase64 } };

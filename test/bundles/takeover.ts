@@ -3,11 +3,11 @@ import { encodeNote, keyEntryBytes, keyEntryHash, keyRevocationHash } from "@att
 import { toBase64 } from "@attestd/proof/encoding";
 import { testAttestor, testBundle, testHistory } from "./bundles.ts";
 
-/** What a thief makes who has an attestor's PQ seed, and not its account. */
+/** The forgery of a thief who has an attestor's PQ seed, but not its account. */
 export type TestTakeover = {
   /** The attestor's own key, revoked, and a successor that it has endorsed: of the thief's key and the thief's account. */
   history: KeyHistory;
-  /** Of both, as the thief's account has recorded them. */
+  /** The notes of both, as the thief's account has recorded them. */
   notes: RecordedNote[];
   /** By the successor. */
   bundle: ProofBundle;

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const txid = () => deployment.sandbox.sampleTransactions.algorand;
 
-/** Says something to the service, as an agent does. */
+/** Sends a message to the service, as an agent does. */
 function say(client: Client, message: Pick<Message, "parts"> & Partial<Message>, blocking = true) {
   const { messageId = crypto.randomUUID() } = message;
   return client.sendMessage({
@@ -57,7 +57,7 @@ function payFor(client: Client, taskId: string, payment: PaymentPayload, blockin
 
 const metadataOf = ({ status }: Task) => status.message?.metadata ?? {};
 
-/** Signs what a task asks for, with the stock x402 client and nothing of ours. */
+/** Signs the payment that a task asks for, with only the stock x402 client. */
 function signFor(task: Task): Promise<PaymentPayload> {
   return algorandClient(deployment.sandbox).createPaymentPayload(
     metadataOf(task)["x402.payment.required"] as PaymentRequired,
@@ -75,7 +75,7 @@ async function counts() {
   return [(await seen.payments()).length, (await seen.attestations()).length];
 }
 
-/** What the JSON-RPC error of a rejected request says. */
+/** The JSON-RPC error of a rejected request. */
 async function refusal(request: Promise<unknown>): Promise<string> {
   return request.then(
     () => "no refusal",
@@ -93,7 +93,7 @@ describe("an agent that reads the card", () => {
   let payment: PaymentPayload;
   let bundle: ProofBundle;
 
-  test("is told how to call each skill", async () => {
+  test("reads how to call each skill", async () => {
     const card = await agent.getAgentCard();
     expect(card.skills.map(({ id }) => id)).toEqual(expect.arrayContaining(["attest", "verify"]));
     const examples = card.skills.flatMap((skill) => skill.examples ?? []).filter((text) => text.includes("algorand"));
@@ -102,7 +102,7 @@ describe("an agent that reads the card", () => {
       expect(await say(agent, { parts: [{ kind: "text", text }] })).toMatchObject({ kind: "task" });
   });
 
-  test("is asked for a payment, by any replica", async () => {
+  test("gets an offer from any replica", async () => {
     unpaid = await ask(agent, { skill: "attest", txid: txid() });
     expect(unpaid).toMatchObject({ kind: "task", status: { state: "input-required" } });
     expect(metadataOf(unpaid)["x402.payment.status"]).toBe("payment-required");
@@ -111,7 +111,7 @@ describe("an agent that reads the card", () => {
     expect(metadataOf(seen)["x402.payment.required"]).toMatchObject({ accepts: [{ amount: "1000" }] });
   });
 
-  test("pays another replica, does not wait, and gets its bundle when it asks again", async () => {
+  test("pays at another replica without waiting, and gets its bundle with a later request", async () => {
     const before = await counts();
     payment = await signFor(unpaid);
     const begun = await payFor(agentOfOther, unpaid.id, payment, false);
@@ -141,12 +141,12 @@ describe("an agent that reads the card", () => {
     expect(altered.parts[1]).toMatchObject({ data: { verified: false, checks: { signature: "fail" } } });
   });
 
-  test("gets the same bundle for the same payment, here and over HTTP, and nothing more is charged", async () => {
+  test("gets the same bundle for the same payment over A2A and HTTP, at no further charge", async () => {
     const before = await counts();
     expect(bundleOf(await payFor(agent, unpaid.id, payment))).toEqual(bundle);
     const overHttp = await pay(`${deployment.url}/attest`, { txid: txid() }, payment);
     expect(overHttp).toMatchObject({ status: 200, json: bundle });
-    // Another payment for a task that has one is left unsettled.
+    // A second payment for a task is not settled.
     expect(bundleOf(await payFor(agent, unpaid.id, await signFor(unpaid)))).toEqual(bundle);
     expect(await counts()).toEqual(before);
     expect(await refusal(agent.cancelTask({ id: unpaid.id }))).toMatch(/^TaskNotCancelableError/);
@@ -154,7 +154,7 @@ describe("an agent that reads the card", () => {
 });
 
 describe("a payment that was used over HTTP", () => {
-  test("is spent: it brings what it has bought, and buys nothing else", async () => {
+  test("brings the bundle that it has bought, and buys nothing else", async () => {
     const url = `${deployment.url}/attest`;
     const payment = await sign(url, { txid: txid() }, algorandClient(deployment.sandbox));
     const bought = await pay(url, { txid: txid() }, payment);
@@ -172,7 +172,7 @@ describe("a payment that was used over HTTP", () => {
 });
 
 describe("a task id", () => {
-  test("that was not issued here is none", async () => {
+  test("that was not issued here is rejected", async () => {
     const { id } = await ask(agent, { skill: "attest", txid: txid() });
     const [content = "", nonce, mac] = id.split(".");
     const subject = { kind: "block", chain: "algorand", height: 1 };
@@ -182,14 +182,14 @@ describe("a task id", () => {
       expect(await refusal(agentOfOther.getTask({ id: bad }))).toMatch(/^TaskNotFoundError/);
   });
 
-  test("of a task that nobody has paid for can be canceled", async () => {
+  test("of an unpaid task can be canceled", async () => {
     const { id } = await ask(agent, { skill: "attest", txid: txid() });
     expect((await agentOfOther.cancelTask({ id })).status.state).toBe("canceled");
   });
 });
 
 describe("the endpoint", () => {
-  test("bounds a body, and takes JSON alone", async () => {
+  test("bounds the body, and accepts only JSON", async () => {
     const message = { role: "user", messageId: "m", parts: [{ kind: "text", text: "x".repeat(2_200_000) }] };
     const large = { jsonrpc: "2.0", id: 1, method: "message/send", params: { message } };
     expect(await post(`${deployment.url}/a2a`, large)).toMatchObject({ status: 413 });

@@ -40,10 +40,10 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   return {
     deployment,
     audit: () => auditJournal(settings, operator()),
-    /** The rounds that it waits for come at once. */
+    /** Runs a command; the ledger makes the rounds that it waits for at once. */
     adopt: (target: string, txid: string) => adoptPayment(settings, { target, subject: { txid }, onWait }, operator()),
     refund: (key: string, transaction: string) => recordRefund(settings, { key, transaction }, operator()),
-    /** The same in a process of its own. */
+    /** The same in its own process. */
     run: (...args: string[]) => attestd([...args, "--sandbox"], { cwd: path }),
     /** The journal's rows, while no service has it open. */
     edit(text: string, ...values: (string | number)[]) {
@@ -104,7 +104,7 @@ function sendNote(
   return send(deployment, make, from.secretKey);
 }
 
-/** Has a payment settled behind the service's back, as if its row had been lost after it. */
+/** Settles a payment without the service, as if its row had been lost afterwards. */
 async function paidAlone({ deployment }: Operated, client = algorandClient(deployment.sandbox)) {
   const { url, sandbox } = deployment;
   const payment = await sign(`${url}/attest`, sampleOf(deployment), client);
@@ -120,7 +120,7 @@ async function paidAlone({ deployment }: Operated, client = algorandClient(deplo
 const sampleOf = ({ sandbox }: Deployment) => ({ txid: sandbox.sampleTransactions.algorand });
 const codes = ({ findings }: AuditReport) => findings.map(({ severity, code }) => `${severity} ${code}`);
 
-test("the audit of three rails is clean whatever strangers send, names what a restore lost, and gets it back", async () => {
+test("the audit of three rails is clean after strangers' transfers, finds payments that a restored backup lost, and adopts them", async () => {
   await using operated = await operatedWorld();
   const { deployment, audit, adopt, edit } = operated;
   const { sandbox } = deployment;
@@ -139,7 +139,7 @@ test("the audit of three rails is clean whatever strangers send, names what a re
   await transfer(deployment, stranger, sandbox.payTo.algorand);
   await sendNote(deployment, stranger, sandbox.attestor.address, fromAlgorand.bundle.attest.note);
   await transferOnBase(deployment);
-  // Beside the service, which goes on.
+  // The service runs meanwhile.
   expect(await audit()).toMatchObject({
     verdict: "clean",
     counts: { calls: 3, settled: 3, attested: 3, delivered: 3, open: {}, unaccounted: 0, strangers: 3 },
@@ -172,7 +172,7 @@ test("the audit of three rails is clean whatever strangers send, names what a re
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 3, attested: 3, delivered: 3 } });
 });
 
-/** A transfer of the price by hand, as a stranger makes it. */
+/** A transfer of the price outside x402, as a stranger could make it. */
 async function transferOnBase({ sandbox }: Deployment): Promise<void> {
   const { baseRpcUrl, payers, payTo } = sandbox;
   const transport = http(baseRpcUrl);
@@ -189,10 +189,10 @@ async function transferOnBase({ sandbox }: Deployment): Promise<void> {
   await wallet.waitForTransactionReceipt({ hash, pollingInterval: 50 });
 }
 
-test("a payment that was lost before it was attested is open, and adopted once no attestation can come", async () => {
+test("a payment that was lost before its attestation is open, and is adopted once no attestation can come", async () => {
   await using operated = await operatedWorld({ networks: [] });
   const { deployment, audit, adopt } = operated;
-  // By a payer whose signature nobody can simulate any more: its account takes no signature of these keys.
+  // The payer was rekeyed, so a simulation of its payment fails: its account accepts no signature of these keys.
   const multisig = await fundedMultisig(deployment.sandbox);
   const { payment, transaction } = await paidAlone(operated, multisigClient(deployment.sandbox, multisig));
   await rekeyAway(deployment.sandbox, multisig);
@@ -208,7 +208,7 @@ test("a payment that was lost before it was attested is open, and adopted once n
   expect(await audit()).toMatchObject({ verdict: "clean", counts: { settled: 1, attested: 1, delivered: 1 } });
 });
 
-test("an attestation that was sent with the attestor's key by hand is a violation", async () => {
+test("an attestation that the attestor's key sent outside the service is a violation", async () => {
   await using operated = await operatedWorld({ networks: [] });
   const { deployment, run } = operated;
   const payment = await sign(`${deployment.url}/attest`, sampleOf(deployment), algorandClient(deployment.sandbox));
@@ -227,7 +227,7 @@ test("an attestation that was sent with the attestor's key by hand is a violatio
   expect(stdout).toContain(byHand);
 });
 
-test("a refund is recorded of what is owed for a day, when the chain shows it; its payer is told so", async () => {
+test("a refund of a call owed for a day is recorded when the chain has it, and the payer's next request gets 410", async () => {
   await using operated = await operatedWorld({ networks: [] });
   const { deployment, audit, adopt, refund, edit, run } = operated;
   const { payTo, payer } = deployment.sandbox.algorand.accounts;
@@ -262,7 +262,7 @@ test("a refund is recorded of what is owed for a day, when the chain shows it; i
   });
 });
 
-test("what cannot be audited or adopted is said in a sentence", async () => {
+test("prints one sentence when it cannot audit or adopt", async () => {
   await using operated = await operatedWorld({ networks: [] });
   const { deployment, run, adopt } = operated;
   const { txid } = sampleOf(deployment);

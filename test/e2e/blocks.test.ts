@@ -34,17 +34,17 @@ const replay = process.env.ATTESTD_REPLAY;
 const recorded = replay !== undefined && existsSync(replay);
 if (!recorded) console.log("recorded blocks: ATTESTD_REPLAY is not set, proving real blocks is skipped");
 
-/** The service's own key in this file, so that a test can sign what an honest attestor never would. */
+/** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e blocks");
 const SEED = createHash("sha256").update("pq e2e blocks").digest("hex");
 
-/** Proofs bought of one recorded block, so that a large one does not take minutes. */
+/** Proofs bought of one recorded block: a large block would take minutes. */
 const MOST_PROOFS = 12;
 
 type Chain = "algorand" | "base";
 type Place = { chain: Chain; txId: string; height: number };
 
-/** A block of three transactions on a network of its own, played like a recording: the first is a large state proof. */
+/** A block of three transactions on its own network, replayed like a recording: the first is a large state proof. */
 const MADE = makeBlock();
 function makeBlock(): { answer: Uint8Array; places: Place[] } {
   const genesis = { gen: "made-v1", gh: new Uint8Array(32).fill(3) };
@@ -88,7 +88,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Buys at once what is asked for at once. Payments are signed in turn: two of one millisecond would be the same. */
+/** Buys several at once. Payments are signed one by one: two of one millisecond would be the same. */
 async function buy(path: string, body: object, client = clientFor("algorand")) {
   const url = `${deployment.url}${path}`;
   const signed = turn.then(() => sign(url, body, client));
@@ -129,7 +129,7 @@ async function rpc<T>(method: string, ...params: unknown[]): Promise<T> {
   return (await post(deployment.sandbox.baseRpcUrl ?? "", body)).json.result as T;
 }
 
-/** Where the sandbox's own sample transactions are. */
+/** The places of the sandbox's sample transactions. */
 function samples(): Record<Chain, Place> {
   const { algorand, algorandHeight, base, baseHeight } = deployment.sandbox.sampleTransactions;
   return {
@@ -138,8 +138,8 @@ function samples(): Record<Chain, Place> {
   };
 }
 
-describe.each(["algorand", "base"] as const)("the sandbox's own blocks of %s", (chain) => {
-  test("are attested, and proven to hold the sample", async () => {
+describe.each(["algorand", "base"] as const)("the sandbox's blocks of %s", (chain) => {
+  test("are attested, and proven to contain the sample", async () => {
     const place = samples()[chain];
     const [block, inclusion] = await Promise.all([attestBlock(chain, place.height), prove(place)]);
     expect(block).toMatchObject({ type: "block-attestation", block: { chain, height: place.height } });
@@ -166,11 +166,11 @@ describe.each(["algorand", "base"] as const)("the sandbox's own blocks of %s", (
   });
 });
 
-test("Base's sample is proven with its receipt", async () => {
+test("the proof of Base's sample has its receipt", async () => {
   expect(await prove(samples().base)).toMatchObject({ inclusion: { kind: "mpt", receipt: {} } });
 });
 
-describe("every rail that may pay for a source", () => {
+describe("every rail that can pay for a source", () => {
   test.each<[Chain, RailName]>([
     ["base", "base"],
     ["base", "algorand"],
@@ -194,7 +194,7 @@ describe("every rail that may pay for a source", () => {
     expect((await rail.received()) - before).toBe(2000n);
   });
 
-  test("a payment buys one thing, again and again, and no other", async () => {
+  test("a payment buys one bundle, any number of times, and no other", async () => {
     const { chain, height, txId } = samples().algorand;
     const url = `${deployment.url}/attest-block`;
     const payment = await sign(url, { chain, height }, clientFor("algorand"));
@@ -212,7 +212,7 @@ describe("every rail that may pay for a source", () => {
       });
   });
 
-  test("is offered, with every offer to a crawler's probe, without asking a chain", async () => {
+  test("is offered, also to a crawler's probe, without asking a chain", async () => {
     requests.length = 0;
     const networks = async (path: string, body?: object) => {
       const { status, json } = body ? await post(deployment.url + path, body) : await probe(path);
@@ -240,7 +240,7 @@ async function probe(path: string) {
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 }
 
-describe("what is not sold is not charged", () => {
+describe("a refused request is not charged", () => {
   test.each<[string, () => [path: string, body: object], object]>([
     [
       "a transaction in another block",
@@ -308,7 +308,7 @@ describe("what is not sold is not charged", () => {
   });
 });
 
-describe("a change that we ourselves have signed", () => {
+describe("a change that has our own signature", () => {
   const resigned = <B extends Bundle>(bundle: B, change: (copy: B) => void): Bundle => {
     const { signature: _, ...copy } = structuredClone(bundle);
     change(copy as B);
@@ -406,7 +406,7 @@ describe("a change that we ourselves have signed", () => {
     expect(await failures(verifyBlock, resigned(block, change))).toEqual(checks);
   });
 
-  test("is found on the chain, where the bytes alone cannot show it", async () => {
+  test("is found on the chain when the bytes alone cannot show it", async () => {
     const { chain, height } = samples().algorand;
     const sample = await attestBlock(chain, height);
     const header = decodeMsgpackMap(fromBase64(sample.block.headerBase64)).set("ts", 1);
@@ -417,11 +417,11 @@ describe("a change that we ourselves have signed", () => {
       renote(copy, { b: copy.block.blockHash, h: hashSha256 });
     });
     expect((await verifyBlock(lie)).json.verified).toBe(true);
-    // The note stands otherwise on the ledger, too.
+    // The note on the ledger differs, too.
     expect(await failures(verifyBlock, lie, "?chain=1")).toEqual(["chainSource", "chainAttest"]);
   });
 
-  test("is not needed for a bundle of another type to be refused", async () => {
+  test("is not needed to reject a bundle of another type", async () => {
     const routes = { "/verify": undefined, "/verify-block": block, "/verify-tx-inclusion": base };
     for (const path of Object.keys(routes))
       for (const [own, bundle] of Object.entries(routes)) {
@@ -441,14 +441,14 @@ function set<T, K extends keyof T>(object: T, member: K, value: T[K]): void {
 }
 
 describe("large transactions", () => {
-  test("a state proof of 178 KB goes through to the verifier", async () => {
+  test("a state proof of 178 KB is attested, proven and verified", async () => {
     const [large] = MADE.places;
     const bundle = await prove(large as Place);
     expect(fromBase64(bundle.source.txnBytesBase64).length).toBeGreaterThan(178_000);
     expect((await verifyInclusion(bundle, "?chain=1")).json.verified).toBe(true);
   });
 
-  test("128 KB of call data on Base go through to the verifier", async () => {
+  test("128 KB of call data on Base are attested, proven and verified", async () => {
     const { baseRpcUrl = "", payers } = deployment.sandbox;
     const chain = defineChain({
       id: 8453,
@@ -472,7 +472,7 @@ describe.skipIf(!recorded)("recorded blocks", () => {
   const json = (path: string) => JSON.parse(readFileSync(join(replay ?? "", path), "utf8"));
   const files = (path: string) => readdirSync(join(replay ?? "", path)).map((name) => join(path, name));
 
-  /** Attests a block, proves what is in it, evenly chosen where that is much, and has all verified against the chain. */
+  /** Attests a block, proves its transactions (evenly chosen if many), and verifies all bundles against the chain. */
   async function provesWhole(chain: Chain, height: number, ids: readonly string[], caip2: string) {
     const step = Math.ceil(ids.length / MOST_PROOFS);
     const chosen = [...ids.entries()].filter(([index]) => index % step === 0);
@@ -512,7 +512,7 @@ describe.skipIf(!recorded)("recorded blocks", () => {
   });
 });
 
-test("/block-capabilities says what of blocks is sold, and what it does not prove", async () => {
+test("/block-capabilities lists what is sold about blocks, and what it does not prove", async () => {
   const capabilities = (await (await fetch(`${deployment.url}/block-capabilities`)).json()) as Record<string, never>;
   expect(capabilities).toMatchObject({
     chains: {

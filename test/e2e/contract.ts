@@ -17,7 +17,7 @@ export type OpenApiDocument = {
 /** An answer of the service. */
 export type Exchange = { method: string; path: string; status: number; headers: Headers; text: string };
 
-/** Lists what in an answer the document does not describe. */
+/** Lists the parts of an answer that the document does not describe. */
 export type Contract = (exchange: Exchange) => string[];
 
 /** Checks answers against an OpenAPI document: their status, media type, headers and body. */
@@ -69,7 +69,7 @@ export function contractOf(document: OpenApiDocument): Contract {
     return type.endsWith("json") ? jsonFaults(pointer, text) : fits(pointer, text, "body");
   }
 
-  /** Where there is no operation, there may be a file of the page; any other answer is a problem. */
+  /** A path without an operation may be a file of the page; any other answer is a problem. */
   function unrouted(method: string, status: number, text: string): string[] {
     if (status < 400 || method === "HEAD") return [];
     return jsonFaults("/components/schemas/Problem", text);
@@ -89,7 +89,7 @@ function inPointer(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** Paths of other protocols, which have their own forms of answers. */
+/** Paths of other protocols, whose answers have other forms. */
 const OTHER_PROTOCOLS = ["/mcp", "/a2a"];
 
 export type ContractCheck = {

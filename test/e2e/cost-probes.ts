@@ -10,7 +10,7 @@ import { type Envelopes, envelopesOf } from "./envelopes.ts";
 import { BASE_USDC, type Rail, type RailName, railsOf } from "./rails.ts";
 import { type Outcome, type TransportName, transportsOf } from "./transports.ts";
 
-/** Sends a request of one kind; what it makes the service ask is counted. */
+/** Sends a request of one kind, whose upstream requests are counted. */
 export type Probe = () => Promise<unknown>;
 
 type Payments = Record<RailName, PaymentPayload>;
@@ -18,7 +18,7 @@ type Payments = Record<RailName, PaymentPayload>;
 /** Bundles of each kind, of every chain. */
 export type Bundles = Record<"transaction" | "block" | "inclusion", readonly object[]>;
 
-/** Where each kind of bundle is verified. */
+/** The route that verifies each kind of bundle. */
 const VERIFY: Record<keyof Bundles, string> = {
   transaction: "/verify",
   block: "/verify-block",
@@ -30,7 +30,7 @@ export type ProbesOptions = {
   /** Payments that were accepted. */
   bought: Payments;
   bundles: Bundles;
-  /** Fills the list of transactions of every payer's account with others than payments. */
+  /** Fills every payer's list of transactions with transactions that are not payments. */
   fillAccounts(): Promise<() => void>;
 };
 
@@ -150,7 +150,7 @@ export async function probesOf({ deployment, bought, bundles, fillAccounts }: Pr
   return { probes, [Symbol.asyncDispose]: () => transports[Symbol.asyncDispose]() };
 }
 
-/** @throws Error where a payment without money bought something, or broke the service */
+/** @throws Error when a payment without money bought something, or caused an internal error */
 function refused(outcome: Outcome): void {
   if (outcome.kind === "delivered" || (outcome.kind === "problem" && outcome.code === "internal"))
     throw new Error(`a request without money was answered ${JSON.stringify(outcome).slice(0, 200)}`);
@@ -183,7 +183,7 @@ async function emptyAccounts(): Promise<Sandbox["payers"]> {
   };
 }
 
-/** The payment from the account of a program, which anybody can make: `int 1` accepts everything where programs run. */
+/** A payment from a program's account, which anyone can sign: the program `int 1` accepts everything. */
 async function byProgram(payment: PaymentPayload): Promise<PaymentPayload> {
   const program = new algosdk.LogicSigAccount(Uint8Array.of(0x01, 0x20, 0x01, 0x00, 0x22));
   const [fee, signed] = (payment.payload.paymentGroup as string[]).map((text) => Buffer.from(text, "base64"));
@@ -202,7 +202,7 @@ async function byProgram(payment: PaymentPayload): Promise<PaymentPayload> {
   return { ...payment, payload: { paymentGroup, paymentIndex: 1 } };
 }
 
-/** The payment from an address that has a contract: the token's own. */
+/** A payment from an address that is a contract: the token's own. */
 async function byContract(payment: PaymentPayload): Promise<PaymentPayload> {
   const authorization = { ...(payment.payload.authorization as object), from: BASE_USDC };
   return { ...payment, payload: { ...payment.payload, authorization } };

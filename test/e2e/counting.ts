@@ -5,15 +5,15 @@ export const UPSTREAMS = ["algod", "indexer", "base", "solana", "facilitator"] a
 export type Upstream = (typeof UPSTREAMS)[number];
 export type Counts = Record<Upstream, number>;
 
-/** A proxy before every upstream, and what has passed through them on behalf of requests. */
+/** A proxy before every upstream, which counts the upstream requests that clients' requests cause. */
 export type Counting = AsyncDisposable & {
-  /** Settings that lead the service through the proxies. */
+  /** Settings with the proxies' URLs. */
   settings: Record<string, string>;
-  /** Runs some work. @returns what it made the service ask, as a line for each question */
+  /** Runs some work. @returns the upstream requests that it caused, a line each */
   during(work: () => Promise<unknown>): Promise<Record<Upstream, string[]>>;
 };
 
-/** Starts the proxies. What the service asks by itself, request or not, is not counted. */
+/** Starts the proxies. The service's periodic requests are not counted. */
 export async function startCounting(sandbox: Sandbox): Promise<Counting> {
   await using stack = new AsyncDisposableStack();
   const origins = {
@@ -59,8 +59,8 @@ function nothing(): Record<Upstream, string[]> {
 }
 
 /**
- * Tells the service's own questions: it follows the rounds, each new block once, reads the attestor's balance, what the
- * next attestation needs, and what the facilitators settle.
+ * Recognizes the service's periodic requests: for rounds, each new block once, the attestor's balance, the parameters of
+ * the next attestation, and what the facilitators settle.
  */
 function ownQuestions({ attestor }: Sandbox): (request: ProxiedRequest) => boolean {
   let latest = 0;

@@ -24,14 +24,14 @@ export type Deployment = {
   url: string;
   /** Stops the service and starts it again on the same journal. */
   restart(over?: Settings): Promise<void>;
-  /** Stops the service alone. */
+  /** Stops only the service. */
   stopService(): Promise<void>;
   /** @throws Error when any answer of the service did not follow its OpenAPI document */
   close(): Promise<void>;
 };
 
 /**
- * Starts a sandbox and a service, whose every answer is checked against its OpenAPI document.
+ * Starts a sandbox and a service. Every answer of the service is checked against its OpenAPI document.
  *
  * @param over settings that replace the sandbox's own
  * @param page the page for people, which most tests do not need

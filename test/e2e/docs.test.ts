@@ -7,7 +7,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Deployment, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 
-/* What the README tells a newcomer to run, run: code that shares nothing with ours buys, and code of that kind verifies. */
+/* Runs the README's example: code that shares nothing with ours buys and verifies. */
 
 const DOCS = resolve(import.meta.dirname, "../../docs");
 const node = (cwd: string, ...args: string[]) => promisify(execFile)(process.execPath, args, { cwd });
@@ -29,7 +29,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test("the stock client of docs/examples buys a bundle, which the verifier of docs/verify accepts", async () => {
+test("the stock client of docs/examples buys a bundle, and the verifier of docs/verify verifies it", async () => {
   const { stdout } = await node(folder.path, join(DOCS, "examples/buy.mjs"));
   const bundle = JSON.parse(stdout);
   expect((await outsider(deployment.sandbox).payments()).map(({ amount }) => amount)).toEqual([1000n]);

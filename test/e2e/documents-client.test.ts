@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, sign, startDeployment } from "./deployment.ts";
 
-/* A client that a stranger generates from the OpenAPI document: it compiles, and every free operation can be called. */
+/* Generates a client from the OpenAPI document, compiles it, and calls every free operation. */
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-/** Runs Node. @throws Error with what it printed */
+/** Runs Node. @throws Error with its output */
 async function run(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, args).catch((error) => {
     throw new Error(`${args.join(" ")} failed: ${error.stdout}${error.stderr}`, { cause: error });
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.close());
 
-/** The stranger's program. Bundles come by the environment's file, the service's address by its arguments. */
+/** The program that uses the client. A file has the bundles, an argument the service's address. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
@@ -70,7 +70,7 @@ const answers = [
   await client.GET("/logo.svg", { parseAs: "text" }),
 ];
 
-// What the types promise: members of replies, of problems, and of a demand for payment.
+// The types have the members of replies, of problems, and of PaymentRequired.
 const report = await client.POST("/verify", { body: bundles.proof });
 const verified: boolean | undefined = report.data?.verified;
 const refused = await client.POST("/verify", { body: { ...bundles.proof, attest: { ...bundles.proof.attest, round: 1 } } });

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
 import { type Deployment, post, startDeployment } from "./deployment.ts";
 
-/* What programs and agents read to find, understand and use the service. */
+/* The documents by which programs and agents find and use the service. */
 
 let deployment: Deployment;
 let document: OpenApiDocument;
@@ -52,7 +52,7 @@ const read = async (path: string) => (await fetch(`${deployment.url}${path}`)).t
 const readJson = async (path: string) => JSON.parse(await read(path));
 
 describe("every document", () => {
-  test.each(DOCUMENTS)("%s is what the contract says, and may be kept", async (path, mediaType) => {
+  test.each(DOCUMENTS)("%s has the media type of the contract, and may be cached", async (path, mediaType) => {
     const response = await fetchPlain(path);
     const { status, headers } = response;
     const text = await response.text();
@@ -77,18 +77,18 @@ describe("every document", () => {
     ]);
   });
 
-  test("leads only to what is there", async () => {
+  test("links only to resources that exist", async () => {
     const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
     const urls = texts.flatMap((text) => text.match(/https?:\/\/[^\s"'()<>\\`,]+[^\s"'()<>\\`,.:;]/g) ?? []);
-    // The origin alone names the service; at it there is the page, where that was built.
+    // The origin is the service's name; its path / is the page, if that was built.
     const ours = [...new Set(urls.filter((url) => url.startsWith(`${deployment.url}/`) && !url.includes("{")))];
     expect(ours.length).toBeGreaterThan(20);
     const statuses = await Promise.all(ours.map(async (url) => ({ url, status: (await fetch(url)).status })));
-    // 405: it is there, for another method.
+    // 405: the resource exists, for another method.
     expect(statuses.filter(({ status }) => ![200, 405].includes(status))).toEqual([]);
   });
 
-  test("knows no other host of ours", async () => {
+  test("names no other host of ours", async () => {
     const texts = await Promise.all(DOCUMENTS.map(([path]) => read(path)));
     expect(texts.flatMap((text) => text.match(/https?:\/\/(localhost|127\.0\.0\.1)[^/"\s]*/g) ?? [])).toSatisfy(
       (origins: string[]) =>
@@ -120,7 +120,7 @@ test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mc
   },
 );
 
-test("/llms.txt is what the parser of the convention's own package reads: prose, and then sections of links alone", async () => {
+test("/llms.txt has the grammar of the convention's parser: prose, then sections of links", async () => {
   // The grammar of llms_txt.parse_llms_file (github.com/AnswerDotAI/llms-txt, 0.0.6).
   const [start = "", ...rest] = (await read("/llms.txt")).split(/^##[^\S\n]*(.*?$)/m);
   const head = /^#\s*(?<title>.+?$)\n+(?:^>\s*(?<summary>.+?$))?\n+(?<info>[\s\S]*)/m.exec(start.trim())?.groups;
@@ -134,7 +134,7 @@ test("/llms.txt is what the parser of the convention's own package reads: prose,
   }
 });
 
-test("the MCP server card is of SEP-2127's form, where that has clients look for it", async () => {
+test("the MCP server card has SEP-2127's form and path", async () => {
   const catalog = await readJson("/.well-known/ai-catalog.json");
   expect(catalog).toEqual({
     specVersion: "1.0",
@@ -162,7 +162,7 @@ test("the MCP server card is of SEP-2127's form, where that has clients look for
 });
 
 describe("the OpenAPI document", () => {
-  test("is found without fault by two validators", async () => {
+  test("has no errors by two validators", async () => {
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
     await using folder = await temporaryFolder();
     const file = join(folder.path, "openapi.json");
@@ -174,7 +174,7 @@ describe("the OpenAPI document", () => {
     expect(JSON.parse(stdout).problems).toEqual([]);
   });
 
-  test("tells indexers what is paid and how, as they read it today", () => {
+  test("has the paid operations and ways to pay in the form that indexers read", () => {
     // agentcash.dev/docs/discovery, which x402scan follows.
     expect(document).toMatchObject({
       info: { "x-guidance": expect.stringContaining("PAYMENT-SIGNATURE"), contact: { email: expect.any(String) } },
@@ -216,7 +216,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-test("a page of another origin may pay, and read the payment's headers", async () => {
+test("a page of another origin can pay, and read the payment's headers", async () => {
   const asked = await fetch(`${deployment.url}/attest`, {
     method: "OPTIONS",
     headers: {
@@ -251,7 +251,7 @@ test("a page of another origin may pay, and read the payment's headers", async (
   expect(priced.headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED, PAYMENT-RESPONSE");
 });
 
-test("the keys are told alike as a history and as a JWK Set", async () => {
+test("the key history and the JWK Set have the same keys", async () => {
   const [{ keys: history }, { keys }] = [
     await readJson("/.well-known/attestor-keys.json"),
     await readJson("/.well-known/jwks.json"),
@@ -270,7 +270,7 @@ test("the keys are told alike as a history and as a JWK Set", async () => {
 describe("the ways to pay", () => {
   const SEVEN = ["scheme", "network", "asset", "payTo", "maxAmountRequired", "priceUsdc", "facilitatorUrl"] as const;
 
-  /** The table of ways to pay, as each document states it. */
+  /** The ways to pay, as each document states them. */
   async function tables() {
     const { x402 } = await readJson("/discovery");
     const { resources } = await readJson("/.well-known/x402");
@@ -295,7 +295,7 @@ describe("the ways to pay", () => {
     return { version: 2, ...algorand, headers, accepts };
   }
 
-  test("are one table in discovery, the x402 document and the contract, in seven strings each", async () => {
+  test("are the same seven strings each in discovery, the x402 document and the contract", async () => {
     const all = await tables();
     expect(all).toHaveLength(7);
     for (const table of all) expect(table).toEqual(expected());
@@ -308,7 +308,7 @@ describe("the ways to pay", () => {
     expect(options.slice(0, 2)).toEqual(all[0].accepts);
   });
 
-  test("leave Solana to the text index and to the 402 of a Base source", async () => {
+  test("name Solana only in the text index and in the 402 of a Base source", async () => {
     const solana = deployment.sandbox.payTo.solana as string;
     for (const [path] of DOCUMENTS.filter(([path]) => path !== "/llms.txt")) {
       const text = await read(path);
@@ -351,7 +351,7 @@ describe("the ways to pay", () => {
     expect(await read("/.well-known/security.txt")).toMatch(
       /^Contact: mailto:attest@attestd\.example\nExpires: 20\d\d-\d\d-\d\dT00:00:00Z\n/,
     );
-    // The first entry of the key history keeps the origin that it was made with.
+    // The first entry of the key history keeps its original origin.
     const texts = await Promise.all(
       DOCUMENTS.filter(([path]) => path !== "/.well-known/attestor-keys.json").map(([path]) => read(path)),
     );

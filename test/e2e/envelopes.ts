@@ -7,18 +7,18 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { AUTHORIZATION_TYPES } from "../helpers/eip3009.ts";
 import { BASE_USDC, type RailName } from "./rails.ts";
 
-/* Payments of a stock client, with another signature, or changed and signed again by their payer. */
+/* Payments of a stock client with another signature, or changed and signed again by their payer. */
 
 type Change = (payment: PaymentPayload) => Promise<PaymentPayload>;
 
-/** What a stranger makes of a payer's payment, and what the payer itself makes of it, by their names. */
+/** Variants of a payer's payment that a stranger can make, and variants that only the payer can, by name. */
 export type Envelopes = { forged: Record<string, Change>; own: Record<"another network" | "expired", Change> };
 
 export function envelopesOf(sandbox: Sandbox): Record<RailName, Envelopes> {
   return { algorand: algorandEnvelopes(sandbox), base: baseEnvelopes(sandbox), solana: solanaEnvelopes(sandbox) };
 }
 
-/** Gives a payment the payer's own name for its purchase. */
+/** Adds the payer's identifier of the purchase to a payment. */
 export function named(payment: PaymentPayload, id: string): PaymentPayload {
   const extension = { info: { required: false, id } };
   return { ...payment, extensions: { ...payment.extensions, "payment-identifier": extension } };
@@ -36,7 +36,7 @@ function algorandEnvelopes({ payers }: Sandbox): Envelopes {
     payload: { paymentGroup: paymentGroup.map(toBase64), paymentIndex: 1 },
   });
 
-  /** The same group, its payment's transaction in another envelope. */
+  /** The same group, with the payment's transaction in another envelope. */
   function enveloped(make: (txn: algosdk.Transaction) => Omit<Members, "txn">): Change {
     return async (payment) => {
       const [fee, signed] = read(payment);
@@ -45,7 +45,7 @@ function algorandEnvelopes({ payers }: Sandbox): Envelopes {
     };
   }
 
-  /** Both transactions changed, put into a group again and signed by the payer. */
+  /** Both transactions changed, grouped again and signed by the payer. */
   function changed(over: object): Change {
     return async (payment) => {
       const [fee, signed] = read(payment);
@@ -127,7 +127,7 @@ function baseEnvelopes({ payers }: Sandbox): Envelopes {
   };
 }
 
-/** Where a stock transaction of two signers has what: a count, two signatures, the message. */
+/** Offsets in a stock transaction of two signers: a count, two signatures, the message. */
 const [PAYERS_SIGNATURE, MESSAGE] = [65, 129];
 /** Version, header, and the number of accounts. */
 const BEFORE_ACCOUNTS = 5;
@@ -167,7 +167,7 @@ function solanaEnvelopes({ payers }: Sandbox): Envelopes {
       "signed by a stranger": signed(stranger),
     },
     own: {
-      // A transaction names no network; what the client accepted does.
+      // A transaction has no network; the accepted offer has.
       "another network": async (payment) => {
         const network = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1" as const;
         return { ...payment, accepted: { ...payment.accepted, network } };

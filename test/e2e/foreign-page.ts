@@ -23,7 +23,7 @@ globalThis.ask = async (url, headers) => {
 };
 `;
 
-/** A page of another origin than the service's, which buys with x402's stock client and none of our code. */
+/** A page of another origin than the service's, which buys with only x402's stock client. */
 export interface ForeignPage extends AsyncDisposable {
   url: string;
 }

@@ -6,12 +6,12 @@ import { basename, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
-/** What of this workspace is built to be published. */
+/** The packages of this workspace that are published. */
 const PUBLISHED = ["proof", "client"] as const;
-/** What builds and tests leave, and `git clone` does not bring. */
+/** Files of builds and tests, which `git clone` does not bring. */
 const LEFT_OVER = ["node_modules", "dist", "package.json.workspace"];
 
-/** Runs a command to its end; its error tells what it wrote. Commands are found as in an npm script. */
+/** Runs a command to its end; its error has the output. Commands are found as in an npm script. */
 export async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}` };
   const { stdout } = await promisify(execFile)(command, args, { cwd, env });
@@ -19,13 +19,13 @@ export async function run(cwd: string, command: string, ...args: string[]): Prom
 }
 
 export type FreshClone = AsyncDisposable & {
-  /** A folder for what a test makes. */
+  /** A folder for the files of a test. */
   folder: string;
   /** The workspace: the packages that are published, as after `git clone` and `npm ci`. */
   workspace: string;
 };
 
-/** What npm installs is thousands of files: in memory, where Linux gives enough of it as a folder, that takes half the time. */
+/** npm installs thousands of files. A folder in memory, if Linux has one that is large enough, takes half the time. */
 function scratchFolder(): string {
   const memory = "/dev/shm";
   try {
@@ -36,7 +36,7 @@ function scratchFolder(): string {
   }
 }
 
-/** A copy, so that packing here is in no one's way. What npm installed is linked. */
+/** A copy, so that packing does not disturb other tests. The installed packages are links. */
 export async function freshClone(): Promise<FreshClone> {
   const folder = await mkdtemp(join(scratchFolder(), "attestd-published-"));
   const workspace = join(folder, "workspace");
@@ -48,7 +48,7 @@ export async function freshClone(): Promise<FreshClone> {
   return { folder, workspace, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Makes a node_modules of links to what is installed here, some names left out. */
+/** Makes a node_modules of links to the packages that are installed here, without some names. */
 export async function linkInstalled(target: string, except: string[]): Promise<void> {
   const installed = join(ROOT, "node_modules");
   for (const name of await readdir(installed))

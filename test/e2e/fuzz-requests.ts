@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { OpenApiDocument } from "./contract.ts";
 
-/* Requests drawn from an OpenAPI document: most as it says, others spoiled in every part. */
+/* Requests drawn from an OpenAPI document: most are valid, others are corrupted in some part. */
 
 /** A request, as text that any client could send. */
 export type FuzzRequest = { method: string; path: string; headers: Record<string, string>; body?: string };
@@ -28,16 +28,16 @@ type Operation = {
   requestBody?: { content: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }> };
 };
 
-/** What is known to mean something here, beside what the document tells. */
+/** Values that are valid in the tested service, beside the document's own. */
 export type Known = {
-  /** Bundles that were delivered, and what they were asked for with. */
+  /** Delivered bundles, and the requests for them. */
   bodies: readonly unknown[];
   /** Payments: values of PAYMENT-SIGNATURE, decoded. */
   payments: readonly object[];
   ids: readonly string[];
 };
 
-/** @param document whose operations are called, those that take a body more often than the others */
+/** @param document its operations with a body are called more often than the others */
 export function requestsOf(document: OpenApiDocument, known: Known): Arbitrary<FuzzRequest> {
   const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item as Record<string, Operation>).map(([method, operation]) => ({
@@ -85,7 +85,7 @@ export function requestsOf(document: OpenApiDocument, known: Known): Arbitrary<F
       let path = template;
       for (const { name, in: place } of parameters) {
         const value = given[name] ?? "";
-        // A path segment of nothing would be another path.
+        // An empty path segment would be another path.
         if (place === "path") path = path.replace(`{${name}}`, segment(value || "-"));
         else if (withQuery) query.set(name, value);
       }
@@ -123,7 +123,7 @@ export function requestsOf(document: OpenApiDocument, known: Known): Arbitrary<F
 
   function stringOf({ pattern, contentEncoding, minLength = 4, maxLength = 64 }: Schema): Arbitrary<string> {
     if (contentEncoding === "base64") {
-      // One byte for all: long keys and signatures would take longer to draw than to be answered.
+      // The same byte everywhere: to draw long keys and signatures would take longer than to answer them.
       const length = Math.floor((minLength * 3) / 4) - (maxLength === minLength ? 1 : 0);
       return fc.integer({ min: 0, max: 255 }).map((byte) => Buffer.alloc(length, byte).toString("base64"));
     }
@@ -134,7 +134,7 @@ export function requestsOf(document: OpenApiDocument, known: Known): Arbitrary<F
     return document.components.schemas[pointer.split("/").at(-1) as string] as Schema;
   }
 
-  /** A body: what is meant, or that spoiled, or nothing of the kind. */
+  /** A body: a valid one, a corrupted one, or any other bytes. */
   function textOf(meant: Arbitrary<unknown>): Arbitrary<string> {
     const text = meant.map((value) => JSON.stringify(value));
     return fc.oneof(
@@ -172,7 +172,7 @@ const NASTY = [
   "-0",
 ];
 
-/** The first, in nine of ten draws. */
+/** The first value in nine of ten draws. */
 function often<T>(usual: Arbitrary<T>, unusual: Arbitrary<T>): Arbitrary<T> {
   return fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: unusual });
 }
@@ -181,7 +181,7 @@ function constants(values: readonly unknown[]): Arbitrary<unknown>[] {
   return values.length === 0 ? [] : [fc.constantFrom(...values)];
 }
 
-/** One member, at any depth, left out, replaced, altered or joined by another. */
+/** Removes, replaces or alters one member at any depth, or adds one beside it. */
 function spoiled(meant: Arbitrary<unknown>): Arbitrary<unknown> {
   const spoil = fc.constantFrom("drop", "replace", "alter", "add");
   return fc.tuple(meant, fc.nat(), spoil, fc.jsonValue({ maxDepth: 1 })).map(([value, at, how, other]) => {
@@ -212,7 +212,7 @@ function altered(value: unknown): unknown {
   return [value];
 }
 
-/** Percent-encodes what would end a segment; what cannot be encoded is replaced. */
+/** Percent-encodes characters that would end a segment, and replaces those that cannot be encoded. */
 function segment(value: string): string {
   const encoded = encodeURIComponent(value.toWellFormed());
   return /^\.{1,2}$/.test(encoded) ? "-" : encoded;

@@ -62,7 +62,7 @@ async function faultsOf(asked: FuzzRequest): Promise<string[]> {
 
 const title = `of ${AT_ONCE * TIMES} requests none breaks the service or gets an answer that is not described`;
 test(title, { timeout: 240_000 }, async () => {
-  // What was bought once, so that well-formed bundles, and payments known to the journal, are among what is sent.
+  // Bundles and payments of real purchases are among the requests.
   const { algorand, base } = deployment.sandbox.sampleTransactions;
   const body = { txid: algorand };
   const url = `${deployment.url}/attest`;

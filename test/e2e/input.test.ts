@@ -12,7 +12,7 @@ afterAll(() => deployment.close());
 const BASE_HASH = `0x${"ab".repeat(32)}`;
 const txid = () => deployment.sandbox.sampleTransactions.algorand;
 
-describe("bad input to /attest is named and never answered with a price", () => {
+describe("an invalid request to /attest gets the error, never a price", () => {
   test.each<[string, () => unknown, number, string, string?]>([
     ["no JSON", () => "txid=1", 400, "body_not_json"],
     ["half JSON", () => '{"txid":', 400, "body_not_json"],
@@ -40,7 +40,7 @@ describe("bad input to /attest is named and never answered with a price", () => 
     expect(answer).toMatchObject({ status: 415, json: { code: "media_type" } });
   });
 
-  test("a compressed body, which is not unpacked", async () => {
+  test("a compressed body, which is not decompressed", async () => {
     for (const path of ["/attest", "/verify", "/mcp", "/a2a"]) {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };
       const body = gzipSync(JSON.stringify({ txid: txid() }));
@@ -79,7 +79,7 @@ describe("bad input to /attest is named and never answered with a price", () => 
   });
 });
 
-/** 60 KB that a stranger wrote, in each place where a request may have words. */
+/** 60 KB of a stranger's text in each place where a request may have text. */
 const LONG = "zebra".repeat(12_000);
 const MANY = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}${"zebra".repeat(11)}`, 0]));
 const DEEP = Array.from({ length: 12 }).reduce<unknown>((value) => ({ [LONG.slice(0, 5_000)]: value }), 1);
@@ -119,7 +119,7 @@ const HOSTILE: [path: string, body: unknown][] = [
   ].map((body): [string, unknown] => ["/a2a", body]),
 ].map(([path, body]) => [path as string, body]);
 
-test("nothing that a stranger wrote is echoed at length, over any transport", async () => {
+test("no transport echoes a stranger's text at length", async () => {
   const headers = { accept: "application/json, text/event-stream" };
   const lengths = [];
   for (const [path, body] of HOSTILE) {
@@ -141,7 +141,7 @@ test("nothing that a stranger wrote is echoed at length, over any transport", as
 });
 
 describe("routes", () => {
-  test("a probe without a body sees every offer, in x402's terms and in the interface's", async () => {
+  test("a probe without a body gets every offer, in x402's form and in the interface's", async () => {
     const answer = await fetch(`${deployment.url}/attest`, { method: "POST" });
     expect(answer.status).toBe(402);
     const header = JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString());
@@ -161,7 +161,7 @@ describe("routes", () => {
     ]);
   });
 
-  test("a wrong method is told the right one, a wrong path that there is nothing", async () => {
+  test("a wrong method gets 405 with the right one, a wrong path 404", async () => {
     const wrong = await fetch(`${deployment.url}/attest`);
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
     expect(await wrong.json()).toMatchObject({ code: "method_not_allowed" });
@@ -170,7 +170,7 @@ describe("routes", () => {
     expect(await nothing.json()).toMatchObject({ code: "not_found" });
   });
 
-  test("health and readiness answer, and every problem's type can be read", async () => {
+  test("health and readiness answer, and every problem's type resolves", async () => {
     expect((await fetch(`${deployment.url}/health`)).status).toBe(200);
     const ready = await fetch(`${deployment.url}/ready`);
     expect([ready.status, await ready.json()]).toEqual([200, { status: "pass", reasons: [] }]);
@@ -179,7 +179,7 @@ describe("routes", () => {
     expect([problem.status, await problem.json()]).toMatchObject([200, { code: "body_not_json", status: 400 }]);
   });
 
-  test("the key history names one key of this ledger", async () => {
+  test("the key history has one key of this ledger", async () => {
     const history = await (await fetch(`${deployment.url}/.well-known/attestor-keys.json`)).json();
     expect(history).toMatchObject({
       version: 1,
@@ -188,7 +188,7 @@ describe("routes", () => {
     });
   });
 
-  test("a body longer than its length header says is cut off, not waited for", async () => {
+  test("a body longer than its Content-Length is cut off", async () => {
     const { hostname, port } = new URL(deployment.url);
     const socket = connect(Number(port), hostname);
     socket.write(

@@ -32,7 +32,7 @@ function rotate() {
   return rotateKey(settings, { seed, onWait }, { sandbox: true, signal: AbortSignal.timeout(60_000) });
 }
 
-test("a rotation waits until no replica runs; one that slept through it sells no more, and says why", async () => {
+test("a rotation waits until no replica runs; a replica that was suspended during it stops selling, and states why", async () => {
   const { sandbox, url } = deployment;
   const body = { txid: sandbox.sampleTransactions.algorand };
   const buy = async (at: string) =>
@@ -46,7 +46,7 @@ test("a rotation waits until no replica runs; one that slept through it sells no
   });
   const late = await sign(`${url}/attest`, body, algorandClient(sandbox));
 
-  // From now on every replica looks as if it had shown no life for a long time.
+  // From now on every replica's heartbeat is old.
   const { DATABASE_URL = "" } = settings;
   await sql(
     DATABASE_URL,
@@ -56,7 +56,7 @@ test("a rotation waits until no replica runs; one that slept through it sells no
   );
   const { history } = await rotate();
   const reason = expect.stringContaining(`the history's current key is ${history.keys[1]?.kid}`);
-  // Woken by the rotation's end.
+  // Resumed after the rotation.
   await expect.poll(async () => (await fetch(`${url}/ready`)).status, { timeout: 30_000 }).toBe(503);
   expect(await (await fetch(`${url}/ready`)).json()).toEqual({ status: "fail", reasons: [reason] });
   expect(await pay(`${url}/attest`, body, late)).toMatchObject({
@@ -67,7 +67,7 @@ test("a rotation waits until no replica runs; one that slept through it sells no
   expect(await post(`${url}/verify`, first.text)).toMatchObject({ json: { attestor: { status: "retired" } } });
   await sql(DATABASE_URL, "DROP TRIGGER asleep ON replicas");
 
-  // Beside it, one that has the new seed sells, to the same payment too.
+  // Meanwhile a replica with the new seed sells, also for the same payment.
   const replica: RunningService = await startService({ ...settings, ATTESTOR_PQ_SEED: NEXT }, { sandbox: true });
   try {
     const second = await pay(`${replica.url}/attest`, body, late);
@@ -76,7 +76,7 @@ test("a rotation waits until no replica runs; one that slept through it sells no
       expect(await post(`${at}/verify?chain=1`, second.text)).toMatchObject({
         json: { attestor: { status: "current" } },
       });
-    // A replaced key is revoked beside both, which hear of it.
+    // A replaced key is revoked while both run; both learn of it.
     const what = { kid: history.keys[0]?.kid ?? "", round: undefined, onWait: () => undefined };
     const renewed = { ...settings, ATTESTOR_PQ_SEED: NEXT };
     await revokeKey(renewed, what, { sandbox: true, signal: AbortSignal.timeout(60_000) });

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 import { outsider } from "./ledger.ts";
 
-/* One attestor's keys over time, on a real ledger: each test goes on where the one before has left it. */
+/* One attestor's keys over time, on a real ledger: each test continues from the one before. */
 
 const SEED = "11".repeat(32);
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const path = (name: string) => join(folder.path, name);
 const keys = (...args: string[]) => attestd(["keys", ...args], { cwd: folder.path });
-/** An operator's command, under the key whose seed is in a file; the rounds that it waits for come at once. */
+/** Runs an operator's command with the seed in a file; the ledger makes the rounds that it waits for at once. */
 function operate(seed: string | undefined, ...args: string[]) {
   const env = seed && { env: { ATTESTOR_PQ_SEED_FILE: path(seed) } };
   return attestd(["keys", ...args, "--sandbox"], { cwd: folder.path, ...env, onError: hasten });
@@ -86,7 +86,7 @@ async function bought(): Promise<ProofBundle> {
 
 type Report = ReturnType<typeof verify>;
 
-/** What becomes of every bundle bought so far, by the service, the command and the library, which have to agree. */
+/** The verdicts on every bundle bought so far by the service, the command and the library, which must agree. */
 async function verdicts({ chain = false } = {}): Promise<string[]> {
   const files = bundles.map((_, i) => `${i + 1}.json`);
   const online = chain ? ["--chain", "--service", deployment.url] : [];
@@ -99,7 +99,7 @@ async function verdicts({ chain = false } = {}): Promise<string[]> {
     bundles.map(async (bundle, i) => {
       const { status, json } = await post(`${deployment.url}/verify${chain ? "?chain=1" : ""}`, bundle);
       const byService = (status === 200 ? json : json.report) as Report;
-      // The library asks no chain.
+      // The library does not ask the chain.
       const byLibrary = chain ? byService : verify(JSON.stringify(bundle), { trust: history });
       const all = [byService, byCommand[i] as Report, byLibrary].map(({ verified, attestor, failures }) =>
         [verified ? "verified" : "refused", attestor.status, ...failures.map(({ check }) => check)].join(" "),
@@ -126,7 +126,7 @@ async function keyNotes(): Promise<string[]> {
 }
 
 describe("keys over time", { timeout: 120_000 }, () => {
-  test("a key is not replaced while the service runs, nor while a call is bound to it", async () => {
+  test("a key is not replaced while the service runs, or while a call is attested under it", async () => {
     await bought();
     expect(await operate(undefined, "rotate", "--seed-file", "second.seed")).toMatchObject({
       code: 3,
@@ -142,7 +142,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(await keyNotes()).toEqual([]);
   });
 
-  test("a rotation that is killed is finished by the same command, and noted once", async () => {
+  test("the same command finishes a killed rotation, with one note", async () => {
     const rotating = start(["keys", "rotate", "--seed-file", "second.seed", "--sandbox"], { cwd: folder.path });
     rotating.stderr?.on("data", (text) => WAITING.test(String(text)) && rotating.kill("SIGKILL"));
     expect((await rotating.ended).code).toBeNull();
@@ -156,7 +156,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(await keyNotes()).toHaveLength(1);
   });
 
-  test("the service starts with the new seed alone, and serves a history that any verifier takes", async () => {
+  test("the service starts only with the new seed, and serves a history that every verifier accepts", async () => {
     await expect(deployment.restart()).rejects.toThrow(
       /ATTESTOR_PQ_SEED is of the key .*, which was replaced in round \d+:/,
     );
@@ -174,7 +174,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(JSON.parse(await readFile(path("keys.json"), "utf8"))).toEqual(history);
   });
 
-  test("bundles of both keys verify by the service, the command and the library", async () => {
+  test("the service, the command and the library verify bundles of both keys", async () => {
     expect(await verdicts()).toEqual(["verified retired", "verified current"]);
     expect(await verdicts({ chain: true })).toEqual(["verified retired", "verified current"]);
     const { stdout } = await attestd(["verify", "1.json", "--keys", "keys.json"], { cwd: folder.path });
@@ -189,7 +189,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     });
   });
 
-  test("bundles of a revoked key are refused, and believed again where the ledger shows them before the revocation", async () => {
+  test("bundles of a revoked key are rejected, unless the ledger has them before the revocation", async () => {
     await deployment.stopService();
     const [first] = history.keys;
     const round = (bundles[0]?.attest.round ?? 0) + 1;
@@ -197,8 +197,8 @@ describe("keys over time", { timeout: 120_000 }, () => {
     const { code, stdout } = await operate("second.seed", ...revoke);
     expect([code, stdout]).toEqual([0, expect.stringContaining(`from round  ${round}\n`)]);
 
-    // The audit judges as a verifier does, by the ledger, and by the whole history: also when the journal's row of the
-    // revocation has been moved before the bundle's round.
+    // The audit checks like a verifier, with the ledger and the whole history: also when the journal's row of the revocation
+    // has a round before the bundle's.
     const audited = { ...settings, ATTESTOR_PQ_SEED: await seedIn("second.seed") };
     const audit = () => auditJournal(audited, { sandbox: true, signal: AbortSignal.timeout(30_000) });
     expect(await audit()).toMatchObject({ verdict: "clean", counts: { delivered: 2 } });
@@ -230,7 +230,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     );
   });
 
-  test("a revoked current key starts no service, until another takes its place", async () => {
+  test("the service does not start with a revoked current key until the key is replaced", async () => {
     await deployment.stopService();
     const [, second] = history.keys;
     const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
@@ -245,7 +245,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect(await verdicts()).toEqual(["refused revoked keyTrust", "refused revoked keyTrust", "verified current"]);
   });
 
-  test("an entry that is removed, altered or moved, and a revocation that is left out, are refused by name", async () => {
+  test("a history with a removed, altered or moved entry, or without a revocation, is rejected with the entry's name", async () => {
     const [first, second, third] = history.keys as [
       KeyHistory["keys"][0],
       KeyHistory["keys"][0],
@@ -267,7 +267,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
         3,
         /\/keys\/1\/endorsement: is not by the key/,
       ],
-      // These are histories; an earlier copy, or the ledger, shows what is wrong with them.
+      // These are valid histories; an earlier copy, or the ledger, contradicts them.
       [[unrevoked, second, third], known, 1, /\/keys\/0\/revokedRound: the key was revoked/],
       [[first, last], known, 1, /\/keys\/2: the key \S+, known before, is gone/],
       [[unrevoked, second, third], onLedger, 1, missing],
@@ -283,7 +283,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     expect((await keys("history", "--keys", "keys.json", ...onLedger)).code).toBe(0);
   });
 
-  test("a journal from before its latest changes gets them back from a saved history, as far as the ledger knows them", async () => {
+  test("keys restore puts the changes that an older journal lacks back from a saved history, if the ledger has them", async () => {
     await deployment.stopService();
     const third = history.keys[2]?.kid;
     edit(`DELETE FROM key_revocations; DELETE FROM keys WHERE kid = '${third}'`);

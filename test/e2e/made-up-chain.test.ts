@@ -10,12 +10,13 @@ import type * as DeploymentModule from "./deployment.ts";
 
 /*
  * A new source chain is a folder in `proof` and one in `chains/`, and a line in the registry of each. Orchard is made up
- * (packages/service/test/fakes/orchard): nothing else in the project knows of it. What it should come to is computed here by the platform.
+ * (packages/service/test/fakes/orchard): nothing else in the project names it. The expected values are computed here with
+ * the platform's own functions.
  */
 
 const LINES = new URL("../../packages/service/test/fakes/orchard/lines.ts", import.meta.url);
 
-/** The modules as they are with the lines. */
+/** The modules with the lines. */
 type Fresh = { tools: typeof DeploymentModule; proof: typeof import("@attestd/proof") };
 let fresh: Fresh;
 let deployment: DeploymentModule.Deployment;
@@ -69,7 +70,7 @@ beforeAll(async () => {
   node = await startNode(new Map([block(HEIGHT), block(YOUNG)]), HEIGHT);
   Object.assign(threads, { Worker: WorkerWithLines });
   syncBuiltinESMExports();
-  // Test files share their modules: with the lines they are loaded anew.
+  // Test files share modules: load them again, with the lines.
   vi.resetModules();
   await import(LINES.href);
   fresh = { proof: await import("@attestd/proof"), tools: await import("./deployment.ts") };
@@ -123,7 +124,7 @@ const BLOCK = {
 const noteOf = ({ attest }: Bundle) => fresh.proof.parseNote(attest.note);
 
 describe("a chain that is a folder and a line", () => {
-  test("is attested by a transaction's id alone, in any spelling that the chain allows", async () => {
+  test("is attested by only a transaction's id, in any spelling that the chain allows", async () => {
     const { text, bundle } = await buy<ProofBundle>("/attest", { txid: THIRD.id.toUpperCase() });
     expect(bundle.source).toEqual(SOURCE);
     expect(noteOf(bundle)).toMatchObject({ c: "orchard:main-1", h: SOURCE.hashSha256, l: "finalized", t: THIRD.id });
@@ -137,7 +138,7 @@ describe("a chain that is a folder and a line", () => {
     await expectVerified("/verify-block", text);
   });
 
-  test("has its transactions proven to be in their block, and a false proof found", async () => {
+  test("has its transactions proven to be in their block, and a false proof rejected", async () => {
     const body = { chain: "orchard", txId: THIRD.id, height: HEIGHT };
     const { text, bundle } = await buy<InclusionBundle>("/prove-tx-inclusion", body);
     expect(bundle).toMatchObject({ block: BLOCK, source: SOURCE });
@@ -216,7 +217,7 @@ describe("a chain that is a folder and a line is described", () => {
     expect(skills.find(({ id }) => id === "attest-block")?.tags).toContain("orchard");
   });
 
-  test("in MCP, where it is sold too", async () => {
+  test("in MCP, which also sells it", async () => {
     const client = new Client({ name: "e2e", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${deployment.url}/mcp`)));
     const { tools } = await client.listTools();

@@ -22,7 +22,7 @@ type Result = {
 };
 type Call = { name: string; arguments?: Record<string, unknown>; _meta?: Record<string, unknown> };
 
-/** What the official clients have in common. */
+/** The functions that all official clients have. */
 type McpClient = {
   listTools(): Promise<{ tools: Tool[] }>;
   callTool(call: Call): Promise<unknown>;
@@ -49,7 +49,7 @@ async function connectToRevision2026(): Promise<McpClient> {
 
 async function connectBy1x(): Promise<McpClient> {
   const client = new OlderClient(INFO);
-  // Its own types do not hold under exactOptionalPropertyTypes.
+  // The client's own types fail under exactOptionalPropertyTypes.
   await client.connect(new OlderTransport(endpoint()) as unknown as Parameters<OlderClient["connect"]>[0]);
   return client as unknown as McpClient;
 }
@@ -63,7 +63,7 @@ async function call(client: McpClient, name: string, args: object, payment?: Pay
   return result as Result;
 }
 
-/** What a stock x402 client makes of an unpaid call's result. */
+/** The payment that a stock x402 client makes from an unpaid call's result. */
 async function signFor(client: McpClient, name: string, args: object): Promise<PaymentPayload> {
   const { structuredContent } = await call(client, name, args);
   return algorandClient(deployment.sandbox).createPaymentPayload(structuredContent as PaymentRequired);
@@ -79,7 +79,7 @@ describe.each([
   });
   afterAll(() => client.close());
 
-  test("lists every operation as a tool, with what goes in and what comes out", async () => {
+  test("lists every operation as a tool, with its input and output schemas", async () => {
     const complaints = vi.spyOn(console, "warn");
     const { tools } = await client.listTools();
     expect(complaints).not.toHaveBeenCalled();
@@ -108,7 +108,7 @@ describe.each([
     });
   });
 
-  test("reads what HTTP reads", async () => {
+  test("reads the same as HTTP", async () => {
     for (const [name, path] of [
       ["block_capabilities", "/block-capabilities"],
       ["attestor_keys", "/.well-known/attestor-keys.json"],
@@ -155,7 +155,7 @@ describe.each([
     expect(checked.structuredContent).toMatchObject({ verified: true });
   });
 
-  test("is told by the problem what is wrong, which is no error of the protocol", async () => {
+  test("gets a problem as a tool's result, not as a protocol error", async () => {
     for (const [name, args, problem] of [
       ["attest", { txid: txid(), note: "hi" }, { code: "body_invalid", errors: [{ pointer: "/note" }] }],
       ["attest", {}, { code: "body_invalid", errors: [{ pointer: "/txid" }] }],
@@ -183,7 +183,7 @@ describe("one payment", () => {
   const attestations = async () => (await outsider(deployment.sandbox).attestations()).length;
   const url = () => `${deployment.url}/attest`;
 
-  test("made over HTTP is spent over MCP, and brings the same bytes there", async () => {
+  test("made over HTTP brings the same bytes over MCP, and buys nothing else", async () => {
     const payment = await sign(url(), { txid: txid() }, algorandClient(deployment.sandbox));
     const { text } = await pay(url(), { txid: txid() }, payment);
     const before = await attestations();
@@ -203,7 +203,7 @@ describe("one payment", () => {
     });
   });
 
-  test("made over MCP is spent over HTTP, also when its call was cancelled", async () => {
+  test("made over MCP brings the same bytes over HTTP, also when its call was cancelled", async () => {
     const payment = await signFor(client, "attest", { txid: txid() });
     const before = await attestations();
     const cancelled = new AbortController();
@@ -218,7 +218,7 @@ describe("one payment", () => {
         params: { name: "attest", arguments: { txid: txid() }, _meta: { "x402/payment": payment } },
       }),
     });
-    // The older era answers with the head of a stream before there is a result.
+    // The older revisions answer with the head of a stream before there is a result.
     await sent;
     cancelled.abort();
     await expect.poll(attestations, { timeout: 30_000 }).toBe(before + 1);
@@ -250,7 +250,7 @@ describe("the endpoint", () => {
     });
   }
 
-  test("takes requests for its own names, from its own pages and from no page at all", async () => {
+  test("accepts requests for its own hosts, from its own pages and without a page", async () => {
     expect(await status({ host: "evil.example" })).toBe(403);
     expect(await status({ origin: "https://evil.example" })).toBe(403);
     expect(await status({ origin: "null" })).toBe(403);
@@ -276,7 +276,7 @@ describe("the endpoint", () => {
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
 
-  test("answers to a page of this machine", async () => {
+  test("answers a page of this machine", async () => {
     const origin = "http://localhost:6274";
     const preflight = await fetch(endpoint(), {
       method: "OPTIONS",
@@ -287,7 +287,7 @@ describe("the endpoint", () => {
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, "*"]);
   });
 
-  test("is where its card says, in the revisions that the card names", async () => {
+  test("has the URL and the revisions of its card", async () => {
     const answer = await fetch(`${deployment.url}/.well-known/mcp/server-card.json`);
     const card = (await answer.json()) as {
       version: string;
@@ -303,7 +303,7 @@ describe("the endpoint", () => {
     }
   });
 
-  test("takes POST alone", async () => {
+  test("accepts only POST", async () => {
     for (const method of ["GET", "DELETE", "PUT"]) {
       const answer = await fetch(endpoint(), { method });
       expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
@@ -311,7 +311,7 @@ describe("the endpoint", () => {
   });
 });
 
-describe("what docs say to agents", () => {
+describe("docs/agents.md", () => {
   const DOCS = resolve(import.meta.dirname, "../../docs");
 
   test("names the endpoint and every tool", async () => {
@@ -323,7 +323,7 @@ describe("what docs say to agents", () => {
     await client.close();
   });
 
-  test("buys a bundle by the example", async () => {
+  test("has an example that buys a bundle", async () => {
     await using folder = await temporaryFolder();
     const { algodUrl, payers, sampleTransactions } = deployment.sandbox;
     await mkdir(join(folder.path, ".attestd"));

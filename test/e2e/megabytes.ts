@@ -44,7 +44,7 @@ import { parsePointer, pointerUrl } from "../../packages/web/src/pointer.ts";
 import { hostOf } from "../../packages/web/src/printable.ts";
 import { testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
 
-/* Feeds megabytes of what sets off slow patterns to everything that reads a stranger's text, and says what it is at. */
+/* Feeds megabytes that make slow patterns backtrack to every reader of a stranger's text, and prints its progress. */
 
 const SIZE = 2 ** 20;
 const history = testHistory();
@@ -64,7 +64,7 @@ const answering = (init: ResponseInit, body = "{}") =>
     { signal: AbortSignal.timeout(60_000) },
   );
 
-/** Readers of text. What one throws does not matter here, unless it is the engine's own limit. */
+/** Readers of text. Their errors do not matter here, except the engine's own limits. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   parseJson: (text) => parseJson(text),
   "parseJson, a string": (text) => parseJson(`"${text}`),
@@ -172,11 +172,11 @@ const SINGLE = [
 ];
 const PAIRS = ["a=", "a.", '\\"', "0x", ": ", "\u0091"];
 
-/** Each run ends in what fits no pattern that the rest of it fits. */
+/** Each text ends in a character that no pattern of the rest matches. */
 function* runs(): Generator<[name: string, text: string]> {
   for (const unit of [...SINGLE, ...PAIRS]) {
     const run = unit.repeat(SIZE / unit.length);
-    // Flat: a rope is made flat by whoever reads it first, and that would count as the reader's time.
+    // Flat: V8 flattens a rope at the first read, which would count as the reader's time.
     const coding = [...unit].every((character) => character <= "\u00ff") ? "latin1" : "utf16le";
     yield [unit, Buffer.from(`${run}!`, coding).toString(coding)];
   }

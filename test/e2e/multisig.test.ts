@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.close());
 
-test("a multisig account buys; one that lacks a signature of its own does not", async () => {
+test("a multisig account buys only with all of its signatures", async () => {
   const { sandbox } = deployment;
   const multisig = await fundedMultisig(sandbox);
   const { keys, preimage } = multisig;

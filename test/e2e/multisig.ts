@@ -5,7 +5,7 @@ import algosdk from "algosdk";
 import { algorandClientOf, patient } from "./deployment.ts";
 import { ALGORAND_USDC } from "./ledger.ts";
 
-/** A multisig account: its preimage, and the keys that this test has of it. */
+/** A multisig account: its preimage, and the keys that this test has. */
 export type Multisig = {
   address: string;
   preimage: Parameters<typeof algosdk.signMultisigTransaction>[1];
@@ -49,7 +49,7 @@ export async function fundedMultisig(sandbox: Sandbox): Promise<Multisig> {
   return multisig;
 }
 
-/** Rekeys the account: from now on the ledger takes no signature of its keys. */
+/** Rekeys the account: from now on the ledger accepts no signature of its keys. */
 export async function rekeyAway(sandbox: Sandbox, multisig: Multisig): Promise<void> {
   const algod = algodOf(sandbox);
   const rekey = algosdk.makePaymentTxnWithSuggestedParamsFromObject({

@@ -12,14 +12,14 @@ import { launchChromium } from "../web/chromium.ts";
 import { startDeployment } from "./deployment.ts";
 import { type FreshClone, freshClone, linkInstalled, ROOT, run } from "./fresh-clone.ts";
 
-/* The packages as others get them: packed in a fresh clone, installed in an empty folder, run in Node and in Chromium. */
+/* The packages as users get them: packed in a fresh clone, installed in an empty folder, run in Node and in Chromium. */
 
-/** What the README of `proof` promises: all of its root entry, minified and gzipped. */
+/** The limit in the README of `proof`: its whole root entry, minified and gzipped. */
 const MAX_PROOF_SIZE = 60 * 1024;
 const PUBLISHED = ["proof", "client"] as const;
 
 let clone: FreshClone;
-/** A stranger's project, with nothing in it but what npm installs there. */
+/** A user's project, with only the files that npm installs there. */
 let project: string;
 let installing: Promise<void>;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await writeFile(join(project, "package.json"), JSON.stringify({ type: "module", private: true }));
   await writeFile(join(project, "bundle.json"), JSON.stringify(testBundle()));
   await writeFile(join(project, "keys.json"), JSON.stringify(testHistory()));
-  // Awaited by those who need it; the rest goes on meanwhile.
+  // Only the tests that need it wait for it.
   installing = install();
   installing.catch(() => undefined);
 });
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const tarball = (name: string) => join(clone.folder, `attestd-${name}-0.1.0.tgz`);
 
-/** As a stranger does; where no registry answers, beside what is installed here, which it says. */
+/** Installs like a user; if no registry answers, beside the packages that are installed here, which it prints. */
 async function install(): Promise<void> {
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0"];
   try {
@@ -63,7 +63,7 @@ async function install(): Promise<void> {
 }
 
 describe("npm pack", () => {
-  test("leaves the workspace as it was", () => {
+  test("does not change the workspace", () => {
     for (const name of ["proof", "client"]) {
       const manifest = (root: string) => readFileSync(join(root, "packages", name, "package.json"), "utf8");
       expect(manifest(clone.workspace)).toBe(manifest(ROOT));
@@ -73,7 +73,7 @@ describe("npm pack", () => {
     }
   });
 
-  test("when it was stopped half-way, leaves a workspace that runs, and puts things back the next time", async () => {
+  test("leaves a working workspace when it is stopped half-way, and restores it the next time", async () => {
     const home = join(clone.workspace, "packages/proof");
     const manifest = readFileSync(join(home, "package.json"), "utf8");
     await run(home, "node", "../../build/pack.mjs", "prepare");
@@ -93,7 +93,7 @@ describe("the published proof", () => {
   const installed = () => join(project, "node_modules/@attestd/proof");
   const filesOf = (folder: string) => readdirSync(folder, { recursive: true, encoding: "utf8" });
 
-  test("holds compiled modules with their types, and nothing of the workspace", () => {
+  test("contains compiled modules with their types, and no file of the workspace", () => {
     const manifest = JSON.parse(readFileSync(join(installed(), "package.json"), "utf8"));
     expect(manifest).not.toHaveProperty("devDependencies");
     expect(manifest).toMatchObject({ type: "module", sideEffects: false, license: "Apache-2.0" });
@@ -105,7 +105,7 @@ describe("the published proof", () => {
     expect(modules.filter((path) => !/^[\w/-]+(\.d\.ts|\.js)$/.test(path))).toEqual([]);
   });
 
-  test("names no module but its own and noble's, so that it needs no Node", () => {
+  test("imports only its own modules and noble's, so that it needs no Node", () => {
     const modules = filesOf(join(installed(), "dist")).filter((path) => path.endsWith(".js"));
     const named = modules.flatMap((path) => {
       const text = readFileSync(join(installed(), "dist", path), "utf8");
@@ -133,13 +133,13 @@ describe("the published proof", () => {
     const program = `
       import { type VerifyReport, verify } from "@attestd/proof";
       export const report: VerifyReport = verify("", { trust: { kids: [] } });
-      // @ts-expect-error: an option that there is not
+      // @ts-expect-error: an option that does not exist
       verify("", { trusted: [] });`;
     await writeFile(join(project, `${name}.ts`), program);
     await run(project, "tsc", "--noEmit", "--strict", "--target", "es2022", "--types", "", ...flags, `${name}.ts`);
   });
 
-  test("is small in a browser, and smaller for those who take one function", async () => {
+  test("is small in a browser, and smaller for a single function", async () => {
     const whole = await bundled('export * from "@attestd/proof";');
     const part = await bundled('export { parseJson } from "@attestd/proof";');
     const [size, partSize] = [whole, part].map((code) => gzipSync(code, { level: 9 }).length) as [number, number];
@@ -171,7 +171,7 @@ describe("the published proof", () => {
     }
   });
 
-  /** One minified script for browsers, made of what is installed in the project. */
+  /** One minified script for browsers, built from the project's packages. */
   async function bundled(code: string): Promise<string> {
     const { outputFiles } = await build({
       stdin: { contents: code, resolveDir: project },
@@ -194,7 +194,7 @@ describe("the published client", () => {
     await writeFile(join(project, "buy.ts"), /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "");
   });
 
-  test("buys a bundle and verifies it, as its README says, of a service on a sandbox", async () => {
+  test("buys a bundle from a service on a sandbox and verifies it, with the code of its README", async () => {
     const deployment = await startDeployment({ networks: ["base"], roundMs: 500 });
     try {
       const { algodUrl, payers, sampleTransactions } = deployment.sandbox;

@@ -28,7 +28,7 @@ describe("a purchase on the Algorand rail", () => {
     const statuses: number[] = [];
     const counting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
-      // Not by its class, of which another test file in this process may have put its own in place.
+      // Not by its class: another test file in this process may have replaced it.
       const url = typeof input === "object" && "url" in input ? input.url : String(input);
       if (url.endsWith("/attest")) statuses.push(response.status);
       return response;
@@ -94,7 +94,7 @@ describe("the same payment sent again", () => {
     expect(await counts()).toEqual(before);
   });
 
-  test("for another transaction is refused as bound", async () => {
+  test("for another transaction is rejected as bound", async () => {
     const other = { txid: JSON.parse(first).attest.txnId };
     expect(await pay(attestUrl(), other, payment)).toMatchObject({
       status: 409,
@@ -102,7 +102,7 @@ describe("the same payment sent again", () => {
     });
   });
 
-  test("with a garbage signature learns nothing and changes nothing for its owner", async () => {
+  test("with a garbage signature reveals nothing and changes nothing for its owner", async () => {
     const forged = await forge(payment);
     for (const body of [sample(), { txid: JSON.parse(first).attest.txnId }]) {
       const refused = await pay(attestUrl(), body, forged);
@@ -112,7 +112,7 @@ describe("the same payment sent again", () => {
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
   });
 
-  test("after restarts, also with another price and payee, gives the same bytes", async () => {
+  test("after restarts, also with another price and payee, brings the same bytes", async () => {
     await deployment.restart();
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200, text: first });
     const payee = deployment.sandbox.payers.algorand.address;
@@ -123,13 +123,13 @@ describe("the same payment sent again", () => {
   });
 });
 
-test("a garbage signature over a fresh payment takes no place from its owner", async () => {
+test("a garbage signature over a new payment does not block its owner", async () => {
   const payment = await sign(attestUrl(), sample(), algorandClient(deployment.sandbox));
   expect(await pay(attestUrl(), sample(), await forge(payment))).toMatchObject({ status: 402 });
   expect(await pay(attestUrl(), sample(), payment)).toMatchObject({ status: 200 });
 });
 
-test("a purchase that its payer named is found again under another payment, which stays unspent", async () => {
+test("a purchase with the payer's identifier is found again by another payment, which stays unspent", async () => {
   const name = { "payment-identifier": { info: { required: false, id: `order_${Date.now()}_0123456789` } } };
   const client = algorandClient(deployment.sandbox);
   const [first, second] = [await sign(attestUrl(), sample(), client), await sign(attestUrl(), sample(), client)];
@@ -145,7 +145,7 @@ test("a purchase that its payer named is found again under another payment, whic
   expect(await outsider(deployment.sandbox).balance()).toBe(spent);
 });
 
-test("what the source lacks is not charged", async () => {
+test("a request for a missing transaction is not charged", async () => {
   const before = await outsider(deployment.sandbox).balance();
   const unknown = { txid: `${"A".repeat(51)}Q` };
   const payment = await sign(attestUrl(), unknown, algorandClient(deployment.sandbox));
@@ -163,11 +163,11 @@ test("a request without a payment asks no chain and no facilitator", async () =>
     fetch(attestUrl(), { method: "POST" }),
   ]);
   expect(asked.map(({ status }) => status)).toEqual([402, 402, 400, 402]);
-  // The round watcher and the refresh of offers go on by themselves; nothing may ask for a transaction.
+  // The round watcher and the refresh of offers continue; nothing may ask for a transaction.
   expect(requests.filter((request) => /\/v2\/transactions|pending|\/(verify|settle)/.test(request))).toEqual([]);
 });
 
-/** The same payment with a signature of nobody. */
+/** The same payment with an invalid signature. */
 async function forge(payment: PaymentPayload): Promise<PaymentPayload> {
   const { paymentGroup, paymentIndex } = payment.payload as { paymentGroup: string[]; paymentIndex: number };
   const signed = Buffer.from(paymentGroup[paymentIndex] as string, "base64");

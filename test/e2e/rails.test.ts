@@ -18,7 +18,7 @@ let deployment: Deployment;
 let rails: Record<RailName, Rail>;
 const asked: string[] = [];
 beforeAll(async () => {
-  // A stock Algorand payment lives for ten rounds: of a second each, so that they are enough for twenty at once.
+  // A stock Algorand payment lives for ten rounds. Rounds of a second make that enough for twenty payments at once.
   deployment = await startDeployment({ roundMs: 1000, onRequest: ({ server, url }) => asked.push(`${server} ${url}`) });
   rails = await railsOf(deployment.sandbox);
 });
@@ -31,14 +31,14 @@ const settlements = () => asked.filter((request) => request === "facilitator /se
 const facilitated = () => asked.filter((request) => request.startsWith("facilitator")).length;
 const notes = async () => new Set((await outsider(deployment.sandbox).attestations()).map(({ note }) => note));
 
-/** What we have had on each rail. */
+/** The payments received on each rail. */
 const received = () => Promise.all(NAMES.map((name) => rails[name].received()));
 
 /** A payment for the Base sample, signed by a stock client and not sent yet. */
 const signed = (rail: Rail, body: object = sample()) => sign(attestUrl(), body, rail.client);
 
 describe("a Base transaction", () => {
-  test("is offered for Base, Algorand and Solana USDC, in this order; an Algorand one for Algorand USDC alone", async () => {
+  test("is offered for Base, Algorand and Solana USDC, in this order; an Algorand one only for Algorand USDC", async () => {
     const networks = async (body: object) => {
       const { json } = await post(attestUrl(), body);
       return (json.accepts as PaymentRequirements[]).map(({ network }) => network);
@@ -47,7 +47,7 @@ describe("a Base transaction", () => {
     expect(await networks(algorandSample())).toEqual([rails.algorand.network]);
   });
 
-  test("is attested for a payment of a stock client on each of them", async () => {
+  test("is attested for a stock client's payment on each of them", async () => {
     const before = { received: await received(), notes: await notes() };
     const buying = NAMES.map(async (name) => {
       const buy = wrapFetchWithPayment(fetch, rails[name].client);
@@ -75,8 +75,8 @@ describe("a Base transaction", () => {
   });
 });
 
-describe("an option of the interface, accepted word for word", () => {
-  test.each(NAMES)("buys on %s, whatever the client says of the resource and of extensions", async (name) => {
+describe("an offer that is accepted verbatim", () => {
+  test.each(NAMES)("buys on %s with any resource and extensions from the client", async (name) => {
     const body = name === "algorand" ? algorandSample() : sample();
     const { json } = await post(attestUrl(), body);
     const option = (json.options as { network: string }[]).find(({ network }) =>
@@ -93,7 +93,7 @@ describe("an option of the interface, accepted word for word", () => {
     const bought = await pay(attestUrl(), body, literal as PaymentPayload);
     expect(bought).toMatchObject({ status: 200, json: { version: 1 } });
     expect((await rails[name].received()) - before).toBe(1_000n);
-    // Bound by the payment, not by what surrounds it.
+    // The payment binds, not the payload around it.
     expect(await pay(attestUrl(), body, payment)).toMatchObject({ status: 200, text: bought.text });
   });
 });
@@ -117,7 +117,7 @@ describe("payments on all three rails", () => {
     },
   );
 
-  test("that are one on each, sent twenty times at once, give one of each, and the same bytes after a restart", async () => {
+  test("sent twenty times at once give one bundle each, and the same bytes after a restart", async () => {
     const before = { received: await received(), notes: await notes() };
     const payments = await Promise.all(NAMES.map((name) => signed(rails[name])));
     const sendings = payments.flatMap((payment) => Array.from({ length: 20 }, () => payment));
@@ -146,7 +146,7 @@ describe.each<[RailName, (payload: PaymentPayload["payload"]) => PaymentPayload[
     }),
   ],
 ])("a payment on %s", (name, withGarbage) => {
-  test("is its owner's, whoever sends it with a signature of garbage or for an Algorand source, before and after", async () => {
+  test("stays its owner's when others send it with a garbage signature or for an Algorand source, before and after", async () => {
     const payment = await signed(rails[name]);
     const forged = { ...payment, payload: withGarbage(payment.payload) };
     const before = facilitated();
@@ -248,7 +248,7 @@ describe("a payment on Base", () => {
     expect({ received: await rails.base.received(), facilitated: facilitated() }).toEqual(before);
   });
 
-  test("signed in the sandbox is not its payer's under the domain of the real token", async () => {
+  test("signed in the sandbox has another signer under the domain of the real token", async () => {
     const { payload } = await signed(rails.base);
     const under = (name: string) =>
       recoverTypedDataAddress({
@@ -262,7 +262,7 @@ describe("a payment on Base", () => {
     expect(await under("USD Coin")).not.toBe(rails.base.payer);
   });
 
-  test("whose nonce was cancelled, or spent on someone else, is refused; spent on us, no other is asked for", async () => {
+  test("is rejected when its nonce was cancelled or spent elsewhere; when it was spent on us, no other payment is asked for", async () => {
     const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
     const rpcUrls = { default: { http: [deployment.sandbox.baseRpcUrl as string] } };
     const chain = defineChain({ id: 8453, name: "Base", nativeCurrency, rpcUrls });
@@ -306,13 +306,13 @@ describe("a payment on Base", () => {
 });
 
 describe("a payment on Solana", () => {
-  /** Sends a payment through the facilitator, behind the service's back. */
+  /** Settles a payment at the facilitator, without the service. */
   async function settle(payment: PaymentPayload): Promise<Answer> {
     const body = { x402Version: 2, paymentPayload: payment, paymentRequirements: payment.accepted };
     return post(`${deployment.sandbox.facilitatorUrl}/settle`, body);
   }
 
-  test("that landed without a call of ours is unaccounted: no other is asked for", async () => {
+  test("that landed without a call is unaccounted: no other payment is asked for", async () => {
     const payment = await signed(rails.solana);
     expect((await settle(payment)).json).toMatchObject({ success: true });
     expect(await pay(attestUrl(), sample(), payment)).toMatchObject({
@@ -321,7 +321,7 @@ describe("a payment on Solana", () => {
     });
   });
 
-  test("made for another offer is refused with the reason, and the facilitator is not asked", async () => {
+  test("made for another offer is rejected with the reason, without asking the facilitator", async () => {
     const { accepted, ...payment } = await signed(rails.solana);
     const before = facilitated();
     const dear = { ...accepted, amount: "2000" };
@@ -336,7 +336,7 @@ describe("a payment on Solana", () => {
   });
 });
 
-test("a payee that cannot take USDC stops the start, with the setting that names it", async () => {
+test("the service does not start with a payee that cannot receive USDC, and names the setting", async () => {
   const { payTo, payers } = deployment.sandbox;
   const nobody = algosdk.generateAccount().addr.toString();
   for (const [change, message] of [
@@ -347,13 +347,13 @@ test("a payee that cannot take USDC stops the start, with the setting that names
     const rightly = { PAY_TO_ALGORAND: payTo.algorand, PAY_TO_BASE: payTo.base, PAY_TO_SOLANA: payTo.solana };
     await expect(deployment.restart({ ...rightly, ...change })).rejects.toThrow(message);
   }
-  // Whoever holds USDC can be paid in it.
+  // An account that has USDC can receive it.
   const paid = { PAY_TO_ALGORAND: payers.algorand.address, PAY_TO_SOLANA: payers.solana?.address };
   await deployment.restart({ ...paid, PAY_TO_BASE: payTo.base });
   await deployment.restart({ PAY_TO_ALGORAND: payTo.algorand, PAY_TO_SOLANA: payTo.solana });
 });
 
-test("a facilitator that is down closes its own rail alone, from the start on, and /ready says which", async () => {
+test("a facilitator that is down closes only its own rail, also at start, and /ready names the rail", async () => {
   const ready = async () => {
     const response = await fetch(`${deployment.url}/ready`);
     return [response.status, await response.json()];

@@ -25,12 +25,12 @@ export const USDC_ABI = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
 ]);
 
-/** One way to pay: a stock client, and what any outsider sees of the payee. */
+/** One way to pay: a stock client, and the public balance of the payee. */
 export type Rail = {
   network: string;
   client: x402Client;
   payer: string;
-  /** What the payee has had, in micro-USDC. */
+  /** The sum that the payee has received, in micro-USDC. */
   received(): Promise<bigint>;
 };
 

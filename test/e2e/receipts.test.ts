@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.close());
 
-/** Reads the receipt as someone would who has nothing but the stock client and the published keys. */
+/** Reads the receipt with only the stock client and the published keys. */
 async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
   const receipt = extractReceiptFromResponse(new Response(null, { headers }));
   const history = await fetch(`${deployment.url}/.well-known/attestor-keys.json`);
@@ -29,7 +29,7 @@ async function receiptOf({ headers }: Answer): Promise<PaymentReceipt> {
   );
 }
 
-/** A journal of which one method is ours. */
+/** A journal with one method replaced. */
 function watched<J extends Journal>(journal: J, update: Journal["update"]): J {
   return new Proxy(journal, {
     get(target, name) {
@@ -40,7 +40,7 @@ function watched<J extends Journal>(journal: J, update: Journal["update"]): J {
   });
 }
 
-/** Half of what Node takes for the headers of a message, and the most that some clients take for one. */
+/** Half of Node's limit for the headers of a message, and some clients' limit for one header. */
 const MODEST = 8_000;
 
 test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
@@ -63,7 +63,7 @@ test.each(["/attest", "/attest-block", "/prove-tx-inclusion"])(
 );
 
 describe("the receipt of a paid call", () => {
-  test("is signed for this payment, and is the same whenever it is given again", async () => {
+  test("is signed for this payment, and is the same every time", async () => {
     const url = `${deployment.url}/attest`;
     const body = { txid: deployment.sandbox.sampleTransactions.algorand };
     const payment = await sign(url, body, algorandClient(deployment.sandbox));
@@ -86,7 +86,7 @@ describe("the receipt of a paid call", () => {
     expect(restarted.headers.get("payment-response")).toBe(settlement);
   });
 
-  test("whose commit was lost is signed anew, and only what was committed is ever given", async () => {
+  test("is signed again when its commit was lost; only committed receipts are returned", async () => {
     await using folder = await temporaryFolder();
     const database = { DATABASE_URL: `sqlite:${join(folder.path, "journal.sqlite")}`, LOG_LEVEL: "silent" };
     const address = { host: "127.0.0.1", port: 0 };
@@ -112,7 +112,7 @@ describe("the receipt of a paid call", () => {
     expect([again.text, again.headers.get("payment-response")]).toEqual([bought.text, settlement]);
   });
 
-  test("names what was bought, and reaches the client's caller checked", async () => {
+  test("names the purchase, and the client returns it verified", async () => {
     const { payers, sampleTransactions } = deployment.sandbox;
     const client = algorandClient(deployment.sandbox);
     const { signedReceipt, receipt } = await attestBlock({

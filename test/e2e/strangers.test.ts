@@ -14,7 +14,7 @@ import { type CostRow, readCosts } from "./upstream-cost.ts";
 
 const NAMES: RailName[] = ["algorand", "base", "solana"];
 const TRANSPORTS: TransportName[] = ["HTTP", "MCP", "A2A"];
-/** The sentences that a stranger may get: they depend on what it sent alone. */
+/** The sentences that a stranger may get: they depend only on its own request. */
 const OF_THE_SIGNATURE =
   /^the payer's signature does not fit the payment$|^the payment transaction (is not signed$|has no signature)/;
 
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const costs = readCosts();
-/** What was bought on each rail. */
+/** The purchases on each rail. */
 const bought = {} as Record<RailName, PaymentPayload>;
 
 const folder = temporaryFolder();
@@ -65,7 +65,7 @@ async function sendEverywhere(payment: PaymentPayload): Promise<Outcome> {
   return outcomes[0] as Outcome;
 }
 
-/** Leaves out the round or second that a refusal names: time passes between two transports. */
+/** Removes the round or second in a refusal: time passes between two transports. */
 function withoutTime(outcome: Outcome): Outcome {
   return JSON.parse(JSON.stringify(outcome).replace(/too soon after (round )?\d+/, "too soon"));
 }
@@ -82,12 +82,12 @@ describe.each(NAMES)("a purchase on %s, over every transport,", (name) => {
     bought[name] = own;
   });
 
-  test("is only for its payer: without a valid signature a request learns nothing, reserves nothing and asks no upstream", async () => {
+  test("is only for its payer: a request without a valid signature reveals nothing, reserves nothing and asks no upstream", async () => {
     const { forged, own: made } = envelopes[name];
     const shapes = { ...forged, "signed for another network": made["another network"] };
     for (const [shape, change] of Object.entries(shapes)) {
       const known = await change(own);
-      // A payment that the payer never made, under the name of the purchase that it made.
+      // A payment that the payer did not make, with the identifier of a purchase that it did make.
       const fresh = await change(named(await signed(name), purchase));
       const asked = await counting.during(async () => {
         const outcome = await sendEverywhere(known);
@@ -152,7 +152,7 @@ async function bundlesOfEveryKind(): Promise<Bundles> {
   return { transaction, block, inclusion };
 }
 
-// Each with a service that has just started: paid calls are looked at again only after 15 s.
+// Each with a new service: paid calls are checked again only after 15 s.
 describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   ["about what was bought", costs.filter(isOfPurchase), async () => ({})],
   ["about nothing that was bought", costs.filter((row) => !isOfPurchase(row)), newJournal],
@@ -170,15 +170,15 @@ describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   });
   afterAll(() => made?.[Symbol.asyncDispose]());
 
-  test("is of a kind in docs/upstream-cost.md", () => {
+  test("is a row of docs/upstream-cost.md", () => {
     expect(Object.keys(made.probes)).toEqual(costs.map(({ request }) => request));
   });
 
-  test.each(rows)("makes the service ask no more than docs/upstream-cost.md says: $request", async (row) => {
+  test.each(rows)("causes at most the upstream requests of docs/upstream-cost.md: $request", async (row) => {
     const most = nothing();
     for (const probe of made.probes[row.request] ?? []) {
       let asked = await counting.during(probe);
-      // A look at a call that was paid falls in between.
+      // A check of a paid call may fall in between.
       if (isAbove(asked, row) && !isKept(row)) asked = await counting.during(probe);
       if (isAbove(asked, row)) expect({ asked }).toEqual(row.counts);
       for (const upstream of UPSTREAMS) most[upstream] = Math.max(most[upstream], asked[upstream].length);
@@ -190,7 +190,7 @@ describe.each<[string, CostRow[], () => Promise<Record<string, string>>]>([
   const isAbove = (asked: Record<string, string[]>, { counts }: CostRow) =>
     UPSTREAMS.some((upstream) => (asked[upstream]?.length ?? 0) > counts[upstream]);
 
-  /** Makes every account list a page full of transactions without a memo, each of them the purchase's. */
+  /** Makes every account list a full page of transactions without a memo, each a copy of the purchase's. */
   async function fillSolanaAccounts(): Promise<() => void> {
     const rpc = async (method: string, params: unknown[]) =>
       (await post(deployment.sandbox.solanaRpcUrl as string, { jsonrpc: "2.0", id: 1, method, params })).json.result;

@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Counts, UPSTREAMS } from "./counting.ts";
 
-/** A row of docs/upstream-cost.md: a kind of request, and the most that it may make the service ask. */
+/** A row of docs/upstream-cost.md: a kind of request, and the most upstream requests that it may cause. */
 export type CostRow = {
   request: string;
   counts: Counts;
-  /** Whether the counts are what it costs, and not only a bound. */
+  /** Whether the counts are exact, not only bounds. */
   exact: boolean;
 };
 
-/** Reads the page's table. @throws Error when a cell is no count */
+/** Reads the page's table. @throws Error when a cell is not a count */
 export function readCosts(): CostRow[] {
   const page = readFileSync(join(import.meta.dirname, "../../docs/upstream-cost.md"), "utf8");
   const [head, , ...rows] = page

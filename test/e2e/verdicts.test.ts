@@ -17,13 +17,13 @@ import { createExaminer } from "../../packages/service/src/verification/worker-p
 import { serve } from "../../packages/service/test/fakes/transport.ts";
 
 /*
- * The same bundles, the same verdicts: by the library, the service and the command. The page has its own test of them, and
- * so have the verifiers that share no code with ours (docs/verify).
+ * The library, the service and the command give the same verdicts on the same bundles. The page and the verifiers in
+ * docs/verify, which share no code with ours, have their own tests with these bundles.
  */
 
 const COMMAND = resolve(import.meta.dirname, "../../packages/attestd/src/main.ts");
 
-/** What is said of a bundle; of one whose form is wrong, no more than that. */
+/** The verdict on a bundle; of a malformed bundle only that it is malformed. */
 type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings"> & { receipt: Case["receipt"] | undefined };
 
 const right = ({ name, failed, status, warnings, receipt }: Case): Verdict => ({
@@ -45,51 +45,54 @@ function verdict(name: string, { checks, attestor, warnings, receipt }: VerifyRe
   };
 }
 
-describe.each(Object.entries(HISTORIES))("by the history %s, what is right is said", (keys, history: KeyHistory) => {
-  const cases = CASES.filter((one) => one.keys === keys);
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "attestd-verdicts-"));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  test("by the library", () => {
-    const trust = parseKeyHistory(history);
-    const reports = cases.map(({ name, text }) => ({ name, report: verify(text, { trust }) }));
-    expect(reports.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
-    expect(reports.filter(({ report }) => report.verified).map(({ name }) => name)).toEqual(namesOfVerified(cases));
-  });
-
-  test("by the service, on the route of each kind", async () => {
-    await using service = await verifyingService(history);
-    const answers = await Promise.all(cases.map((one) => service.verify(one)));
-    expect(answers.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
-    expect(answers.filter(({ status }) => status === 200).map(({ name }) => name)).toEqual(namesOfVerified(cases));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(
-      new Set(cases.map(isVerified).map((is) => (is ? 200 : 400))),
-    );
-  });
-
-  test("by the command", async () => {
-    const files = cases.map(({ text }, index) => {
-      const file = join(folder, `${index}.json`);
-      writeFileSync(file, text);
-      return file;
+describe.each(Object.entries(HISTORIES))(
+  "with the key history %s, the verdicts are right",
+  (keys, history: KeyHistory) => {
+    const cases = CASES.filter((one) => one.keys === keys);
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), "attestd-verdicts-"));
     });
-    const keysFile = join(folder, "keys.json");
-    writeFileSync(keysFile, JSON.stringify(history));
-    const { code, lines } = await command(["verify", ...files, "--keys", keysFile, "--json"], folder);
-    expect(lines.map((line) => line.file)).toEqual(files);
-    const verdicts = cases.map(({ name }, index) => ofCommand(name, lines[index] as CommandLine));
-    expect(verdicts).toEqual(cases.map(right));
-    expect(lines.flatMap(({ verified }, index) => (verified ? cases[index]?.name : []))).toEqual(
-      namesOfVerified(cases),
-    );
-    expect(code).toBe(cases.every(isVerified) ? 0 : 1);
-  });
-});
+    afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("of what is no JSON there is nothing to say", () => {
+    test("by the library", () => {
+      const trust = parseKeyHistory(history);
+      const reports = cases.map(({ name, text }) => ({ name, report: verify(text, { trust }) }));
+      expect(reports.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
+      expect(reports.filter(({ report }) => report.verified).map(({ name }) => name)).toEqual(namesOfVerified(cases));
+    });
+
+    test("by the service, on the route of each kind", async () => {
+      await using service = await verifyingService(history);
+      const answers = await Promise.all(cases.map((one) => service.verify(one)));
+      expect(answers.map(({ name, report }) => verdict(name, report))).toEqual(cases.map(right));
+      expect(answers.filter(({ status }) => status === 200).map(({ name }) => name)).toEqual(namesOfVerified(cases));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(
+        new Set(cases.map(isVerified).map((is) => (is ? 200 : 400))),
+      );
+    });
+
+    test("by the command", async () => {
+      const files = cases.map(({ text }, index) => {
+        const file = join(folder, `${index}.json`);
+        writeFileSync(file, text);
+        return file;
+      });
+      const keysFile = join(folder, "keys.json");
+      writeFileSync(keysFile, JSON.stringify(history));
+      const { code, lines } = await command(["verify", ...files, "--keys", keysFile, "--json"], folder);
+      expect(lines.map((line) => line.file)).toEqual(files);
+      const verdicts = cases.map(({ name }, index) => ofCommand(name, lines[index] as CommandLine));
+      expect(verdicts).toEqual(cases.map(right));
+      expect(lines.flatMap(({ verified }, index) => (verified ? cases[index]?.name : []))).toEqual(
+        namesOfVerified(cases),
+      );
+      expect(code).toBe(cases.every(isVerified) ? 0 : 1);
+    });
+  },
+);
+
+describe("a text that is not JSON is rejected", () => {
   test("by the library", () => {
     for (const { name, bytes } of UNREADABLE)
       expect(() => verify(bytes), name).toThrow(expect.objectContaining({ name: "ProofError", code: "json" }));
@@ -127,7 +130,7 @@ const namesOfVerified = (cases: Case[]) => cases.filter(isVerified).map(({ name 
 
 type CommandLine = VerifyReport & { file: string; unreadable?: string };
 
-/** The command tells what has nothing of a bundle from a bundle that is malformed. */
+/** The command distinguishes a file without any part of a bundle from a malformed bundle. */
 function ofCommand(name: string, line: CommandLine): Verdict {
   return line.unreadable === undefined
     ? verdict(name, line)

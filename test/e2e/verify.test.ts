@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signBundle, testAttestor, testBundle } from "../bundles/bundles.ts";
 import { algorandClient, type Deployment, pay, post, sign, startDeployment } from "./deployment.ts";
 
-/** The service's own key in this file, so that a test can sign what an honest attestor never would. */
+/** The service's key, with which a test signs bundles that an honest attestor would not sign. */
 const attestor = testAttestor("e2e");
 const SEED = createHash("sha256").update("pq e2e").digest("hex");
 
@@ -55,7 +55,7 @@ function edited(path: readonly string[], edit: (value: never) => unknown): Proof
 }
 
 describe("/verify", () => {
-  test("says what it checked of a bundle of ours, and of the chains only when asked", async () => {
+  test("reports the checks of our own bundle, and asks the chains only with ?chain=1", async () => {
     const offline = await verify(bundle);
     expect(offline).toMatchObject({
       status: 200,
@@ -76,13 +76,13 @@ describe("/verify", () => {
     expect(await verify(bundle, "?chain=yes")).toMatchObject({ status: 400, json: { code: "query_invalid" } });
   });
 
-  test.each(LEAVES)("refuses a bundle without %s %s", async (...path) => {
+  test.each(LEAVES)("rejects a bundle without %s %s", async (...path) => {
     const body = edited(path, () => undefined);
-    // Without a named chain the bundle is well formed, but not what was signed.
+    // Without a named chain the bundle is well formed, but differs from the signed one.
     expect(await failures(body)).toEqual(path.at(-1) === "chain" ? ["signature"] : ["schema"]);
   });
 
-  test.each(LEAVES)("refuses a bundle in which %s %s stands twice", async (...path) => {
+  test.each(LEAVES)("rejects a bundle with two members %s %s", async (...path) => {
     const name = JSON.stringify(path.at(-1));
     const text = JSON.stringify(bundle).replaceAll(`${name}:`, `${name}:0,${name}:`);
     expect(await failures(text)).toEqual(["schema"]);
@@ -116,7 +116,7 @@ describe("/verify", () => {
     expect(await failures(edited(path, edit))).toContain(check);
   });
 
-  test("refuses a stranger's bundle, however well signed, before any chain is asked", async () => {
+  test("rejects a stranger's well signed bundle before it asks a chain", async () => {
     const stranger = testBundle({ attestor: testAttestor("stranger"), ledger: deployment.sandbox.ledgerCaip2 });
     expect(await failures(stranger, "?chain=1")).toEqual(["keyTrust"]);
     expect((await verify(stranger)).json.report).toMatchObject({ attestor: { status: "unknown" } });
@@ -137,18 +137,18 @@ describe("/verify", () => {
     expect(await failures(lie)).toEqual(["note"]);
   });
 
-  test("compares with the ledger what our own signature alone cannot show", async () => {
+  test("compares a bundle with the ledger that our own signature alone does not prove", async () => {
     const { signature: _, ...unsigned } = bundle;
     const resigned = (attest: Partial<ProofBundle["attest"]>) =>
       signBundle(attestor, { ...unsigned, attest: { ...bundle.attest, ...attest } });
     expect(await failures(resigned({ round: bundle.attest.round + 1 }), "?chain=1")).toEqual(["chainAttest"]);
-    // A transaction that exists, and is no attestation.
+    // A transaction that exists, but is not an attestation.
     expect(await failures(resigned({ txnId: bundle.source.txnId }), "?chain=1")).toEqual(["chainAttest"]);
     const unknown = await verify(resigned({ txnId: `${"A".repeat(51)}Q` }), "?chain=1");
     expect(unknown).toMatchObject({ status: 404, json: { code: "record_not_found", check: "chainAttest" } });
   });
 
-  test("a flood of it has a place of its own: it is answered 503 with Retry-After, and purchases go on", async () => {
+  test("answers a flood with 503 and Retry-After, while purchases continue", async () => {
     const { signature: _, ...unsigned } = bundle;
     const flood = new AbortController();
     const refused = Promise.withResolvers<Response>();
@@ -173,7 +173,7 @@ describe("/verify", () => {
     expect([...new Set(statuses)].toSorted()).toEqual(statuses.includes(404) ? [404, 503] : [503]);
   });
 
-  test("while the journal's disk is low nothing is sold, /ready says disk_low, and what was delivered is given", async () => {
+  test("sells nothing while the journal's disk is low, with disk_low at /ready, and still returns delivered bundles", async () => {
     await deployment.restart({ DISK_RESERVE_MIB: "1000000000" });
     const ready = await fetch(`${deployment.url}/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
@@ -206,7 +206,7 @@ const recorded = replayDir !== undefined && existsSync(replayDir);
 if (!recorded) console.log("recorded transactions: ATTESTD_REPLAY is not set, attesting real bytes is skipped");
 
 describe.skipIf(!recorded)("recorded MainNet transactions", () => {
-  test("are attested under their real ids, from their real bytes", async () => {
+  test("are attested with their real ids and bytes", async () => {
     const { default: transactions } = await import(`${replayDir}/algorand/transactions/mainnet.json`, {
       with: { type: "json" },
     });

@@ -15,7 +15,7 @@ export type Ended = { code: number | null; stdout: string; stderr: string };
 
 export type CommandOptions = {
   cwd?: string;
-  /** Over an environment that has only PATH and a UTF-8 locale. */
+  /** Added to an environment that has only PATH and a UTF-8 locale. */
   env?: Record<string, string>;
   /** Standard input. */
   input?: string;
@@ -23,12 +23,12 @@ export type CommandOptions = {
 
 export type Running = ChildProcessWithoutNullStreams & { ended: Promise<Ended> };
 
-/** Starts `attestd` as a process of its own, with pipes for its streams. */
+/** Starts `attestd` as its own process, with pipes for its streams. */
 export function start(args: string[], { cwd, env, input }: CommandOptions = {}): Running {
   return watched(spawn(process.execPath, [MAIN, ...args], { cwd, env: variablesOf(cwd, env) }), input);
 }
 
-/** Starts a line of a shell. */
+/** Starts a shell with one line. */
 export function startShell(line: string, { cwd, env, input }: CommandOptions = {}): Running {
   return watched(spawn("sh", ["-c", line], { cwd, env: variablesOf(cwd, env) }), input);
 }
@@ -50,7 +50,7 @@ export function variablesOf(cwd: string | undefined, env: CommandOptions["env"])
   return { PATH, HOME: cwd ?? tmpdir(), XDG_CACHE_HOME: CACHE, LANG: "C.UTF-8", ...env };
 }
 
-/** Runs `attestd` to its end, as a process of its own. */
+/** Runs `attestd` to its end, as its own process. */
 export function attestdProcess(args: string[], options?: CommandOptions): Promise<Ended> {
   return start(args, options).ended;
 }
@@ -67,7 +67,7 @@ let last: Promise<unknown> = Promise.resolve();
 /**
  * Runs `attestd` to its end in this process: all but the few lines of `main.ts`.
  *
- * @param options.stop aborted to ask it to stop
+ * @param options.stop stops the command when it is aborted
  * @param options.onError receives what it writes to standard error
  * @param options.screen makes its streams terminals
  */
