@@ -148,8 +148,11 @@ test.each<[string, unknown]>([
 });
 
 test("writeMaking drops unknown members", () => {
-  const read = readMaking(utf8(JSON.stringify({ ...making, ledger: { askedOf: "a.example", by: "the bank" } })));
-  expect(writeMaking(read as Making)).not.toContain("the bank");
+  for (const name of ["by", "site"]) {
+    const read = readMaking(utf8(JSON.stringify({ ...making, ledger: { askedOf: "a.example", [name]: "the bank" } })));
+    expect(writeMaking(read as Making)).toContain("a.example");
+    expect(writeMaking(read as Making)).not.toContain("the bank");
+  }
 });
 
 describe("a certificate as PDF, read by other programs,", () => {

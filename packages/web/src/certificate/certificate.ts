@@ -47,21 +47,13 @@ export function makingOf(judged: Judged, checkedAt: Date, paper: Paper): Making 
 
 export type CertificateFormat = "pdf" | "svg";
 
-/** A certificate, and the title on it. */
-export type Certificate = { bytes: Uint8Array<ArrayBuffer>; title: string; isStamped: boolean };
-
 /**
  * Makes the certificate of a bundle. The same arguments give the same bytes, on every machine.
  * @param bytes UTF-8 of the bundle's JSON, which the certificate carries unchanged
  * @param history with the key that signed it
  * @throws RangeError when its text is too long for a certificate
  */
-export function makeCertificate(
-  format: CertificateFormat,
-  bytes: Uint8Array,
-  history: KeyHistory,
-  making: Making,
-): Certificate {
+export function makeCertificate(format: CertificateFormat, bytes: Uint8Array, history: KeyHistory, making: Making) {
   const bundle = parseBundle(parseJson(bytes));
   const entry = entryOf(bundle, history);
   if (entry === undefined) throw new RangeError("the history has no such key");

@@ -72,11 +72,18 @@ export function readMaking(bytes: Uint8Array): Making | NoMaking {
   }
 }
 
-const MEMBERS = "layout paper checkedOn keys basis date status site ledger askedOf recordedAt".split(" ");
-
-/** Writes a making as JSON: these members alone, always in this order. */
-export function writeMaking(making: Making): string {
-  return JSON.stringify(making, MEMBERS);
+/** Writes a making as JSON, always in the same way: its members alone, at every level. */
+export function writeMaking({ layout, paper, checkedOn, keys, status, site, ledger }: Making): string {
+  const { basis, date } = keys;
+  return JSON.stringify({
+    layout,
+    paper,
+    checkedOn,
+    keys: { basis, date },
+    status,
+    site,
+    ledger: ledger && { askedOf: ledger.askedOf, recordedAt: ledger.recordedAt },
+  });
 }
 
 /** The entry of the key that signed a bundle; undefined when the history lacks it. */
