@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { everyCommand, pathOf } from "../packages/attestd/src/command-line/tree.ts";
+import { everyCommand, pathOf } from "../packages/attestd/src/command-line/help.ts";
 import { commandLine } from "../packages/attestd/src/command-line.ts";
 import { environmentOf } from "../packages/attestd/src/environment.ts";
 

@@ -90,8 +90,9 @@ export async function checkFile(
   try {
     const whole = await readBytes(file === "-" ? environment.stdin : file);
     const contents = await readFileContents(whole);
-    if (contents.kind === "empty_certificate") throw unreadable("This certificate carries no bundle.");
-    if (contents.kind !== "bundle") throw unreadable("Not an attestd bundle.");
+    if (contents.kind === "empty_certificate")
+      throw new Failure(EXIT.unreadable, "This certificate carries no bundle.");
+    if (contents.kind !== "bundle") throw new Failure(EXIT.unreadable, "Not an attestd bundle.");
     const { bytes } = contents;
     const report = verify(bytes, trustOptions(trusted));
     const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
@@ -116,10 +117,6 @@ function notJson({ fault, line, message }: ProofError): string {
   return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
 }
 
-function unreadable(why: string): Failure {
-  return new Failure(EXIT.unreadable, why);
-}
-
 async function readBytes(from: string | Input): Promise<Buffer> {
   try {
     if (typeof from === "string") requireSize((await stat(from)).size);
@@ -132,12 +129,13 @@ async function readBytes(from: string | Input): Promise<Buffer> {
     }
     return Buffer.concat(chunks);
   } catch (error) {
-    throw error instanceof Failure ? error : unreadable(fileTrouble(error));
+    throw error instanceof Failure ? error : new Failure(EXIT.unreadable, fileTrouble(error));
   }
 }
 
 function requireSize(size: number): void {
-  if (size > MAX_FILE_BYTES) throw unreadable(`${(size / 1e6).toFixed(1)} MB or more; bundles are smaller.`);
+  const megabytes = (size / 1e6).toFixed(1);
+  if (size > MAX_FILE_BYTES) throw new Failure(EXIT.unreadable, `${megabytes} MB or more; bundles are smaller.`);
 }
 
 /** Loads the code for certificates only for a certificate. */

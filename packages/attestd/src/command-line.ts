@@ -1,9 +1,8 @@
 import { Argument, Command, CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { addBuying, addChecking } from "./command-line/bundle-commands.ts";
-import { describeFirst, whereToLook } from "./command-line/help.ts";
+import { describeFirst, everyCommand, pathOf, subcommand, whereToLook } from "./command-line/help.ts";
 import { addOperating, addRunning } from "./command-line/service-commands.ts";
-import { everyCommand, pathOf, subcommand } from "./command-line/tree.ts";
 import type { Environment, Running } from "./environment.ts";
 import { EXIT, Failure } from "./failure.ts";
 

@@ -29,9 +29,7 @@ export async function seedIn(path: string, option: string): Promise<Uint8Array> 
   });
   if (text !== undefined) {
     if (/^[0-9a-fA-F]{64}$/.test(text.trim())) return Uint8Array.fromHex(text.trim());
-    throw new Failure(EXIT.usage, `${path} has no seed`, [
-      "A seed is 32 bytes in hex. Name a file that does not exist.",
-    ]);
+    throw new Failure(EXIT.usage, `${path} has no seed`, ["A seed is 32 bytes in hex. Choose a new file."]);
   }
   const seed = randomBytes(32);
   await writeSecret(path, seed.toString("hex"), option);

@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { testBundle, testHistory } from "../../../test/bundles/bundles.ts";
 import { attestd, attestdProcess, MAIN, start } from "../../../test/helpers/command.ts";
 import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
-import { everyCommand, pathOf } from "../src/command-line/tree.ts";
+import { everyCommand, pathOf } from "../src/command-line/help.ts";
 import { commandLine } from "../src/command-line.ts";
 import { environmentOf } from "../src/environment.ts";
 import { EXIT } from "../src/failure.ts";

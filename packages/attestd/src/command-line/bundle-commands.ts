@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { subcommand } from "./help.ts";
 import { askChain, askedService, ledgerId, oneMoreKid, serviceUrl, trustedKeyHistory } from "./options.ts";
-import { subcommand } from "./tree.ts";
 
 const CHAINS = ["algorand", "base"];
 

@@ -1,5 +1,4 @@
 import type { Command, Help } from "commander";
-import { pathOf } from "./tree.ts";
 
 const EXIT_CODES = [
   "Exit codes: 0 good; 1 not verified, or signer unknown; 2 usage; 3 unreadable; 4 unreachable;",
@@ -40,4 +39,19 @@ export function describeFirst(command: Command, help: Help): string {
 export function whereToLook(command: Command): string {
   const path = pathOf(command);
   return `  Usage: ${path} ${command.usage()}\n  Examples and options: ${path} --help`;
+}
+
+/** Adds a command with its help. @param description its lines: what the command does, then examples */
+export function subcommand(parent: Command, name: string, summary: string, ...description: string[]): Command {
+  return parent.command(name).summary(summary).description(description.join("\n"));
+}
+
+/** A command and all below it. */
+export function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+/** `attestd keys history`. */
+export function pathOf(command: Command): string {
+  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

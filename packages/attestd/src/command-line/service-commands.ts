@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
+import { subcommand } from "./help.ts";
 import { otherLedger, serviceUrl, settingsFile } from "./options.ts";
-import { subcommand } from "./tree.ts";
 
 /** Commands that run until they are stopped. */
 export function addRunning(program: Command, { environment, finish }: Running): void {

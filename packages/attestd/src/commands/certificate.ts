@@ -8,8 +8,6 @@ import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { evidence, verdict } from "../report-text.ts";
 
-export type CertificateOptions = TrustOptions & { out?: string; paper: Paper };
-
 /**
  * Makes a certificate of a verified bundle: one sheet to print, with a QR code for verifying it and the bundle inside.
  *
@@ -18,7 +16,7 @@ export type CertificateOptions = TrustOptions & { out?: string; paper: Paper };
  */
 export async function certificate(
   file: string,
-  options: CertificateOptions,
+  options: TrustOptions & { out?: string; paper: Paper },
   environment: Environment,
 ): Promise<ExitCode> {
   const path = options.out ?? `${file === "-" ? "certificate" : basename(file, extname(file))}.pdf`;
@@ -42,9 +40,7 @@ export async function certificate(
   const { report, bundle, bytes, ledgerTrouble } = result;
   const history = historyOf(trusted?.trust);
   if (bundle === undefined || trusted === undefined || history === undefined)
-    throw new Failure(EXIT.usage, "a certificate names the attestor, and only a key history has its name", [
-      "Give it: --keys FILE.",
-    ]);
+    throw new Failure(EXIT.usage, "a certificate needs the attestor's key history", ["Name it: --keys FILE."]);
   const comparedBy = service === undefined || ledgerTrouble !== undefined ? undefined : new URL(service).host;
   const keys = { history, basis: trusted.basis };
   const checked = { report, bundle, subject: subjectOf(bundle), keys, ...(comparedBy && { comparedBy }) };

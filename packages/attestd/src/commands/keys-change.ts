@@ -9,7 +9,6 @@ import type { SettingsOptions } from "../settings-file.ts";
 
 export type KeysRotateOptions = SettingsOptions & { seedFile: string; json?: boolean };
 export type KeysRevokeOptions = SettingsOptions & { from?: string; json?: boolean };
-export type KeysRestoreOptions = SettingsOptions & { json?: boolean };
 
 /** An interrupted change is not undone. */
 const INTERRUPTED = "Run the same command again to finish it.";
@@ -26,10 +25,9 @@ export async function keysRotate(options: KeysRotateOptions, environment: Enviro
   const [old, key] = change.history.keys.slice(-2);
   if (!old || !key) throw new TypeError("a rotation leaves two keys");
   const { kid, fromRound } = key;
-  const settings = { ATTESTOR_PQ_SEED_FILE: seedFile };
   environment.out.done(
     options.json,
-    { kid, fromRound, replaces: old.kid, note: change.txid, settings },
+    { kid, fromRound, replaces: old.kid, note: change.txid, settings: { ATTESTOR_PQ_SEED_FILE: seedFile } },
     `Rotated  ${kid}`,
     `  from round  ${fromRound}`,
     `  replaces    ${old.kid}`,
@@ -73,7 +71,7 @@ export async function keysRevoke(kid: string, options: KeysRevokeOptions, enviro
 /** Puts the keys of a saved history that the journal lacks back into the journal. */
 export async function keysRestore(
   file: string,
-  options: KeysRestoreOptions,
+  options: SettingsOptions & { json?: boolean },
   environment: Environment,
 ): Promise<ExitCode> {
   const { trust: saved } = await readKeys(file);

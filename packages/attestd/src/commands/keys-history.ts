@@ -35,14 +35,13 @@ const READING = "reading the key history";
 
 /** Prints a key history after checking it, on request also against the ledger and an earlier copy. */
 export async function keysHistory(options: KeysHistoryOptions, environment: Environment): Promise<ExitCode> {
-  const { save } = options;
   using working = environment.working(READING);
   const { history, from } = await find(options, environment);
   const indexer = await indexerOf(options, environment);
   working.show("asking the indexer");
   const results = [await compareWithLedger(history, from, indexer)];
   working.show(undefined);
-  if (save !== undefined) results.push(await saveHistory(history, from, save));
+  if (options.save !== undefined) results.push(await saveHistory(history, from, options.save));
 
   if (options.json) environment.out.json(history);
   else print(history, environment.out, results);
@@ -64,10 +63,7 @@ async function find(options: KeysHistoryOptions, environment: Environment) {
     const bytes = await served(url);
     return { history: checked(url, () => parseKeyHistory(parseJson(bytes))), from: url };
   }
-  throw new Failure(EXIT.usage, "whose key history?", [
-    "Name the service, a file, or your own settings.",
-    "  --service URL, --keys FILE, --env FILE",
-  ]);
+  throw new Failure(EXIT.usage, "whose key history?", ["Name it: --service URL, --keys FILE or --env FILE."]);
 }
 
 async function served(service: string): Promise<Uint8Array> {

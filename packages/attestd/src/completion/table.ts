@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { everyCommand, pathOf } from "../command-line/help.ts";
 import { oneMoreKid } from "../command-line/options.ts";
-import { everyCommand, pathOf } from "../command-line/tree.ts";
 
 /** The possible values of an argument: words, a path, or something that cannot be completed. */
 export type Value = readonly string[] | "file" | "folder" | "other";
