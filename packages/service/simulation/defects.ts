@@ -1,6 +1,7 @@
 import type { Admit } from "../src/calls/admit.ts";
-import { createEffects, type EffectsOptions, type Perform } from "../src/calls/effects.ts";
+import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
+import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
 import { Problem } from "../src/problems.ts";

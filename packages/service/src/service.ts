@@ -7,11 +7,12 @@ import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
-import { createEffects, type Perform } from "./calls/effects.ts";
+import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
 import { createRecall, type Recall } from "./calls/outcome.ts";
+import type { Perform } from "./calls/perform.ts";
 import { readiness } from "./calls/readiness.ts";
-import { Runner } from "./calls/runner.ts";
+import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import type { ChainName } from "./chains/chain.ts";
 import { deadline, systemClock } from "./clock.ts";
@@ -158,7 +159,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
     return effects(call, effect, ...rest);
   };
-  const runner = new Runner({ journal, perform, clock: systemClock, log });
+  const runner = createRunner({ journal, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; a lost notification costs REFRESH_MS.
   opened.defer(

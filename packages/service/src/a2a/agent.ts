@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import type { Admit } from "../calls/admit.ts";
-import { paymentRequired, type Recall } from "../calls/outcome.ts";
-import { x402PaymentRequired } from "../calls/payment-required.ts";
+import { paymentRequired, type Recall, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
 import { type Arguments, callFree, requireSize } from "../endpoints/arguments.ts";

@@ -2,7 +2,7 @@ import type { Call } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
 import { ChainIndex } from "./chain-index.ts";
 import type { Facts, Premises } from "./facts.ts";
-import { type AuditReport, Findings } from "./report.ts";
+import { type AuditReport, Findings, NO_COUNTS } from "./report.ts";
 import { checkRow, claimsOf, type Joined } from "./row-checks.ts";
 
 /** A call that is under way for longer is reported: longer than any authorization lives, with time to recover. */
@@ -27,7 +27,7 @@ export async function audit(
     findings.add("open", "rail_not_read", `We have payees on ${rail}, and no node of it is configured.`);
   const chain = await ChainIndex.read(facts, premises.attestors, findings);
   const { ledger, rails } = facts;
-  const counts: AuditReport["counts"] = { ...NOTHING, open: {} };
+  const counts: AuditReport["counts"] = { ...NO_COUNTS, open: {} };
   const prices = new Set([premises.price]);
   const names = new Set<string>();
 
@@ -72,20 +72,6 @@ async function join(call: Call, chain: ChainIndex, facts: Facts, findings: Findi
   }
   return { call, payment, attestations };
 }
-
-const NOTHING = {
-  calls: 0,
-  settled: 0,
-  attested: 0,
-  delivered: 0,
-  owed: 0,
-  void: 0,
-  refunded: 0,
-  loss: 0,
-  unaccounted: 0,
-  notRead: 0,
-  strangers: 0,
-};
 
 function countState(call: Call, now: number, counts: AuditReport["counts"], findings: Findings): void {
   const { key, state, createdAt, reason = "no reason given" } = call;

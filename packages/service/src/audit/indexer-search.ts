@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { UpstreamNode } from "../config/config.ts";
-import { HttpProvider } from "../providers/http.ts";
+import { Indexer } from "../providers/indexer.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Span } from "./facts.ts";
 
@@ -28,27 +27,16 @@ export type Wanted = {
 const LIMIT = 1_000;
 
 /** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
-export class IndexerSearch {
-  readonly name: string;
-  readonly #http: HttpProvider;
-
-  constructor({ url, token }: UpstreamNode) {
-    const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
-    this.#http = new HttpProvider({ url, headers });
-    this.name = this.#http.name;
-  }
-
+export class IndexerSearch extends Indexer {
   /** The last round that it has indexed. */
   async latest(signal: AbortSignal): Promise<number> {
-    return (await this.#http.json({ path: "/health" }, Health, signal)).round;
+    return (await this.http.json({ path: "/health" }, Health, signal)).round;
   }
 
   /** Unix s of a round; undefined when it does not have it. */
   async timeOf(round: number, signal: AbortSignal): Promise<number | undefined> {
-    const answer = await this.#http.request({ path: `/v2/blocks/${round}?header-only=true` }, signal);
-    if (answer.status === 404) return undefined;
-    if (answer.status !== 200) throw this.#http.unexpected(answer);
-    return this.#http.read(answer, Header).timestamp;
+    const answer = await this.http.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
+    return answer && this.http.read(answer, Header).timestamp;
   }
 
   /**
@@ -66,7 +54,7 @@ export class IndexerSearch {
     });
     const found = new Map<string, FoundTransaction>();
     for (;;) {
-      const page = await this.#http.json({ path: `/v2/transactions?${query}` }, Page, signal);
+      const page = await this.http.json({ path: `/v2/transactions?${query}` }, Page, signal);
       if (page["current-round"] < span.to) throw unavailable(`${this.name} has not indexed round ${span.to} yet`);
       for (const transaction of page.transactions) {
         const at = transaction["confirmed-round"];

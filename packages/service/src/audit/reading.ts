@@ -21,36 +21,27 @@ export function patiently(clock: Clock, stop: AbortSignal): Ask {
       try {
         return await question(deadline(clock, DEADLINE_MS, stop));
       } catch (error) {
-        if (!isUnavailable(error) || tries >= most || stop.aborted) throw error;
+        if (!hasCode(error, "providers_unavailable") || tries >= most || stop.aborted) throw error;
         await clock.sleep(FIRST_PAUSE_MS * 2 ** (tries - 1), stop);
       }
     }
   };
 }
 
-/** What every node answers that gives an answer: they may differ. @param about what is asked, for errors */
+/**
+ * Asks a quorum of nodes.
+ *
+ * @param about the question, for errors
+ * @param same answers with equal texts agree; by default all do
+ * @returns the answers that agree
+ */
 export function answersOf<P extends { readonly name: string }, T>(
   nodes: readonly P[],
   read: (node: P, signal: AbortSignal) => Promise<T>,
-  about: string,
+  { about, same = () => "" }: { about: string; same?: (answer: T) => string },
   { ask, rules }: Asking,
 ): Promise<[T, ...T[]]> {
-  return ask((signal) => agree(nodes, read, { about, same: () => "", signal }, rules));
-}
-
-/** What the quorum of nodes answers alike. @param same answers with equal texts are alike */
-export async function agreedOn<P extends { readonly name: string }, T>(
-  nodes: readonly P[],
-  read: (node: P, signal: AbortSignal) => Promise<T>,
-  { about, same }: { about: string; same: (answer: T) => string },
-  { ask, rules }: Asking,
-): Promise<T> {
-  const [answer] = await ask((signal) => agree(nodes, read, { about, same, signal }, rules));
-  return answer;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return hasCode(error, "providers_unavailable");
+  return ask((signal) => agree(nodes, read, { about, same, signal }, rules));
 }
 
 /** Runs work on every item, a few at once, and keeps their order. */
@@ -103,7 +94,7 @@ export async function* inPieces<T>(
     try {
       answer = await ask((signal) => read(piece, isLeast, signal), isLeast ? undefined : 1);
     } catch (error) {
-      if (!isUnavailable(error) || isLeast) throw error;
+      if (!hasCode(error, "providers_unavailable") || isLeast) throw error;
       size = Math.max(least, Math.floor(size / 4));
       continue;
     }

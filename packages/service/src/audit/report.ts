@@ -65,32 +65,33 @@ export type Finding = {
   message: string;
 };
 
+export const NO_COUNTS = {
+  /** Rows of the journal. */
+  calls: 0,
+  /** Payments on chain that a row binds. */
+  settled: 0,
+  /** Attestation transactions that the attestor sent. */
+  attested: 0,
+  /** Calls whose bundle can be fetched and verifies. */
+  delivered: 0,
+  owed: 0,
+  void: 0,
+  refunded: 0,
+  loss: 0,
+  /** Payments on chain in the form that we sell for, without a row. */
+  unaccounted: 0,
+  /** Calls whose payment or attestation lies outside the spans. */
+  notRead: 0,
+  /** Transfers and notes of strangers. */
+  strangers: 0,
+};
+
 export type AuditReport = {
   /** `violated` when an invariant is broken; else `open` when something paid is unfinished or unaccounted for. */
   verdict: "clean" | "open" | "violated";
   spans: { ledger: Span } & { payments: Partial<Record<RailName, Span>> };
-  counts: {
-    /** Rows of the journal. */
-    calls: number;
-    /** Payments on chain that a row binds. */
-    settled: number;
-    /** Attestation transactions that the attestor sent. */
-    attested: number;
-    /** Calls whose bundle can be fetched and verifies. */
-    delivered: number;
-    /** Calls that are under way, by state. */
-    open: Partial<Record<CallState, number>>;
-    owed: number;
-    void: number;
-    refunded: number;
-    loss: number;
-    /** Payments on chain in the form that we sell for, and no row. */
-    unaccounted: number;
-    /** Calls whose payment or attestation lies outside the spans. */
-    notRead: number;
-    /** Transfers and notes of strangers. */
-    strangers: number;
-  };
+  /** `open`: calls that are under way, by state. */
+  counts: typeof NO_COUNTS & { open: Partial<Record<CallState, number>> };
   /** Which invariants hold, by number. */
   invariants: Record<keyof typeof INVARIANTS, boolean>;
   findings: Finding[];

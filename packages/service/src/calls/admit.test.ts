@@ -14,10 +14,10 @@ import type { Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
-import type { Perform } from "./effects.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 import { type CallEvent, reduce } from "./machine.ts";
-import { Runner } from "./runner.ts";
+import type { Perform } from "./perform.ts";
+import { createRunner } from "./runner.ts";
 
 const NETWORK = "eip155:8453";
 const BLOCK: Subject = { kind: "block", chain: "base", height: 1 };
@@ -118,7 +118,7 @@ describe("admission", () => {
     fetch = async () => evidenceOf(aCall());
     perform = goodCourse;
     const log = pino({ level: "silent" });
-    const runner = new Runner({ journal, perform: (...given) => perform(...given), clock, log });
+    const runner = createRunner({ journal, perform: (...given) => perform(...given), clock, log });
     const ledger = { spendable: async () => 1_000_000_000n };
     const carried = () => runner.active;
     queueAge = 0;

@@ -1,29 +1,12 @@
 import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
-import type { Logger } from "pino";
-import type { Attestor } from "../attestor/attestor.ts";
-import { type Clock, deadline, race } from "../clock.ts";
+import { deadline, race } from "../clock.ts";
 import { noteOf } from "../ledger/attempt-note.ts";
-import type { Attempt, Ledger, Standing } from "../ledger/ledger.ts";
+import type { Attempt, Standing } from "../ledger/ledger.ts";
 import { signReceipt } from "../payment/receipt.ts";
-import type { Resource } from "../payment/resource.ts";
-import type { Products } from "../subjects/product.ts";
-import type { Subject } from "../subjects/subject.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import type { CallEvent } from "./machine.ts";
-import type { Memory } from "./pacing.ts";
-
-export type AttestationOptions = {
-  products: Products;
-  ledger: Ledger;
-  attestor: Attestor;
-  /** What is sold for a subject, for receipts. */
-  resourceOf: (subject: Subject) => Resource;
-  log: Logger;
-  clock: Clock;
-  /** Time-out of one question to the ledger, in ms. */
-  deadlineMs: number;
-};
+import type { EffectsOptions, Memory } from "./perform.ts";
 
 type Settled = Exclude<Standing, { state: "open" }>;
 
@@ -31,7 +14,7 @@ type Settled = Exclude<Standing, { state: "open" }>;
 const RESUBMIT_AFTER_ROUNDS = 4;
 
 /** The effects on a call's attestation: it is signed, submitted until it is confirmed, and sealed in a bundle. */
-export function createAttestation(options: AttestationOptions) {
+export function createAttestation(options: EffectsOptions) {
   const { products, ledger, attestor, resourceOf, log, clock, deadlineMs } = options;
   return { sign, submit, seal };
 

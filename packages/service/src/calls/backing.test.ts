@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Payment, Rail } from "../payment/rails/rail.ts";
-import { type Backing, createBacking } from "./backing.ts";
+import { createBacking } from "./backing.ts";
 
 const PRICE = 1_000n;
 const signal = AbortSignal.timeout(10_000);
@@ -10,7 +10,7 @@ describe("backing", () => {
   let held: bigint;
   /** Happens between the journal's answer and the chain's. */
   let meanwhile: () => void;
-  let backing: Backing;
+  let backing: ReturnType<typeof createBacking>;
   beforeEach(() => {
     open = 0n;
     held = 3n * PRICE;

@@ -3,30 +3,16 @@ import { Problem } from "../problems.ts";
 import type { Journal } from "./journal.ts";
 import { SAME_HEADER } from "./problems.ts";
 
-/** Checks that payers have what they promise. */
-export interface Backing {
-  /**
-   * Counts a payment among its payer's promises, until it is in the journal or refused.
-   *
-   * Too many promises are a Problem and not a refusal: the balance may already be without an earlier payment whose row
-   * still counts as open. Once the earlier payments have ended, the same payment passes, or fails by itself.
-   *
-   * @returns a function that removes the payment from the count
-   * @throws PaymentRefused when the payer has too little for this payment alone; Problem when it has too little for all
-   *   that it has promised; ProviderError
-   */
-  promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void>;
-}
-
 /** The payments of a payer in requests of this process that are not in the journal yet, each counted once. */
 type Promises = { total: bigint; requests: Map<string, number> };
 
 /**
- * Many authorizations can rest on one small balance: each passes alone, and most would only wait until they expire.
+ * Checks that payers hold what they promise. Many authorizations can rest on one small balance: each passes alone, and most
+ * would only wait until they expire.
  *
  * Simultaneous requests count each other here, before any of them is in the journal; other replicas see them only there.
  */
-export function createBacking(journal: Pick<Journal, "exposure">): Backing {
+export function createBacking(journal: Pick<Journal, "exposure">) {
   const promising = new Map<string, Promises>();
 
   function count(name: string, { key, amount }: Payment): Promises {
@@ -50,7 +36,17 @@ export function createBacking(journal: Pick<Journal, "exposure">): Backing {
   }
 
   return {
-    async promise(rail, payment, signal) {
+    /**
+     * Counts a payment among its payer's promises, until it is in the journal or refused.
+     *
+     * Too many promises are a Problem and not a refusal: the balance may already be without an earlier payment whose row
+     * still counts as open. Once the earlier payments have ended, the same payment passes, or fails by itself.
+     *
+     * @returns a function that removes the payment from the count
+     * @throws PaymentRefused when the payer has too little for this payment alone; Problem when it has too little for all
+     *   that it has promised; ProviderError
+     */
+    async promise(rail: Rail, payment: Payment, signal: AbortSignal): Promise<() => void> {
       const { payer, amount } = payment;
       const name = `${rail.name} ${payer}`;
       // Before the journal is read: a promise that is committed in between is then counted at least once.

@@ -19,29 +19,16 @@ export type CapacityOptions = {
   diskObstacle?: () => string | undefined;
 };
 
-/** Decides whether another call may begin. It refuses only calls that are not paid yet. */
-export interface Capacity {
-  /**
-   * Counts a call until the runner carries it, or it is refused.
-   *
-   * @returns a function that ends the count
-   * @throws Problem with the reason why no call may begin
-   */
-  enter(): () => void;
-  /** Reads the account's balance again, about once a round. @throws ProviderError; the last balance then stands */
-  refresh(signal: AbortSignal): Promise<void>;
-  /** Admits nothing from now on. */
-  stop(): void;
-  /** Why nothing is admitted, if so. */
-  refusal(): Problem | undefined;
-}
+export type Capacity = ReturnType<typeof createCapacity>;
 
-export function createCapacity(options: CapacityOptions): Capacity {
+/** Decides whether another call may begin. It refuses only calls that are not paid yet. */
+export function createCapacity(options: CapacityOptions) {
   const { ledger, carried, maxInFlight, queue, reserve, fee, keyObstacle, diskObstacle } = options;
   let admitting = 0;
   let stopping = false;
   let spendable: bigint | undefined;
 
+  /** Why no call may begin, if so. */
   function refusal(): Problem | undefined {
     if (stopping) return new Problem("stopping", "The service is stopping.", { retryAfter: 5 });
     const obstacle = keyObstacle?.();
@@ -65,7 +52,14 @@ export function createCapacity(options: CapacityOptions): Capacity {
   }
 
   return {
-    enter() {
+    refusal,
+    /**
+     * Counts a call until the runner carries it, or it is refused.
+     *
+     * @returns a function that ends the count
+     * @throws Problem with the reason why no call may begin
+     */
+    enter(): () => void {
       const problem = refusal();
       if (problem) throw problem;
       admitting += 1;
@@ -75,12 +69,13 @@ export function createCapacity(options: CapacityOptions): Capacity {
         held = false;
       };
     },
-    async refresh(signal) {
+    /** Reads the account's balance again, about once a round. @throws ProviderError; the last balance then stands */
+    async refresh(signal: AbortSignal): Promise<void> {
       spendable = await ledger.spendable(signal);
     },
-    stop() {
+    /** Admits nothing from now on. */
+    stop(): void {
       stopping = true;
     },
-    refusal,
   };
 }

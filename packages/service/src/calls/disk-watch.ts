@@ -12,23 +12,18 @@ export type DiskWatchOptions = {
  * Watches the free bytes of the journal. Sales stop while there are still enough to complete every paid call: a commit
  * that fails on a full disk would leave a payment without its bundle.
  */
-export interface DiskWatch {
-  /** Reads the free bytes again. @throws Error when they cannot be read; the last result then stands */
-  refresh(): Promise<void>;
-  /** Why nothing may be sold now, as a sentence. */
-  obstacle(): string | undefined;
-}
-
-export function createDiskWatch({ journal, minBytes, log }: DiskWatchOptions): DiskWatch {
+export function createDiskWatch({ journal, minBytes, log }: DiskWatchOptions) {
   let obstacle: string | undefined;
   return {
-    async refresh() {
+    /** Reads the free bytes again. @throws Error when they cannot be read; the last result then stands */
+    async refresh(): Promise<void> {
       const free = await journal.freeBytes();
       const isLow = free !== undefined && free < minBytes;
       if (isLow && obstacle === undefined) log.error({ free: Number(free), least: Number(minBytes) }, "disk_low");
       if (!isLow && obstacle !== undefined) log.info({ least: Number(minBytes) }, "the journal has room again");
       obstacle = isLow ? `disk_low: ${inMib(free)} MiB are free for the journal, of ${inMib(minBytes)}.` : undefined;
     },
+    /** Why nothing may be sold now, as a sentence. */
     obstacle: () => obstacle,
   };
 }

@@ -12,9 +12,10 @@ import { encodeHeader } from "../payment/header.ts";
 import type { PaymentStanding, Rail } from "../payment/rails/rail.ts";
 import { createProducts } from "../subjects/products.ts";
 import type { Call } from "./call.ts";
-import { createEffects, type Perform } from "./effects.ts";
+import { createEffects } from "./effects.ts";
 import { nextEffect } from "./machine.ts";
-import { type Memory, pauseAfter } from "./pacing.ts";
+import type { Perform } from "./perform.ts";
+import { type Memory, pauseAfter } from "./perform.ts";
 
 const KEY_SHA256 = "A".repeat(43);
 const GENESIS = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";

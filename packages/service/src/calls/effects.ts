@@ -1,17 +1,6 @@
-import { type AttestationOptions, createAttestation } from "./attestation.ts";
-import type { Call } from "./call.ts";
-import type { CallEvent, Effect } from "./machine.ts";
-import type { Memory } from "./pacing.ts";
-import { createSettlement, type SettlementOptions } from "./settlement.ts";
-
-export type EffectsOptions = AttestationOptions & SettlementOptions;
-
-/**
- * Performs an effect.
- *
- * @returns what happened, to be committed; undefined when the call must be looked at again
- */
-export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSignal) => Promise<CallEvent | undefined>;
+import { createAttestation } from "./attestation.ts";
+import type { EffectsOptions, Perform } from "./perform.ts";
+import { createSettlement } from "./settlement.ts";
 
 /** Everything that a call does to the world. No effect commits anything: each returns what happened. */
 export function createEffects(options: EffectsOptions): Perform {

@@ -11,6 +11,8 @@ export type LeasesOptions = {
   take(call: Call): void;
   /** Called with the key of each call whose lease this replica lost. */
   drop(key: string): void;
+  /** Ends the rounds. The leases stand until they are released or expire. */
+  stop: AbortSignal;
 };
 
 /** Two heartbeats may be lost before the leases are. */
@@ -19,51 +21,31 @@ export const HEARTBEAT_MS = LEASE_MS / 3;
 const MAX_LEASES_AT_ONCE = 100;
 
 /**
- * Renews the leases of this replica, and takes free ones: of calls that an earlier run left, and of replicas that died or
- * released them.
+ * Takes the leases that are free now, of calls that an earlier run left and of replicas that died or released them. Goes on
+ * to take free leases, and renews those of this replica, until `stop`.
+ *
+ * @returns the end of the rounds, once the first is over; it never rejects
  */
-export class Leases {
-  readonly #options: LeasesOptions;
-  readonly #stop = new AbortController();
+export async function keepLeases({ journal, clock, log, take, drop, stop }: LeasesOptions) {
   /** Ends the pause before the next round. */
-  #pause = new AbortController();
-  #kept: Promise<void> = Promise.resolve();
-  #unlisten: (() => void) | undefined;
+  let pause = new AbortController();
+  const unlisten = journal.listen({ freed: () => pause.abort() });
+  await round();
+  return { ended: keep().finally(unlisten) };
 
-  constructor(options: LeasesOptions) {
-    this.#options = options;
-  }
-
-  /** Takes the leases that are free now, and goes on until `stop`. */
-  async begin(): Promise<void> {
-    this.#unlisten = this.#options.journal.listen({ freed: () => this.#pause.abort() });
-    await this.#round();
-    this.#kept = this.#keep();
-  }
-
-  /** Ends the rounds. The leases stand until they are released or run out. */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error("the leases are no longer kept"));
-    this.#unlisten?.();
-    await this.#kept;
-  }
-
-  async #keep(): Promise<void> {
-    const { clock, log } = this.#options;
-    const stop = this.#stop.signal;
+  async function keep(): Promise<void> {
     for (;;) {
-      await clock.sleep(HEARTBEAT_MS, AbortSignal.any([stop, this.#pause.signal])).catch(() => undefined);
+      await clock.sleep(HEARTBEAT_MS, AbortSignal.any([stop, pause.signal])).catch(() => undefined);
       if (stop.aborted) return;
       // Before the round: leases that are released while it runs start another.
-      this.#pause = new AbortController();
-      await this.#round().catch((err: unknown) => log.warn({ err }, "the leases could not be renewed"));
+      pause = new AbortController();
+      await round().catch((err: unknown) => log.warn({ err }, "the leases could not be renewed"));
     }
   }
 
-  async #round(): Promise<void> {
-    const { journal, take, drop } = this.#options;
+  async function round(): Promise<void> {
     for (const key of await journal.renew()) drop(key);
-    for (let more = true; more && !this.#stop.signal.aborted; ) {
+    for (let more = true; more && !stop.aborted; ) {
       const calls = await journal.lease(MAX_LEASES_AT_ONCE);
       for (const call of calls) take(call);
       more = calls.length === MAX_LEASES_AT_ONCE;

@@ -1,8 +1,10 @@
-import type { PaymentRequirements } from "@x402/core/types";
+import { excerpt } from "@attestd/proof/text";
+import type { PaymentRequirements, PaymentRequired as X402PaymentRequired } from "@x402/core/types";
 import type { ChainName } from "../chains/chain.ts";
 import { DECLARED_EXTENSIONS } from "../payment/identifier.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
+import { type Resource, resourceInfo } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import type { Call } from "./call.ts";
 import type { Journal } from "./journal.ts";
@@ -47,6 +49,23 @@ export function paymentRequired(offers: Offers, chain: ChainName | undefined, er
     options: offers.optionsFor(chain),
     extensions: DECLARED_EXTENSIONS,
     ...(error !== undefined && { error }),
+  };
+}
+
+/** Characters of a reason, which may quote the facilitator or the payer: it must fit into a header. */
+const MAX_REASON_LENGTH = 500;
+
+/** A demand for payment in x402's own terms (v2, PaymentRequired), the same on every transport. */
+export function x402PaymentRequired(
+  { error, accepts, extensions }: PaymentRequired,
+  resource: Resource,
+): X402PaymentRequired {
+  return {
+    x402Version: 2,
+    ...(error !== undefined && { error: excerpt(error, MAX_REASON_LENGTH) }),
+    resource: resourceInfo(resource),
+    accepts,
+    extensions: { ...extensions, ...resource.extensions },
   };
 }
 

@@ -4,11 +4,11 @@ import { Database } from "../../simulation/database.ts";
 import { aCall, after, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import type { Call } from "./call.ts";
-import type { Perform } from "./effects.ts";
 import { type Journal, LEASE_MS } from "./journal.ts";
 import { HEARTBEAT_MS } from "./leases.ts";
 import { type CallEvent, isFinal } from "./machine.ts";
-import { Runner } from "./runner.ts";
+import type { Perform } from "./perform.ts";
+import { createRunner, type Runner } from "./runner.ts";
 
 const KEY = aCall().key;
 const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
@@ -38,7 +38,7 @@ describe("a runner", () => {
       effects.push(call.state);
       return perform(call, ...rest);
     };
-    const runner = new Runner({ journal, perform: noting, clock, log: pino({ level: "silent" }) });
+    const runner = createRunner({ journal, perform: noting, clock, log: pino({ level: "silent" }) });
     const one = { journal, runner, effects };
     replicas.push(one);
     return one;

@@ -2,11 +2,11 @@ import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import type { Call } from "./call.ts";
-import type { Perform } from "./effects.ts";
 import type { Journal } from "./journal.ts";
-import { Leases } from "./leases.ts";
+import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
-import { type Memory, pauseAfter } from "./pacing.ts";
+import type { Perform } from "./perform.ts";
+import { type Memory, pauseAfter } from "./perform.ts";
 import { Waiters } from "./waiters.ts";
 
 export type RunnerOptions = { journal: Journal; perform: Perform; clock: Clock; log: Logger };
@@ -27,6 +27,8 @@ type Running = {
   end: AbortController;
 };
 
+export type Runner = ReturnType<typeof createRunner>;
+
 /**
  * Carries the calls whose lease this replica has to their end, with one loop for each call, independent of the request that
  * began it.
@@ -34,161 +36,156 @@ type Running = {
  * Every event is committed before the effect that follows from it. The loops have no state that a restart would miss:
  * after a crash, the replica that takes the lease continues from the row.
  */
-export class Runner {
-  readonly #options: RunnerOptions;
-  readonly #running = new Map<string, Running>();
-  readonly #waiters = new Waiters();
-  readonly #leases: Leases;
-  readonly #unlisten: () => void;
-  readonly #stop = new AbortController();
+export function createRunner({ journal, perform, clock, log }: RunnerOptions) {
+  const running = new Map<string, Running>();
+  const waiters = new Waiters();
+  const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
+  const stopping = new AbortController();
+  let leases: ReturnType<typeof keepLeases> | undefined;
 
-  constructor(options: RunnerOptions) {
-    this.#options = options;
-    this.#leases = new Leases({
-      ...options,
-      take: (call) => void this.start(call),
-      drop: (key) => this.#drop(key),
-    });
-    this.#unlisten = options.journal.listen({ ended: (key) => this.#waiters.wake(key) });
-  }
+  return {
+    /** The number of calls that are worked on now, without those that can only wait. */
+    get active(): number {
+      return [...running.values()].filter(({ memory }) => !memory.waiting).length;
+    },
 
-  /** The number of calls that are worked on now, without those that can only wait. */
-  get active(): number {
-    return [...this.#running.values()].filter(({ memory }) => !memory.waiting).length;
-  }
+    /**
+     * How long the oldest paid call of this replica has waited for its bundle, in ms; 0 without one. Calls that can only
+     * wait do not count: their cause delays no other call.
+     */
+    get queueAge(): number {
+      const isQueued = ({ call, memory }: Running) => !isUnpaid(call.state) && !isFinal(call.state) && !memory.waiting;
+      const now = clock.now();
+      const queued = [...running.values()].filter(isQueued);
+      return Math.max(0, ...queued.map(({ paidSince = now }) => now - paidSince));
+    },
 
-  /**
-   * How long the oldest paid call of this replica has waited for its bundle, in ms; 0 without one. Calls that can only
-   * wait do not count: their cause delays no other call.
-   */
-  get queueAge(): number {
-    const isQueued = ({ call, memory }: Running) => !isUnpaid(call.state) && !isFinal(call.state) && !memory.waiting;
-    const waiting = [...this.#running.values()].filter(isQueued);
-    const now = this.#options.clock.now();
-    return Math.max(0, ...waiting.map(({ paidSince = now }) => now - paidSince));
-  }
+    /** Takes every call that no other replica carries, now and from now on. */
+    async resume(): Promise<void> {
+      leases = keepLeases({ journal, clock, log, take: (call) => void start(call), drop, stop: stopping.signal });
+      await leases;
+    },
 
-  /** Takes every call that no other replica carries, now and from now on. */
-  resume(): Promise<void> {
-    return this.#leases.begin();
-  }
+    start,
+
+    /**
+     * Waits until a call is final, whichever replica carries it, or until the signal ends the wait.
+     *
+     * @returns the call as it was last committed, as far as this replica knows
+     */
+    async wait(call: Call, signal: AbortSignal): Promise<Call> {
+      const { key } = call;
+      const enough = AbortSignal.any([signal, stopping.signal]);
+      let known = call;
+      void start(call);
+      for (;;) {
+        // Begun before the row is read, so that an end in between is not missed.
+        const news = waiters.wait(key, deadline(clock, POLL_MS, enough));
+        const carried = running.get(key);
+        known = carried?.call ?? (await journal.find(key).catch(() => undefined)) ?? known;
+        if (isFinal(known.state) || enough.aborted) return known;
+        await news;
+        if (carried && isFinal(carried.call.state)) return carried.call;
+      }
+    },
+
+    /** Ends every loop at its next step, and releases the leases: another replica, or the next process, continues. */
+    async stop(): Promise<void> {
+      const reason = new Error("the runner is stopping");
+      stopping.abort(reason);
+      unlisten();
+      const loops = [...running.values()];
+      for (const { end } of loops) end.abort(reason);
+      const kept = leases?.then(({ ended }) => ended).catch(() => undefined);
+      await Promise.all([kept, ...loops.map(({ done }) => done)]);
+      await journal
+        .release()
+        .catch((err: unknown) => log.warn({ err }, "the leases could not be released: they expire"));
+    },
+  };
 
   /**
    * Carries a call, unless a loop of it runs already or another replica has its lease.
    *
    * @returns resolves at its end; never rejects
    */
-  start(call: Call): Promise<void> {
-    const running = this.#running.get(call.key);
+  function start(call: Call): Promise<void> {
+    const { key } = call;
+    const earlier = running.get(key);
     // The lease was lost and won again: without the wait two loops would carry the call.
-    if (running?.end.signal.aborted) return running.done.then(() => this.start(call));
-    if (running) return running.done;
-    if (isAtRest(call) || this.#stop.signal.aborted || !this.#options.journal.holds(call.key)) return Promise.resolve();
+    if (earlier?.end.signal.aborted) return earlier.done.then(() => start(call));
+    if (earlier) return earlier.done;
+    if (isAtRest(call) || stopping.signal.aborted || !journal.holds(key)) return Promise.resolve();
     const started: Running = { call, done: Promise.resolve(), memory: { failures: 0 }, end: new AbortController() };
-    this.#running.set(call.key, started);
-    started.done = this.#carry(started).finally(() => {
-      this.#running.delete(call.key);
-      this.#waiters.wake(call.key);
+    running.set(key, started);
+    started.done = carry(started).finally(() => {
+      running.delete(key);
+      waiters.wake(key);
     });
     return started.done;
   }
 
-  /**
-   * Waits until a call is final, whichever replica carries it, or until the signal ends the wait.
-   *
-   * @returns the call as it was last committed, as far as this replica knows
-   */
-  async wait(call: Call, signal: AbortSignal): Promise<Call> {
-    const { journal, clock } = this.#options;
-    const enough = AbortSignal.any([signal, this.#stop.signal]);
-    let known = call;
-    void this.start(call);
-    for (;;) {
-      // Begun before the row is read, so that an end in between is not missed.
-      const news = this.#waiters.wait(call.key, deadline(clock, POLL_MS, enough));
-      const running = this.#running.get(call.key);
-      known = running?.call ?? (await journal.find(call.key).catch(() => undefined)) ?? known;
-      if (isFinal(known.state) || enough.aborted) return known;
-      await news;
-      if (running && isFinal(running.call.state)) return running.call;
-    }
-  }
-
-  /** Ends every loop at its next step, and releases the leases: another replica, or the next process, continues. */
-  async stop(): Promise<void> {
-    const { journal, log } = this.#options;
-    const reason = new Error("the runner is stopping");
-    this.#stop.abort(reason);
-    this.#unlisten();
-    const loops = [...this.#running.values()];
-    for (const { end } of loops) end.abort(reason);
-    await Promise.all([this.#leases.stop(), ...loops.map(({ done }) => done)]);
-    await journal
-      .release()
-      .catch((err: unknown) => log.warn({ err }, "the leases could not be released: they run out"));
-  }
-
   /** Safe at any point: an uncommitted event did not happen, and every effect may happen twice. */
-  #drop(key: string): void {
-    const running = this.#running.get(key);
-    if (!running) return;
-    this.#options.log.warn({ key, state: running.call.state }, "lease lost: another replica carries the call");
-    running.end.abort(new Error("the lease was lost"));
+  function drop(key: string): void {
+    const dropped = running.get(key);
+    if (!dropped) return;
+    log.warn({ key, state: dropped.call.state }, "lease lost: another replica carries the call");
+    dropped.end.abort(new Error("the lease was lost"));
   }
 
-  async #carry(running: Running): Promise<void> {
-    const { memory } = running;
-    const { signal } = running.end;
-    while (!isAtRest(running.call) && !signal.aborted) {
+  async function carry(carried: Running): Promise<void> {
+    const { memory } = carried;
+    const { signal } = carried.end;
+    while (!isAtRest(carried.call) && !signal.aborted) {
       try {
-        const { call } = running;
-        if (!isUnpaid(call.state)) running.paidSince ??= this.#options.clock.now();
-        const event = await this.#options.perform(call, nextEffect(call), memory, signal);
+        const { call } = carried;
+        if (!isUnpaid(call.state)) carried.paidSince ??= clock.now();
+        const event = await perform(call, nextEffect(call), memory, signal);
         // Before the commit: an event has a next effect, so that the call counts as active again.
         if (event) memory.waiting = false;
-        if (event) await this.#commit(running, event);
+        if (event) await commit(carried, event);
         memory.failures = 0;
       } catch (error) {
-        if (!signal.aborted) await this.#recover(running, memory, error);
+        if (!signal.aborted) await recover(carried, error);
       }
     }
   }
 
   /** A failed effect changed nothing but what was committed: logs, pauses, reads the row again. */
-  async #recover(running: Running, memory: Memory, error: unknown): Promise<void> {
-    if (hasCode(error, "call_stale") && (await this.#reread(running))) return;
-    const { clock, log } = this.#options;
-    const { key, state } = running.call;
+  async function recover(carried: Running, error: unknown): Promise<void> {
+    if (hasCode(error, "call_stale") && (await reread(carried))) return;
+    const { memory, end } = carried;
+    const { key, state } = carried.call;
     memory.failures += 1;
     log.warn({ err: error, key, state, failures: memory.failures }, "call held up");
-    await clock.sleep(pauseAfter(memory.failures), running.end.signal).catch(() => undefined);
-    await this.#reread(running);
-    const owed = running.call.state === "paid" || running.call.state === "signed";
+    await clock.sleep(pauseAfter(memory.failures), end.signal).catch(() => undefined);
+    await reread(carried);
+    const owed = carried.call.state === "paid" || carried.call.state === "signed";
     if (owed && memory.failures >= OWED_AFTER_FAILURES) {
       const reason = error instanceof Error ? error.message : String(error);
-      await this.#commit(running, { type: "attestation_blocked", reason }).catch(() => undefined);
+      await commit(carried, { type: "attestation_blocked", reason }).catch(() => undefined);
     }
   }
 
   /** @returns whether another writer had moved the row */
-  async #reread(running: Running): Promise<boolean> {
-    const found = await this.#options.journal.find(running.call.key).catch(() => undefined);
-    if (!found || found.version === running.call.version) return false;
-    running.call = found;
+  async function reread(carried: Running): Promise<boolean> {
+    const found = await journal.find(carried.call.key).catch(() => undefined);
+    if (!found || found.version === carried.call.version) return false;
+    carried.call = found;
     // The event that it waited for may have happened.
-    running.memory.waiting = false;
+    carried.memory.waiting = false;
     return true;
   }
 
-  async #commit(running: Running, event: CallEvent): Promise<void> {
-    const { journal, log } = this.#options;
-    const before = running.call;
+  async function commit(carried: Running, event: CallEvent): Promise<void> {
+    const before = carried.call;
     const after = reduce(before, event);
     await journal.update(after);
-    running.call = after;
-    const line = { key: after.key, from: before.state, to: after.state, ...(after.reason && { reason: after.reason }) };
-    if (after.state === "owed" || after.state === "loss") log.error(line, event.type);
+    carried.call = after;
+    const { key, state, reason } = after;
+    const line = { key, from: before.state, to: state, ...(reason && { reason }) };
+    if (state === "owed" || state === "loss") log.error(line, event.type);
     else log.info(line, event.type);
-    if (isFinal(after.state)) this.#waiters.wake(after.key);
+    if (isFinal(state)) waiters.wake(key);
   }
 }

@@ -1,29 +1,11 @@
-import type { Logger } from "pino";
-import { type Clock, deadline, race } from "../clock.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { deadline, race } from "../clock.ts";
 import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
-import type { Rail, RailName } from "../payment/rails/rail.ts";
+import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
-import { forwardedPayment, type Resource } from "../payment/resource.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { forwardedPayment } from "../payment/resource.ts";
 import type { Call } from "./call.ts";
 import type { CallEvent } from "./machine.ts";
-import { MAX_PAUSE_MS, type Memory, pauseAfter } from "./pacing.ts";
-
-export type SettlementOptions = {
-  rails: ReadonlyMap<RailName, Rail>;
-  /** Of the enabled rails; a payment on another rail is looked up, and not settled. */
-  facilitators: ReadonlyMap<RailName, Facilitator>;
-  ledger: Pick<Ledger, "prepare">;
-  /** What is sold for a subject, for the facilitator and receipts. */
-  resourceOf: (subject: Subject) => Resource;
-  log: Logger;
-  clock: Clock;
-  /** Time-out of one question to a chain, in ms. */
-  deadlineMs: number;
-  /** Time-out of a settlement, in ms: the facilitator waits for the payment's chain. */
-  settleMs: number;
-};
+import { type EffectsOptions, MAX_PAUSE_MS, type Memory, pauseAfter } from "./perform.ts";
 
 /** How long a settlement that the facilitator reports as successful may take to show before it is asked again, in ms. */
 const BELIEVED_MS = 30_000;
@@ -41,7 +23,7 @@ const FIRST_LOOK_MS = 15_000;
 const MAX_DOUBLINGS = 5;
 
 /** The effects on a call's payment: it is settled, found on its chain, and watched until it is final. */
-export function createSettlement(options: SettlementOptions) {
+export function createSettlement(options: EffectsOptions) {
   const { rails, facilitators, ledger, resourceOf, log, clock, deadlineMs, settleMs } = options;
   return { begin, reconcile, watch };
 

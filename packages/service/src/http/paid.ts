@@ -1,6 +1,5 @@
 import type { Admit } from "../calls/admit.ts";
-import { type PaymentRequired, paymentRequired } from "../calls/outcome.ts";
-import { x402PaymentRequired } from "../calls/payment-required.ts";
+import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
 import { type Answer, json } from "../endpoints/answer.ts";

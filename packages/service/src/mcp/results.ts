@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Outcome } from "../calls/outcome.ts";
-import { x402PaymentRequired } from "../calls/payment-required.ts";
+import { x402PaymentRequired } from "../calls/outcome.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
 import type { Problem } from "../problems.ts";

@@ -22,7 +22,7 @@ import {
   unfit,
 } from "../subjects/subject.ts";
 import { asAttested, findLostAttestation, type SearchOptions } from "./lost-attestation.ts";
-import { type OperatorOptions, Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 /** A payment that an operator binds to a request. */
 export type Adoption = {
@@ -42,7 +42,7 @@ export type Adoption = {
  *   Error when the journal cannot be opened
  */
 export async function adoptPayment(settings: Settings, adoption: Adoption, options: OperatorOptions): Promise<Call> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   const { config, chains, history, signal } = session;
   const journal = await session.journal();
   const networks = await session.networks();

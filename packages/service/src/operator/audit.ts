@@ -8,7 +8,7 @@ import { nativeCrypto } from "../crypto/crypto.ts";
 import type { JournalReader } from "../journal/reader.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { createProducts } from "../subjects/products.ts";
-import { type OperatorOptions, Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, type Session, type Settings } from "./session.ts";
 
 /**
  * Compares the journal with the ledger and the rails that the settings name. Writes nothing.
@@ -17,7 +17,7 @@ import { type OperatorOptions, Session, type Settings } from "./session.ts";
  * @throws ServiceError; providers_unavailable when a chain cannot be read; Error when the journal cannot
  */
 export async function auditJournal(settings: Settings, options: OperatorOptions): Promise<AuditReport> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   const { config, history } = session;
   const attestors = new Set(history.keys.map(({ algorandAddress }) => algorandAddress));
   const journal = await session.reader();

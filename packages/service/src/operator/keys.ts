@@ -19,7 +19,7 @@ import { liveAttempt } from "../calls/call.ts";
 import { isFinal } from "../calls/machine.ts";
 import type { Config } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { type OperatorOptions, Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 /** What came of a change of the keys. */
 export type KeyChangeReport = {
@@ -35,7 +35,7 @@ export type KeyChangeReport = {
  * @throws config_invalid when it is of another ledger; not_allowed when it has not begun; Error when it cannot be read
  */
 export async function readKeyHistory(settings: Settings, options: OperatorOptions): Promise<KeyHistory> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   return session.history;
 }
 
@@ -83,7 +83,7 @@ export async function restoreKeys(
   saved: KeyHistory,
   options: OperatorOptions,
 ): Promise<KeyHistory> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   const known = session.history;
   try {
     requireContinuation(known, saved);
@@ -128,7 +128,7 @@ async function withKeys(
   onWait: (round: number) => void,
   change: (config: Config, options: KeyChangeOptions) => Promise<KeyChange>,
 ): Promise<KeyChangeReport> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   const journal = await session.journal();
   const ledger = await session.ledger();
   const { txid } = await change(session.config, {

@@ -7,7 +7,7 @@ import { hasCode, ServiceError } from "../errors.ts";
 import type { Rounds } from "../ledger/ledger.ts";
 import type { RailName } from "../payment/rails/rail.ts";
 import { railKind } from "../payment/rails/registry.ts";
-import { type OperatorOptions, Session, type Settings } from "./session.ts";
+import { type OperatorOptions, openSession, type Settings } from "./session.ts";
 
 export type RefundOptions = {
   journal: Pick<Journal, "find" | "update">;
@@ -30,7 +30,7 @@ export async function recordRefund(
   { key, transaction }: { key: string; transaction: string },
   options: OperatorOptions,
 ): Promise<Call> {
-  await using session = await Session.open(settings, options);
+  await using session = await openSession(settings, options);
   const journal = await session.journal();
   const { rounds } = await session.ledger();
   const { chains, signal } = session;

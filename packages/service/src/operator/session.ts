@@ -1,17 +1,14 @@
-import type { KeyHistory } from "@attestd/proof";
-import pino, { type Logger } from "pino";
+import pino from "pino";
+import { readHistory } from "../attestor/history.ts";
 import type { KeyJournal } from "../attestor/key-journal.ts";
-import { type ReadableChains, readableChains } from "../audit/chains.ts";
-import { journalHistory } from "../audit/history.ts";
 import { timeOfRound } from "../audit/ledger.ts";
+import { readableChains } from "../audit/rails/registry.ts";
 import type { Journal } from "../calls/journal.ts";
 import { deadline, systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { ServiceError } from "../errors.ts";
-import { openJournal, openJournalReader } from "../journal/open.ts";
-import type { JournalReader } from "../journal/reader.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { type Networks, openLedger, openNetworks } from "../networks/networks.ts";
+import { openJournal, openJournalReader, requireOwner } from "../journal/open.ts";
+import { openLedger, openNetworks } from "../networks/networks.ts";
 import { RAIL_SETTINGS } from "../payment/rails/registry.ts";
 
 /** The service's settings by name (docs/operations.md). */
@@ -32,93 +29,82 @@ const DEADLINE_MS = 30_000;
 /** How far the clocks of two chains may be apart, in s: a payment may seem to be older than what it paid for. */
 const SKEW = 600;
 
+export type Session = Awaited<ReturnType<typeof openSession>>;
+
 /**
- * What an operator's command works with. Opened: the settings, the log, the journal's key history, and the chains as an
+ * Opens what an operator's command works with: the settings, the log, the journal's key history, and the chains as an
  * auditor reads them. The rest is opened when the command asks for it, once, and closed with the session.
+ *
+ * @throws config_invalid also when the journal is of another ledger; not_allowed when no service has begun it; Error when
+ *   it cannot be read
  */
-export class Session implements AsyncDisposable {
-  readonly config: Config;
-  readonly log: Logger;
-  /** As the journal had it when the session was opened. */
-  readonly history: KeyHistory;
-  readonly chains: ReadableChains;
-  readonly signal: AbortSignal;
-  readonly #since: number | undefined;
-  readonly #opened = new AsyncDisposableStack();
+export async function openSession(settings: Settings, options: OperatorOptions) {
+  const { signal, since } = options;
+  const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
+  // To stderr: stdout is the command's own.
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const history = await journalHistory();
+  const chains = readableChains(config, log, systemClock, signal);
+  const opened = new AsyncDisposableStack();
 
-  private constructor(config: Config, log: Logger, history: KeyHistory, { signal, since }: OperatorOptions) {
-    this.config = config;
-    this.log = log;
-    this.history = history;
-    this.chains = readableChains(config, log, systemClock, signal);
-    this.signal = signal;
-    this.#since = since;
-  }
+  return {
+    config,
+    /** As the journal had it when the session was opened. */
+    history,
+    chains,
+    signal,
 
-  /**
-   * Reads the settings, and the key history out of the journal, which MUST exist already: a command makes none.
-   *
-   * @throws config_invalid also when the journal is of another ledger, not_allowed when no service has begun
-   *   it; Error when it cannot be read
-   */
-  static async open(settings: Settings, options: OperatorOptions): Promise<Session> {
-    const config = readConfig(settings, { ...options, rails: RAIL_SETTINGS });
-    // To stderr: stdout is the command's own.
-    const log = pino({ level: config.logLevel }, pino.destination(2));
+    /** Opens the journal to be read, beside whatever has it open. */
+    reader: async () => opened.use(await openJournalReader(config.database)),
+
+    /** Opens the journal to be changed. @throws Error when another process has it */
+    async journal(): Promise<Journal & KeyJournal> {
+      const journal = await openJournal(config.database, log);
+      opened.defer(async () => {
+        await journal.release();
+        await journal.close();
+      });
+      return journal;
+    },
+
+    /** Connects to the ledger alone, and waits for its first round. */
+    async ledger() {
+      const { ledger, close } = openLedger(config, log, systemClock);
+      opened.defer(close);
+      await ledger.rounds.next(deadline(systemClock, DEADLINE_MS, signal));
+      return ledger;
+    },
+
+    /** Connects to all networks, and waits for the ledger's first round. */
+    async networks() {
+      const ends = deadline(systemClock, DEADLINE_MS, signal);
+      const networks = await openNetworks(config, log, systemClock, ends);
+      opened.defer(() => networks.close());
+      await networks.ledger.rounds.next(ends);
+      return networks;
+    },
+
+    /** Unix s from which on the chains are read: nothing was sold before the first key. */
+    async since(): Promise<number> {
+      if (since !== undefined) return since;
+      const round = history.keys[0]?.fromRound ?? 0;
+      const time = await timeOfRound(chains.ledger, round);
+      if (time !== undefined) return time - SKEW;
+      const message = `The indexer does not go back to round ${round}, the attestor's first: give --since.`;
+      throw new ServiceError("argument_invalid", message);
+    },
+
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+
+  /** Reads the key history out of the journal, which MUST exist already: a command creates none. */
+  async function journalHistory() {
+    const { genesisHash, caip2 } = config.algorand;
     await using reader = await openJournalReader(config.database);
-    return new Session(config, log, await journalHistory(reader, config), options);
-  }
-
-  /** Opens the journal to be read, beside whatever has it open. */
-  async reader(): Promise<JournalReader> {
-    return this.#opened.use(await openJournalReader(this.config.database));
-  }
-
-  /** Opens the journal to be changed. @throws Error when another process has it */
-  async journal(): Promise<Journal & KeyJournal> {
-    const journal = await openJournal(this.config.database, this.log);
-    this.#opened.defer(async () => {
-      await journal.release();
-      await journal.close();
-    });
-    return journal;
-  }
-
-  /** Connects to the ledger alone, and waits for its first round. */
-  async ledger(): Promise<Ledger> {
-    const { ledger, close } = openLedger(this.config, this.log, systemClock);
-    this.#opened.defer(close);
-    await ledger.rounds.next(this.#deadline());
-    return ledger;
-  }
-
-  /** Connects to all networks, and waits for the ledger's first round. */
-  async networks(): Promise<Networks> {
-    const deadline = this.#deadline();
-    const networks = await openNetworks(this.config, this.log, systemClock, deadline);
-    this.#opened.defer(() => networks.close());
-    await networks.ledger.rounds.next(deadline);
-    return networks;
-  }
-
-  /** Unix s from which on the chains are read: nothing was sold before the first key. */
-  async since(): Promise<number> {
-    if (this.#since !== undefined) return this.#since;
-    const round = this.history.keys[0]?.fromRound ?? 0;
-    const time = await timeOfRound(this.chains.ledger, round);
-    if (time === undefined)
-      throw new ServiceError(
-        "argument_invalid",
-        `The indexer does not go back to round ${round}, the attestor's first: give --since.`,
-      );
-    return time - SKEW;
-  }
-
-  #deadline(): AbortSignal {
-    return deadline(systemClock, DEADLINE_MS, this.signal);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#opened.disposeAsync();
+    const identity = await reader.identity();
+    if (!identity || (await reader.keys()).length === 0)
+      throw new ServiceError("not_allowed", "The journal is empty: no service has begun it yet.");
+    requireOwner(identity, { genesisHash });
+    return await readHistory(reader, caip2);
   }
 }

@@ -14,13 +14,13 @@ export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
 /** One indexer. Its methods throw as those of Algod do. */
 export class Indexer {
   readonly name: string;
-  readonly #http: HttpProvider;
+  protected readonly http: HttpProvider;
 
   constructor({ url, token }: UpstreamNode) {
     // An indexer reads the first; hosts with one gateway for algod and indexer read the second.
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
-    this.#http = new HttpProvider({ url, headers });
-    this.name = this.#http.name;
+    this.http = new HttpProvider({ url, headers });
+    this.name = this.http.name;
   }
 
   /**
@@ -31,7 +31,7 @@ export class Indexer {
     txid: string,
     signal: AbortSignal,
   ): Promise<{ currentRound: number; transaction: IndexedTransaction | undefined }> {
-    const search = await this.#http.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
+    const search = await this.http.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
     return { currentRound: search["current-round"], transaction: search.transactions[0] };
   }
 }

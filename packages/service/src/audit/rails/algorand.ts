@@ -2,6 +2,7 @@ import { getBytes, getInteger, getString } from "@attestd/proof/algorand";
 import { fromBase64, toBase64Url } from "@attestd/proof/encoding";
 import { ALGORAND } from "../../payment/rails/algorand/facts.ts";
 import type { ChainPayment } from "../facts.ts";
+import type { IndexerSearch } from "../indexer-search.ts";
 import {
   addressIn,
   type LedgerReading,
@@ -20,12 +21,8 @@ export function algorandReader(reading: LedgerReading): PaymentReader {
     rail: "algorand",
 
     async heads() {
-      const rounds = await answersOf(
-        reading.indexers,
-        (indexer, ends) => indexer.latest(ends),
-        "the latest round",
-        reading,
-      );
+      const read = (indexer: IndexerSearch, ends: AbortSignal) => indexer.latest(ends);
+      const rounds = await answersOf(reading.indexers, read, { about: "the latest round" }, reading);
       const latest = Math.min(...rounds);
       return { latest, final: latest };
     },

@@ -9,7 +9,7 @@ import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../.
 import { unavailable } from "../../providers/provider.ts";
 import { agree, failover } from "../../providers/quorum.ts";
 import type { ChainPayment, Span } from "../facts.ts";
-import { type Ask, agreedOn, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
+import { type Ask, answersOf, fewAtOnce, firstAt, inPieces } from "../reading.ts";
 import type { PaymentReader } from "./rail.ts";
 
 const TOKEN = BASE.asset.toLowerCase();
@@ -39,7 +39,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
         ]);
         return { latest: latest.number, final: finalized.number };
       };
-      const heads = await answersOf(rpcs, read, "the head of Base", asking);
+      const heads = await answersOf(rpcs, read, { about: "the head of Base" }, asking);
       return {
         latest: Math.min(...heads.map(({ latest }) => latest)),
         final: Math.min(...heads.map(({ final }) => final)),
@@ -91,7 +91,8 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
     };
     const about = `the transfers to us in transaction ${id}`;
     const same = (payments: readonly ChainPayment[]) => JSON.stringify(payments, numbersAsText);
-    return await agreedOn(rpcs, read, { about, same }, asking);
+    const [payments] = await answersOf(rpcs, read, { about, same }, asking);
+    return payments;
   }
 }
 

@@ -1,26 +1,43 @@
+import type { Logger } from "pino";
+import { AlgorandSource } from "../../chains/algorand/source.ts";
 import type { Clock } from "../../clock.ts";
-import type { Nodes } from "../../networks/nodes.ts";
+import type { Config } from "../../config/config.ts";
+import { openNodes } from "../../networks/nodes.ts";
 import { BASE_RAIL } from "../../payment/rails/base/kind.ts";
+import type { RailName } from "../../payment/rails/rail.ts";
 import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
+import { IndexerSearch } from "../indexer-search.ts";
 import type { LedgerReading } from "../ledger.ts";
-import type { Ask } from "../reading.ts";
+import { patiently } from "../reading.ts";
 import { algorandReader } from "./algorand.ts";
 import { baseReader } from "./base.ts";
 import type { PaymentReader } from "./rail.ts";
 import { solanaReader } from "./solana.ts";
 
-/** What readers are made of. */
-export type Opened = { nodes: Nodes; ledger: LedgerReading; clock: Clock; ask: Ask };
+/** The chains as an auditor reads them: nothing is sent, and nothing runs while nothing is asked. */
+export type ReadableChains = {
+  ledger: LedgerReading;
+  /** Of every rail of which a node is configured, switched on or not. */
+  readers: ReadonlyMap<RailName, PaymentReader>;
+};
 
-/** Every rail's reader, enabled or not; undefined where no node of the rail is configured. */
-export const READERS: readonly ((opened: Opened) => PaymentReader | undefined)[] = [
-  ({ ledger }) => algorandReader(ledger),
-  ({ nodes, ask }) => {
-    const base = nodes.rail(BASE_RAIL);
-    return base.rpcs.length > 0 ? baseReader(base, ask) : undefined;
-  },
-  ({ nodes, clock, ask }) => {
-    const solana = nodes.rail(SOLANA_RAIL);
-    return solana.rpcs.length > 0 ? solanaReader(solana, clock, ask) : undefined;
-  },
-];
+/** @param stop ends everything that is asked */
+export function readableChains(config: Config, log: Logger, clock: Clock, stop: AbortSignal): ReadableChains {
+  const nodes = openNodes(config, log);
+  const { genesisHash, caip2, indexer } = config.algorand;
+  const ask = patiently(clock, stop);
+  const ledger: LedgerReading = {
+    indexers: indexer.map((endpoint) => new IndexerSearch(endpoint)),
+    rules: nodes.algorand.rules,
+    genesisHash,
+    source: new AlgorandSource({ nodes: nodes.algorand, caip2, accept: config.extraSourceChains }),
+    ask,
+  };
+  const [base, solana] = [nodes.rail(BASE_RAIL), nodes.rail(SOLANA_RAIL)];
+  const readers = [
+    algorandReader(ledger),
+    ...(base.rpcs.length > 0 ? [baseReader(base, ask)] : []),
+    ...(solana.rpcs.length > 0 ? [solanaReader(solana, clock, ask)] : []),
+  ];
+  return { ledger, readers: new Map(readers.map((reader) => [reader.rail, reader])) };
+}

@@ -19,7 +19,7 @@ import type {
   SolanaRpc,
 } from "../../providers/solana-rpc.ts";
 import type { ChainPayment, Span } from "../facts.ts";
-import { type Ask, agreedOn, answersOf, fewAtOnce } from "../reading.ts";
+import { type Ask, answersOf, fewAtOnce } from "../reading.ts";
 import type { PaymentReader } from "./rail.ts";
 
 /** What nodes list at once. */
@@ -51,7 +51,7 @@ export function solanaReader(
       const slotAt = async (commitment: Commitment) => {
         const read = async (rpc: SolanaRpc, ends: AbortSignal) =>
           (await rpc.isBlockhashValid(NO_BLOCKHASH, { commitment }, ends)).slot;
-        return Math.min(...(await answersOf(rpcs, read, "the newest slot", asking)));
+        return Math.min(...(await answersOf(rpcs, read, { about: "the newest slot" }, asking)));
       };
       const [latest, final] = await Promise.all([slotAt("confirmed"), slotAt("finalized")]);
       return { latest, final };
@@ -80,7 +80,7 @@ export function solanaReader(
     for (;;) {
       const read = (rpc: SolanaRpc, signal: AbortSignal) => listUpTo(rpc, address, { slot: to, before, page }, signal);
       const about = `the transactions of ${address}`;
-      const listed = await agreedOn(rpcs, read, { about, same: signaturesOf }, asking);
+      const [listed] = await answersOf(rpcs, read, { about, same: signaturesOf }, asking);
       yield listed.filter(({ slot }) => slot >= from);
       const last = listed.at(-1);
       if (!last || listed.length < page || last.slot < from) return;
@@ -102,7 +102,8 @@ export function solanaReader(
     const about = `the transfers to us in transaction ${signature}`;
     const same = (payments: readonly ChainPayment[]) =>
       payments.map(({ key, amount, height }) => `${key} ${amount} ${height}`).join();
-    return await agreedOn(rpcs, read, { about, same }, asking);
+    const [payments] = await answersOf(rpcs, read, { about, same }, asking);
+    return payments;
   }
 }
 

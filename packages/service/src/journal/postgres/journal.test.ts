@@ -9,7 +9,7 @@ import { keyContract } from "../../../test/journal-contract/keys.ts";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
 import { type Journal, LEASE_MS } from "../../calls/journal.ts";
-import { Runner } from "../../calls/runner.ts";
+import { createRunner } from "../../calls/runner.ts";
 import { systemClock } from "../../clock.ts";
 import { openPostgresJournal } from "./journal.ts";
 
@@ -267,7 +267,7 @@ describe("PostgreSQL journal", () => {
     const runners = await Promise.all(
       [0, 1].map(async () => {
         const journal = await opened(url);
-        const runner = new Runner({
+        const runner = createRunner({
           journal,
           perform: async (call) => {
             effects += 1;

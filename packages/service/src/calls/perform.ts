@@ -1,0 +1,59 @@
+import type { Logger } from "pino";
+import type { Attestor } from "../attestor/attestor.ts";
+import type { Clock } from "../clock.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import type { Rail, RailName } from "../payment/rails/rail.ts";
+import type { Resource } from "../payment/resource.ts";
+import type { Products } from "../subjects/product.ts";
+import type { Subject } from "../subjects/subject.ts";
+import type { Call } from "./call.ts";
+import type { CallEvent, Effect } from "./machine.ts";
+
+/**
+ * Performs an effect.
+ *
+ * @returns what happened, to be committed; undefined when the call must be looked at again
+ */
+export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSignal) => Promise<CallEvent | undefined>;
+
+export type EffectsOptions = {
+  rails: ReadonlyMap<RailName, Rail>;
+  /** Of the enabled rails; a payment on another rail is looked up, and not settled. */
+  facilitators: ReadonlyMap<RailName, Facilitator>;
+  products: Products;
+  ledger: Ledger;
+  attestor: Attestor;
+  /** What is sold for a subject, for the facilitator and receipts. */
+  resourceOf: (subject: Subject) => Resource;
+  log: Logger;
+  clock: Clock;
+  /** Time-out of one question to a chain, in ms. */
+  deadlineMs: number;
+  /** Time-out of a settlement, in ms: the facilitator waits for the payment's chain. */
+  settleMs: number;
+};
+
+/** What one loop remembers between effects. Only pacing: losing it in a crash costs time, never safety. */
+export type Memory = {
+  /** The number of the settlement that this loop has committed and not sent yet. */
+  begun?: number;
+  /** The settlement that was sent and has no answer yet. */
+  settling?: { answered: Promise<void>; end: AbortController };
+  /** The facilitator's last answer, and when it came. */
+  settled?: { answer: SettleAnswer; at: number };
+  /** How often a delivered payment that is not final yet was looked up. */
+  looks?: number;
+  /** The call can only wait: for an authorization to expire, for a payment to become final, for another key. */
+  waiting?: boolean;
+  /** Effects in a row that failed. */
+  failures: number;
+};
+
+/** A quarter of the time in which a paid call has to end once everything works: one pause must not use it up. */
+export const MAX_PAUSE_MS = 15_000;
+
+/** A pause that doubles with every failure in a row, in ms. */
+export function pauseAfter(failures: number): number {
+  return Math.min(250 * 2 ** failures, MAX_PAUSE_MS);
+}
