@@ -10,7 +10,7 @@ const SEED_BYTES = 32;
  * first, and the last word the lowest 11 bits of the seed's SHA-512/256 (Algorand developer docs, "Transformation from
  * private key to 25-word mnemonic").
  *
- * @throws RangeError with the fault, as it follows a name; the message quotes no word, for each is part of the secret
+ * @throws RangeError with the fault, to follow the setting's name; it quotes no word, because each is part of the secret
  */
 export function seedOfMnemonic(mnemonic: string): Uint8Array {
   const words = mnemonic.trim().split(/\s+/);

@@ -36,7 +36,7 @@ export function facilitatorSupport({ rail, facilitator }: EnabledRail, offerMs: 
     /** Whether a payment may name the fee payer now. */
     mayName: (address: unknown) => feePayers.some((payer) => payer.address === address && payer.until > now()),
 
-    /** Asks the facilitator. If it cannot be asked, its last answer stands. @returns whether the fee payer has changed */
+    /** Asks the facilitator. If it cannot be asked, its last answer counts. @returns whether the fee payer has changed */
     async refresh(signal: AbortSignal): Promise<boolean> {
       const kinds = await facilitator.supported(signal).catch(unlessUnavailable);
       if (!kinds) return false;

@@ -28,7 +28,7 @@ export type SupportedKind = { network: string; extra: Record<string, unknown> };
 
 /** A facilitator as one rail uses it (x402 v2, facilitator interface). Payments are as `forwardedPayment` makes them. */
 export interface Facilitator {
-  /** @throws FacilitatorError; the signal's reason when the signal was aborted, but not by a time-out */
+  /** @throws facilitator_failed; the signal's reason when the signal was aborted, but not by a time-out */
   verify(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<VerifyAnswer>;
   /** Never retried here, and never hedged. @throws as `verify` does */
   settle(payment: PaymentPayload, requirement: PaymentRequirements, signal: AbortSignal): Promise<SettleAnswer>;
@@ -125,7 +125,7 @@ function endingOf({ cause }: ProviderError): Ending {
   return hasCode(cause, "upstream_unanswered") ? cause.details.ending : "late";
 }
 
-/** @returns undefined when the answer is not JSON. We need no integers, so that rounded ones do no harm */
+/** @returns undefined when the answer is not JSON. Integers are not read, so rounding does no harm */
 function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSafeParseResult<z.infer<S>> | undefined {
   try {
     return schema.safeParse(JSON.parse(fromUtf8(body)));

@@ -6,8 +6,8 @@ const FORM = { minLength: 16, maxLength: 128, pattern: "^[a-zA-Z0-9_-]+$" };
 const IDENTIFIER = new RegExp(FORM.pattern);
 
 /**
- * The `extensions` that every 402 declares (x402 v2): a payer may name its purchase. The stock package would give the same
- * (identifier.test.ts), but brings a JSON Schema validator along.
+ * The `extensions` that every 402 declares (x402 v2): a payer may name its purchase. The stock package would return the
+ * same (identifier.test.ts), but loads a JSON Schema validator.
  */
 export const DECLARED_EXTENSIONS = {
   [EXTENSION]: {

@@ -41,7 +41,7 @@ export class Offers {
 
   /**
    * Asks every facilitator what it settles, and puts its fee payer into our offers. If one cannot be asked, its last answer
-   * stands; its rail is not offered before the first answer.
+   * counts; its rail is not offered before the first answer.
    *
    * @throws settlement_unsupported when a facilitator does not settle its rail, which is then not offered either
    */
@@ -126,7 +126,7 @@ export class Offers {
    * Finds the offer that a payment accepted.
    *
    * @returns our own requirement, never the client's copy of it
-   * @throws PaymentRefused naming what does not fit; FacilitatorError when nothing can be sold on its rail now
+   * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now
    */
   match(payment: PaymentPayload, rail: RailName, source: ChainName): PaymentRequirements {
     const { accepted } = payment;

@@ -11,7 +11,7 @@ export function watchPayees(payees: readonly Payee[]) {
   /** By rail: absent until the chain was read, undefined when nothing is wrong. */
   const faults = new Map<RailName, string | undefined>();
   return {
-    /** Reads each payee again; if its chain cannot be read, the last result stands. */
+    /** Reads each payee again; if its chain cannot be read, the last result counts. */
     async refresh(signal: AbortSignal): Promise<void> {
       await Promise.all(
         payees.map(async ({ rail, payTo }) => {

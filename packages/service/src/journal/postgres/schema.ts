@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 
 /**
  * Each is applied once and in order, and never changed once it was released: what comes later is a new one. While
- * replicas are replaced one by one, the older release still writes, so a migration only adds what that one need not know.
+ * replicas are replaced one by one, the older release still writes, so a migration only adds what that one can ignore.
  */
 const MIGRATIONS: readonly string[] = [
   `

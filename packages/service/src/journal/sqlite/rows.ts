@@ -42,7 +42,7 @@ export function movedRow(call: Call) {
     row: { key, state, version, progress: progressOf(call) },
     dropsEvidence: evidence === undefined,
     name: refund,
-    // Columns that have indexes, which are left alone until there is something to write in them.
+    // Indexed columns, which are written only when there is something to write in them.
     ends: (bundle !== undefined || isAtRest(call)) && {
       key,
       open: isAtRest(call) ? 0 : 1,

@@ -136,7 +136,7 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
   /**
    * Reads the scheme's own part of a payload.
    *
-   * @throws PaymentRefused when it has no payment key
+   * @throws payment_refused when it has no payment key
    */
   read(payload: PaymentPayload): P;
 
@@ -155,14 +155,14 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
    * Checks what neither time nor an offer changes: the layout of scheme `exact`, the asset and the payer's account. A
    * payment that fails was never taken by us, so its chain is not searched for it.
    *
-   * @throws PaymentRefused
+   * @throws payment_refused
    */
   checkLayout(payment: P): Promise<void>;
 
   /**
    * Checks every field: as `checkLayout` does, then against the time and the requirement that will be settled.
    *
-   * @throws PaymentRefused
+   * @throws payment_refused
    */
   check(payment: P, requirement: PaymentRequirements): Promise<void>;
 

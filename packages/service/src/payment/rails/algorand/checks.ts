@@ -12,7 +12,7 @@ const SECONDS_A_ROUND = 2.8;
 
 /**
  * Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know.
- * A payment that is not valid yet is safe to accept, because nobody can settle it before it is.
+ * A payment that is not valid yet is safe to accept, because it cannot be settled before it is.
  */
 const AHEAD_ROUNDS = 10;
 
@@ -29,7 +29,7 @@ const MAX_FEE_NOTE_BYTES = 128;
  * Checks the layout of scheme `exact`: a USDC transfer, and before it nothing but the fee payer's transaction.
  *
  * @param genesis the ledger's genesis hash, 32 bytes
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function checkLayout(payment: AlgorandPayment, genesis: Uint8Array): void {
   const { members, index, asset, payer, payTo } = payment;
@@ -64,7 +64,7 @@ function checkFeePayment({ transaction, envelope }: GroupMember, genesis: Uint8A
     throw paymentRefused(`the fee payer's transaction has a note of more than ${MAX_FEE_NOTE_BYTES} bytes`);
 }
 
-/** @throws PaymentRefused when the amount or the payee is not the required one */
+/** @throws payment_refused when the amount or the payee is not the required one */
 export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: PaymentRequirements): void {
   if (amount !== BigInt(requirement.amount))
     throw paymentRefused(`the payment moves ${amount}, not ${requirement.amount}`);
@@ -74,7 +74,7 @@ export function checkTransfer({ amount, payTo }: AlgorandPayment, requirement: P
 /**
  * @param feePayer the offered one
  * @param maxFee microAlgos. The group pools its fees, and this fee is all that the fee payer pays
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFee: number): void {
   for (const { transaction } of feePayersOf(payment)) {
@@ -86,7 +86,7 @@ export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFe
   }
 }
 
-/** @param latest the latest round that we know. @throws PaymentRefused when the payment is too early, too late or too long */
+/** @param latest the latest round that we know. @throws payment_refused when the payment is too early, too late or too long */
 export function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
   if (firstValid > latest + AHEAD_ROUNDS) throw paymentRefused(`the payment is not valid before round ${firstValid}`);
   if (lastValid < latest + MARGIN_ROUNDS)

@@ -39,7 +39,7 @@ const POST_QUANTUM =
  *
  * @param members canonical msgpack
  * @param sender 32 bytes
- * @throws PaymentRefused naming the member that is missing, unknown or malformed
+ * @throws payment_refused naming the member that is missing, unknown or malformed
  */
 export function readEnvelope(members: MsgpackMap, sender: Uint8Array): Envelope {
   if (members.has("pqsig")) throw paymentRefused(POST_QUANTUM);

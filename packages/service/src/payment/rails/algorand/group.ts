@@ -28,7 +28,7 @@ const MAX_MEMBERS = 2;
  * Reads `{paymentGroup, paymentIndex}` of scheme `exact` on Algorand.
  *
  * @param payload base64 of canonical msgpack of up to two transactions, signed or not, and the index of the payment
- * @throws PaymentRefused when it is of another shape or not canonical
+ * @throws payment_refused when it is of another shape or not canonical
  */
 export function readGroup(payload: Record<string, unknown>): { members: GroupMember[]; index: number } {
   const { paymentGroup, paymentIndex: index } = payload;
@@ -60,7 +60,7 @@ function readMember(text: unknown, i: number): GroupMember {
 /**
  * Checks that `grp` of every member is the id of this group (the hash of "TG" and the transaction ids without `grp`).
  *
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function checkGroupId(members: readonly GroupMember[]): void {
   const txlist: MsgpackValue[] = members.map(({ transaction }) => {
@@ -79,7 +79,7 @@ export function checkGroupId(members: readonly GroupMember[]): void {
 /**
  * Refuses every field that is not allowed: an unknown field may move money or control.
  *
- * @throws PaymentRefused naming the first such field
+ * @throws payment_refused naming the first such field
  */
 export function allowOnly(transaction: MsgpackMap, allowed: ReadonlySet<string>, what: string): void {
   for (const field of transaction.keys()) {

@@ -22,7 +22,7 @@ export type AlgorandPayment = Payment & {
  * Reads a payload of scheme `exact` on Algorand.
  *
  * @param genesis the ledger's genesis hash, 32 bytes
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function readPayment(payload: PaymentPayload, genesis: Uint8Array): AlgorandPayment {
   if (payload.x402Version !== 2) throw paymentRefused("x402Version is not 2");

@@ -38,7 +38,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     const [authorized] = await agree(nodes.algods, authorizer, { about, same: String, signal }, nodes.rules);
     if (authorized !== encodeAddress(signed.authorizer)) return false;
     if (signed.kind !== "lsig") return true;
-    // The program runs within the whole group, of which only the fee payer may not have signed.
+    // The program runs within the whole group, in which only the fee payer's transaction may be unsigned.
     const group = members.map(({ transaction, envelope }) => new Map(envelope).set("txn", transaction));
     const run = async (algod: Algod, ends: AbortSignal) => (await algod.simulate(group, ends)) === undefined;
     const [accepted] = await agree(nodes.algods, run, { about, same: String, signal }, nodes.rules);
@@ -60,7 +60,7 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
     async onChain(payment, signal) {
       if (await isAuthorized(payment, signal)) return true;
-      // The signer may have been authorized when the payment was made: the ledger has taken it from that very signer.
+      // The signer may have been authorized when the payment was made: then the ledger accepted it from the same signer.
       const landed = await locate(nodes, payment.txid, signal);
       return landed !== undefined && hasSigned(payment.signed, landed);
     },

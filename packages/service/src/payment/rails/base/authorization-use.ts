@@ -115,7 +115,7 @@ export async function findUse(
   }
 }
 
-/** Catches a node's refusal, which says nothing about other queries. @throws ProviderError when the node gives no answer */
+/** Catches a node's refusal, which shows nothing about other queries. @throws ProviderError when the node gives no answer */
 async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refused: boolean }> {
   try {
     return { answer: await asked, refused: false };

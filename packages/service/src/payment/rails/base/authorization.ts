@@ -49,7 +49,7 @@ const MAX_SIGNATURE_BYTES = 2_048;
  * Reads `{signature, authorization}` of scheme `exact` with EIP-3009, and no other shape: a facilitator chooses how to
  * settle by the members that it finds.
  *
- * @throws PaymentRefused naming the member that is missing, unknown or malformed
+ * @throws payment_refused naming the member that is missing, unknown or malformed
  */
 export function readAuthorization(payload: unknown): { authorization: Authorization; signature: Hex } {
   const { signature, authorization } = exactly(payload, ["signature", "authorization"], "payload");

@@ -42,12 +42,12 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
 
 const REAL_USDC = { name: "USD Coin", version: "2" };
 
-/** The EIP-712 domain that payers sign under. The sandbox's token must have, and has, another name than the real one. */
+/** The EIP-712 domain that payers sign under. The sandbox's token must have another name than the real one. */
 async function usdcDomain(config: Config, nodes: EthereumNodes, signal: AbortSignal): Promise<TokenDomain> {
   if (!config.rails.base) return REAL_USDC;
   const domain = await readTokenDomain(nodes, BASE.asset, signal);
   const isReal = domain.name === REAL_USDC.name && domain.version === REAL_USDC.version;
-  const named = `${BASE.asset} calls itself "${domain.name}", version "${domain.version}"`;
+  const named = `${BASE.asset} has the name "${domain.name}", version "${domain.version}"`;
   if (!config.sandbox && !isReal) throw configInvalid(`BASE_RPC_URL is not of Base: its token at ${named}.`);
   if (config.sandbox && isReal) throw configInvalid(`BASE_RPC_URL is not of a sandbox: its token at ${named}.`);
   return domain;

@@ -69,7 +69,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
         payer: from,
         payTo: to,
         amount: value,
-        // Not in the payload, and bound all the same: it is part of the domain that the payer signs under.
+        // Not in the payload, but signed: it is part of the domain that the payer signs under.
         asset: BASE.asset,
         payload,
         wire: { signature, authorization: wireOf(authorization) },
@@ -78,8 +78,8 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       };
     },
 
-    // Never `invalid`: a wallet's contract may accept any bytes, 65 of them too (ERC-1271; a Safe with one owner). A stranger
-    // gains nothing: the chain is asked before anything is written or answered, and a plain account has no contract.
+    // Never `invalid`: a wallet's contract may accept any bytes, 65 of them too (ERC-1271; a Safe with one owner). The chain
+    // is asked before anything is written or answered, and an account without a contract accepts none.
     async signature(payment) {
       const { authorization, signature } = payment;
       return (await isSignedByKeyOf(authorization.from, digestOf(payment), signature)) ? "valid" : "on_chain";
@@ -108,7 +108,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
       return failover(nodes.rpcs, (rpc, ends) => readBalance(rpc, BASE.asset, from, ends), { about, signal });
     },
 
-    // Every address can receive the token; only at the token's own contract it would be lost.
+    // Every address can receive the token. At the token's own contract it would be lost.
     payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE.asset) ? "is the token's own contract" : undefined),
 
     async standing(payment, signal): Promise<PaymentStanding> {
@@ -132,7 +132,7 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     news: (signal) => clock.sleep(POLL_MS, signal),
   };
 
-  /** Looks for a use of which one node is enough: then no other payment is asked for. */
+  /** Looks for a use. One node that shows it is enough, because then no other payment is asked for. */
   async function lookForUse(payment: BasePayment, signal: AbortSignal): Promise<Sight> {
     const behind: Behind = (sight, others) => others.some((other) => isBefore(sight, other));
     const [sight] = await lookEverywhere(payment, behind, signal);

@@ -35,7 +35,7 @@ const WALLET = parseAbi(["function isValidSignature(bytes32 hash, bytes signatur
 
 /** A wallet contract's answer to a signature that it accepts (ERC-1271). */
 const ACCEPTED = padHex("0x1626ba7e", { dir: "right", size: 32 });
-/** geth's error code for a call that the contract reverted, and how other nodes word it. */
+/** geth's error code for a call that the contract reverted, and the texts of other nodes. */
 const REVERTED = 3;
 const FAILED_IN_CONTRACT = /revert|out of gas|opcode/i;
 

@@ -30,7 +30,7 @@ export type SolanaLimits = {
  * and at most one memo, in this order. Anything else could spend the fee payer's money, or outlive the blockhash by a
  * durable nonce.
  *
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function checkLayout({ message, signatures, instructions, transfer }: TransferTransaction): void {
   if (message.version !== 0) throw paymentRefused("the transaction is not of version 0");
@@ -52,7 +52,7 @@ export function checkLayout({ message, signatures, instructions, transfer }: Tra
     throw paymentRefused("the transaction names accounts that no instruction uses");
 }
 
-/** @param feePayer the offered one. @throws PaymentRefused when the first account, which pays the fee, is another */
+/** @param feePayer the offered one. @throws payment_refused when the first account, which pays the fee, is another */
 export function checkFeePayer({ message }: TransferTransaction, feePayer: unknown): void {
   if (message.staticAccounts[0] !== feePayer)
     throw paymentRefused(`the fee payer is not the offered one, ${String(feePayer)}`);
@@ -73,7 +73,7 @@ function checkComputeBudget(limit: Instruction | undefined, price: Instruction |
  * Refuses a payment that would cost its fee payer more than the limits.
  *
  * @param transaction must have passed `checkLayout`
- * @throws PaymentRefused
+ * @throws payment_refused
  */
 export function checkPriorityFee({ instructions }: TransferTransaction, limits: SolanaLimits): void {
   const { computeUnits, microLamports } = limits;

@@ -63,7 +63,7 @@ export type TransferTransaction = {
  * Reads `{transaction}` of scheme `exact` on Solana.
  *
  * @param payload base64 of a transaction, as far as it is signed
- * @throws PaymentRefused when it is of another shape, not canonical, or moves no token
+ * @throws payment_refused when it is of another shape, not canonical, or moves no token
  */
 export function readTransaction(payload: Record<string, unknown>): TransferTransaction {
   const strange = Object.keys(payload).find((member) => member !== "transaction");
