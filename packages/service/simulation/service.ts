@@ -13,7 +13,7 @@ import { createRunner, type Runner } from "../src/calls/runner.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
-import { Offers } from "../src/payment/offers.ts";
+import { createOffers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
@@ -78,7 +78,7 @@ export async function openService(
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
   const rails = enabled.map(({ rail }) => rail);
-  const offers = new Offers({ rails: enabled, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
+  const offers = createOffers({ rails: enabled, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
 
   const names = ["algorand", "base"] as const;

@@ -25,7 +25,7 @@ import { openJournal, requireOwner } from "./journal/open.ts";
 import { openNetworks, openVerificationNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
-import { Offers } from "./payment/offers.ts";
+import { createOffers, type Offers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -121,7 +121,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
   const [unpayable] = payable.faults();
   if (unpayable !== undefined) throw configInvalid(unpayable);
-  const offers = new Offers({
+  const offers = createOffers({
     rails: enabled,
     price: config.price,
     maxTimeoutSeconds: config.maxTimeoutSeconds,

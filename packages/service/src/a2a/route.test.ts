@@ -11,7 +11,7 @@ import { CATALOGUE } from "../catalogue/catalogue.ts";
 import { readMessage } from "../endpoints/messages.ts";
 import type { Operation, Operations } from "../endpoints/operations.ts";
 import { encodeHeader } from "../payment/header.ts";
-import { Offers } from "../payment/offers.ts";
+import { createOffers, type Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
 import { PAYMENT } from "./message.ts";
@@ -57,7 +57,7 @@ function aRoute({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS)
   const logged = vi.spyOn(log, "error");
   const admit = vi.fn<Admit>(async () => thrown(now));
   const recall: Recall = async () => later && thrown(later);
-  const offers = new Offers({ rails: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
+  const offers = createOffers({ rails: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
   // Something has to be for sale, whatever it is.
   vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";

@@ -6,7 +6,7 @@ import { aCall, GOOD_COURSE } from "../../test/fakes/calls.ts";
 import { TestClock } from "../../test/fakes/clock.ts";
 import { ServiceError } from "../errors.ts";
 import { type Facilitator, facilitatorFailed, type VerifyAnswer } from "../payment/facilitator.ts";
-import { Offers } from "../payment/offers.ts";
+import { createOffers } from "../payment/offers.ts";
 import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
@@ -137,7 +137,7 @@ describe("admission", () => {
       journal,
       runner,
       capacity,
-      offers: new Offers({ rails: [enabled], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
+      offers: createOffers({ rails: [enabled], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
       rails: [rail],
       products: { block } as unknown as Products,
       isPayee: (_: Rail, address: string) => address === "PAYEE" || address === "EARLIER PAYEE",

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { serviceError } from "../../test/errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
-import { Offers } from "./offers.ts";
+import { createOffers, type Offers } from "./offers.ts";
 import type { Rail } from "./rails/rail.ts";
 
 type RailName = "algorand" | "base" | "solana";
@@ -39,7 +39,7 @@ function enabled(name: RailName): EnabledRail {
 async function offersOf(...names: RailName[]): Promise<Offers> {
   feePayer = "FEE-1";
   clock = 0;
-  const offers = new Offers({ rails: names.map(enabled), price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
+  const offers = createOffers({ rails: names.map(enabled), price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
   await offers.refresh(AbortSignal.timeout(1000));
   return offers;
 }
@@ -126,7 +126,7 @@ describe("offers", () => {
       feePayer = "FEE-1";
       const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
       const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
-      return new Offers({ rails, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
+      return createOffers({ rails, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
     }
     const soon = () => AbortSignal.timeout(1_000);
     const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
@@ -189,7 +189,7 @@ describe("offers", () => {
   test("need a facilitator that settles the rail", async () => {
     const one = enabled("algorand");
     const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
-    const offers = new Offers({
+    const offers = createOffers({
       rails: [{ ...one, facilitator }],
       price: 1n,
       maxTimeoutSeconds: 120,

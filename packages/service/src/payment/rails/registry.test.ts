@@ -11,7 +11,7 @@ import { endpoints, whole } from "../../config/formats.ts";
 import type { RailVariables } from "../../config/rails.ts";
 import { openNodes } from "../../networks/nodes.ts";
 import { enableRails } from "../enabled-rail.ts";
-import { Offers } from "../offers.ts";
+import { createOffers, type Offers } from "../offers.ts";
 import { forwardedPayment } from "../resource.ts";
 import { paymentRefused, type Rail, type RailContext, type RailFacts, type RailKind } from "./rail.ts";
 import { openRails, RAILS } from "./registry.ts";
@@ -99,7 +99,7 @@ describe("a rail that is added by a line in the registry", () => {
     const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
     await payees.refresh(soon());
     expect(payees.faults()).toEqual([]);
-    offers = new Offers({ rails: enabled, price: 1_000n, maxTimeoutSeconds: 60, now: Date.now });
+    offers = createOffers({ rails: enabled, price: 1_000n, maxTimeoutSeconds: 60, now: Date.now });
     await offers.refresh(soon());
   });
   afterAll(() => facilitator.close());
