@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { encodeQuantity, encodeRlp, type IndexProof, proveIndex, verifyIndex } from "@attestd/proof/base";
 import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
-import { wasmKeccak256 } from "../packages/service/src/crypto/crypto.ts";
+import { wasmKeccak256 } from "../packages/service/src/crypto/keccak.ts";
 import { type Effort, inTurns, judge, type Row, timed } from "./measure.ts";
 
 /**

@@ -5,7 +5,8 @@ import { verifySignature } from "@attestd/proof/attestor";
 import { fromHex, toHex } from "@attestd/proof/encoding";
 import { describe, expect, test } from "vitest";
 import { seedSigner } from "../attestor/signer.ts";
-import { nativeCrypto, serviceCrypto, wasmKeccak256 } from "./crypto.ts";
+import { nativeCrypto, serviceCrypto } from "./crypto.ts";
+import { wasmKeccak256 } from "./keccak.ts";
 
 const vectors = process.env.ATTESTD_VECTORS;
 if (!vectors) console.log("native ML-DSA-65: ATTESTD_VECTORS is not set, the Wycheproof cases are skipped");

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { type Crypto, type Keccak256, nobleCrypto } from "@attestd/proof";
+import { type Crypto, nobleCrypto } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
+import { wasmKeccak256 } from "./keccak.ts";
 
 /** The verifier's primitives, from the platform where it has them: its ML-DSA-65 is ten times faster. */
 export const nativeCrypto: Crypto = {
@@ -41,14 +42,4 @@ export async function serviceCrypto(importPublicKey = importKey): Promise<Servic
 
 function importKey(publicKey: Uint8Array): KeyObject {
   return createPublicKey({ key: Buffer.from(publicKey), format: "raw-public", asymmetricKeyType: "ml-dsa-65" });
-}
-
-/**
- * Keccak-256 in WebAssembly, four times as fast as the portable one: for whole blocks and large transactions. The
- * library is large: only the workers load it.
- */
-export async function wasmKeccak256(): Promise<Keccak256> {
-  const { createKeccak } = await import("hash-wasm");
-  const hasher = await createKeccak(256);
-  return (bytes) => hasher.init().update(bytes).digest("binary");
 }

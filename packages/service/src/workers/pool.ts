@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ProofError } from "@attestd/proof";
+import { ProofError } from "@attestd/proof/errors";
 
 /*
  * No library: piscina 5.3.2 and tinypool 2.2.0 post every job alone and give running workers no shared value. A job took

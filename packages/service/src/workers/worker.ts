@@ -1,6 +1,6 @@
 import { constants, platform, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
-import { isProofError } from "@attestd/proof";
+import { isProofError } from "@attestd/proof/errors";
 import type { Job, JobResult, Transfer, WorkerData, WorkerMessage } from "./pool.ts";
 
 /**

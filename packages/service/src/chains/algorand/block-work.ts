@@ -1,4 +1,3 @@
-import { ProofError } from "@attestd/proof";
 import {
   type AlgorandBlock,
   type AlgorandInclusion,
@@ -18,6 +17,7 @@ import {
   verifyLeaf,
 } from "@attestd/proof/algorand";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof/errors";
 import { hasInner } from "./inner.ts";
 
 /** The header of a node's block, its hash recomputed. */

@@ -1,9 +1,9 @@
-import { ProofError } from "@attestd/proof";
 import { baseTxHash, encodeQuantity, encodeRlp, type IndexProof, proveIndex, type RlpItem } from "@attestd/proof/base";
 import { concatBytes, fromHex } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof/errors";
 import type { chainConfig } from "viem/op-stack";
 import { z } from "zod";
-import { wasmKeccak256 } from "../../crypto/crypto.ts";
+import { wasmKeccak256 } from "../../crypto/keccak.ts";
 import type { RpcTransaction } from "../../providers/ethereum-rpc.ts";
 import { hexBytes } from "../../providers/hex-bytes.ts";
 
