@@ -2,7 +2,7 @@ import { setInterval } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
-import { KeyWatch } from "./attestor/key-watch.ts";
+import { createKeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
 import { createCapacity } from "./calls/capacity.ts";
@@ -104,7 +104,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     origin,
     round,
   });
-  const keys = new KeyWatch({
+  const keys = createKeyWatch({
     journal,
     kid: signer.kid,
     view,
@@ -174,7 +174,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
     reserve: RESERVE,
     fee: FEE,
-    keyObstacle: () => keys.obstacle,
+    keyObstacle: keys.obstacle,
     diskObstacle: disk.obstacle,
   });
   await capacity.refresh(start);
@@ -202,7 +202,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
-  const examiner = createExaminer(config.workers, () => keys.history);
+  const examiner = createExaminer(config.workers, keys.history);
   opened.defer(() => examiner.close());
   const verifying = openVerificationNetworks(config, log);
   opened.defer(() => verifying.close());
@@ -221,7 +221,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
         sources: chains,
         bundle: (id) => journal.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
-        keyHistory: () => keys.history,
+        keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),
       }),

@@ -4,7 +4,7 @@ import { MemoryKeys } from "../../test/fakes/keys.ts";
 import { NoteLedger } from "../../test/fakes/note-ledger.ts";
 import { openHistory } from "./history.ts";
 import { type KeyChangeOptions, revokeKey, rotateKey } from "./key-records.ts";
-import { KeyWatch } from "./key-watch.ts";
+import { createKeyWatch } from "./key-watch.ts";
 import { seedSigner } from "./signer.ts";
 
 const LEDGER = "algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k";
@@ -28,9 +28,9 @@ beforeEach(() => {
   told = [];
 });
 
-async function watch(signer = first): Promise<KeyWatch> {
+async function watch(signer = first) {
   const view = await openHistory({ ...opening, journal, signer });
-  return new KeyWatch({ journal, kid: signer.kid, view, now: () => now, onObstacle: (reason) => told.push(reason) });
+  return createKeyWatch({ journal, kid: signer.kid, view, now: () => now, onObstacle: (reason) => told.push(reason) });
 }
 
 const rotate = () => rotateKey({ current: first, next: second, origin: undefined }, options);
@@ -44,8 +44,8 @@ test("a replica that slept through a rotation finds out before it signs anything
     await expect(keys.confirm()).rejects.toThrow(`the history's current key is ${second.kid}`);
   await keys.refresh();
   expect(told).toEqual([expect.stringContaining("which was replaced in round 111:")]);
-  expect(keys.obstacle).toBe(told[0]);
-  expect(keys.history.keys).toHaveLength(2);
+  expect(keys.obstacle()).toBe(told[0]);
+  expect(keys.history().keys).toHaveLength(2);
 });
 
 test("a rotation that is only announced, and a revocation, stop it too; another key's revocation does not", async () => {
@@ -55,7 +55,7 @@ test("a rotation that is only announced, and a revocation, stop it too; another 
   };
   await expect(rotate()).rejects.toThrow("killed");
   await old.refresh();
-  expect(old.obstacle).toContain(`is being replaced by ${second.kid}`);
+  expect(old.obstacle()).toContain(`is being replaced by ${second.kid}`);
   await expect(watch()).rejects.toThrow("is being replaced by");
 
   journal.conclude = MemoryKeys.prototype.conclude;
@@ -66,7 +66,7 @@ test("a rotation that is only announced, and a revocation, stop it too; another 
   await present.confirm();
   await revokeKey(second.kid, undefined, options);
   await present.refresh();
-  expect(present.obstacle).toContain("is revoked from round");
+  expect(present.obstacle()).toContain("is revoked from round");
 });
 
 test("a journal that cannot be read lets nothing be signed once what is known is old, and leaves it as it is", async () => {
@@ -75,7 +75,7 @@ test("a journal that cannot be read lets nothing be signed once what is known is
   await keys.confirm();
   now += 5_001;
   await expect(keys.confirm()).rejects.toThrow("no answer");
-  expect([keys.obstacle, told, keys.history.keys.length]).toEqual([undefined, [], 1]);
+  expect([keys.obstacle(), told, keys.history().keys.length]).toEqual([undefined, [], 1]);
   journal.keys = MemoryKeys.prototype.keys;
   await keys.confirm();
 });

@@ -1,4 +1,3 @@
-import type { KeyHistory } from "@attestd/proof";
 import { type KeyView, obstacleTo, readView } from "./history.ts";
 import type { KeyJournal } from "./key-journal.ts";
 
@@ -20,43 +19,32 @@ const FRESH_MS = 5_000;
  * Follows the key history while the service runs: another process may add to it, and a replica that missed a rotation
  * must not sell under the old key. Once this process may not use its key, it never uses it again.
  */
-export class KeyWatch {
-  readonly #options: KeyWatchOptions;
-  #view: KeyView;
-  #readAt: number;
-  #obstacle: string | undefined;
-
-  constructor(options: KeyWatchOptions) {
-    this.#options = options;
-    this.#view = options.view;
-    this.#readAt = options.now();
-  }
-
-  /** As it was last read. */
-  get history(): KeyHistory {
-    return this.#view.history;
-  }
-
-  /** Why our key may not sign any more, as one sentence. */
-  get obstacle(): string | undefined {
-    return this.#obstacle;
-  }
+export function createKeyWatch({ journal, kid, view, now, onObstacle }: KeyWatchOptions) {
+  let { history } = view;
+  let readAt = now();
+  let obstacle: string | undefined;
 
   /** Reads the history again. @throws Error when the journal cannot be read; the history read before stays */
-  async refresh(): Promise<void> {
-    const { journal, kid, now, onObstacle } = this.#options;
+  async function refresh(): Promise<void> {
     const asked = now();
-    this.#view = await readView(journal, this.#view.history.ledger);
-    this.#readAt = asked;
-    const obstacle = obstacleTo(kid, this.#view);
-    if (obstacle === undefined || this.#obstacle !== undefined) return;
-    this.#obstacle = obstacle;
-    onObstacle(obstacle);
+    const read = await readView(journal, history.ledger);
+    history = read.history;
+    readAt = asked;
+    if (obstacle !== undefined) return;
+    obstacle = obstacleTo(kid, read);
+    if (obstacle !== undefined) onObstacle(obstacle);
   }
 
-  /** Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read */
-  async confirm(): Promise<void> {
-    if (Math.abs(this.#options.now() - this.#readAt) > FRESH_MS) await this.refresh();
-    if (this.#obstacle !== undefined) throw new Error(this.#obstacle);
-  }
+  return {
+    /** As it was last read. */
+    history: () => history,
+    /** Why our key may not sign any more, as one sentence. */
+    obstacle: () => obstacle,
+    refresh,
+    /** Checks that our key may sign now. @throws Error with the reason when it may not, or the journal cannot be read */
+    async confirm(): Promise<void> {
+      if (Math.abs(now() - readAt) > FRESH_MS) await refresh();
+      if (obstacle !== undefined) throw new Error(obstacle);
+    },
+  };
 }

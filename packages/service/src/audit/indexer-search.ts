@@ -30,13 +30,13 @@ const LIMIT = 1_000;
 export class IndexerSearch extends Indexer {
   /** The last round that it has indexed. */
   async latest(signal: AbortSignal): Promise<number> {
-    return (await this.http.json({ path: "/health" }, Health, signal)).round;
+    return (await this.json({ path: "/health" }, Health, signal)).round;
   }
 
   /** Unix s of a round; undefined when it does not have it. */
   async timeOf(round: number, signal: AbortSignal): Promise<number | undefined> {
-    const answer = await this.http.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
-    return answer && this.http.read(answer, Header).timestamp;
+    const answer = await this.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
+    return answer && this.read(answer, Header).timestamp;
   }
 
   /**
@@ -54,7 +54,7 @@ export class IndexerSearch extends Indexer {
     });
     const found = new Map<string, FoundTransaction>();
     for (;;) {
-      const page = await this.http.json({ path: `/v2/transactions?${query}` }, Page, signal);
+      const page = await this.json({ path: `/v2/transactions?${query}` }, Page, signal);
       if (page["current-round"] < span.to) throw unavailable(`${this.name} has not indexed round ${span.to} yet`);
       for (const transaction of page.transactions) {
         const at = transaction["confirmed-round"];

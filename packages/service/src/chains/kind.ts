@@ -10,10 +10,10 @@ export type ChainSettings = Pick<Config, "algorand" | "sources" | "extraSourceCh
 
 /** What an open chain shares with the rest of the service. */
 export type ChainOptions = {
-  /** The round of a transaction on the ledger, where it was read already. */
+  /** The round of a transaction on the ledger, where it was read already: no node is asked for it. */
   seen?: ((txnId: string) => number | undefined) | undefined;
   /** Runs the chain's block work; on the calling thread unless given. */
-  run?: RunWork;
+  run?: RunWork | undefined;
 };
 
 /** What of a chain's blocks can be attested and proven, for people and for programs. */

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { algorandChain } from "../chains/algorand/kind.ts";
 import { AlgorandSource } from "../chains/algorand/source.ts";
 import { type BlockWorkers, createBlockWorkers } from "../chains/block-work.ts";
-import type { SourceChain, SourceChains } from "../chains/chain.ts";
+import type { SourceChains } from "../chains/chain.ts";
 import type { ChainOptions } from "../chains/kind.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
@@ -42,17 +42,13 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   return { ledger, chains, rails, close: () => closing.disposeAsync() };
 }
 
-/** The chains that bundles are compared with: the same ones, through clients and threads that nothing else uses. */
-export type VerificationNetworks = Pick<Networks, "chains" | "close"> & {
-  /** The ledger as a source. */
-  ledger: SourceChain;
-};
-
 /**
  * Connects to the chains for online verification. It is free and costs an upstream as much as a paid call: so it has
  * clients of its own, whose open breakers stop nothing else, and one thread for blocks.
+ *
+ * @returns `ledger`: as a source
  */
-export function openVerificationNetworks(config: Config, log: Logger): VerificationNetworks {
+export function openVerificationNetworks(config: Config, log: Logger) {
   const nodes = openNodes(config, log);
   const blockWorkers = createBlockWorkers({ maxWorkers: 1, background: true });
   const { caip2 } = config.algorand;
@@ -69,9 +65,8 @@ function openChains(
   workers: BlockWorkers,
   seen?: ChainOptions["seen"],
 ): SourceChains {
-  const chains = [...sources].map(([kind, nodes]) => {
-    const { name } = kind.format;
-    return [name, kind.open(nodes, config, { seen, run: workers.run(kind.work) })] as const;
+  const chains = sources.entries().map(([kind, nodes]) => {
+    return [kind.format.name, kind.open(nodes, config, { seen, run: workers.run(kind.work) })] as const;
   });
   return new Map(chains);
 }

@@ -77,21 +77,18 @@ const WAIT_MS = 65_000;
  * One algod: the calls that attestd needs. Every method throws ProviderError when the node gives no usable answer, and
  * the signal's reason when the signal comes first.
  */
-export class Algod {
-  readonly name: string;
-  readonly #http: HttpProvider;
+export class Algod extends HttpProvider {
   readonly #genesisHash: string;
 
   /** @param genesisHash base64, 32 bytes: of the network that the node must be on */
   constructor({ url, token }: UpstreamNode, genesisHash: string) {
-    this.#http = new HttpProvider({ url, headers: token === undefined ? {} : { "x-algo-api-token": token } });
-    this.name = this.#http.name;
+    super({ url, headers: token === undefined ? {} : { "x-algo-api-token": token } });
     this.#genesisHash = genesisHash;
   }
 
   /** @throws ProviderError also when the node is on another network */
   async params(signal: AbortSignal): Promise<TransactionParams> {
-    const { genesisHash, ...params } = await this.#http.json({ path: "/v2/transactions/params" }, Params, signal);
+    const { genesisHash, ...params } = await this.json({ path: "/v2/transactions/params" }, Params, signal);
     if (genesisHash !== this.#genesisHash)
       throw unavailable(`${this.name} is on the network of genesis ${genesisHash}, not ${this.#genesisHash}`);
     return params;
@@ -99,7 +96,7 @@ export class Algod {
 
   /** The last round that the node has. @throws ProviderError also while it catches up with the network */
   async lastRound(signal: AbortSignal): Promise<number> {
-    const status = await this.#http.json({ path: "/v2/status" }, Status, signal);
+    const status = await this.json({ path: "/v2/status" }, Status, signal);
     if (status["catchup-time"] > 0) throw unavailable(`${this.name} is catching up`);
     return status["last-round"];
   }
@@ -107,7 +104,7 @@ export class Algod {
   /** Returns the node's last round once it is above `round`, or after about a minute. */
   async waitForBlockAfter(round: number, signal: AbortSignal): Promise<number> {
     const request = { path: `/v2/status/wait-for-block-after/${round}`, longPollMs: WAIT_MS };
-    return (await this.#http.json(request, Status, signal))["last-round"];
+    return (await this.json(request, Status, signal))["last-round"];
   }
 
   /**
@@ -117,10 +114,10 @@ export class Algod {
   async submit(raw: Uint8Array, signal: AbortSignal): Promise<string | undefined> {
     const headers = { "content-type": "application/x-binary" };
     const body = new Uint8Array(raw);
-    const answer = await this.#http.request({ method: "POST", path: "/v2/transactions", headers, body }, signal);
+    const answer = await this.request({ method: "POST", path: "/v2/transactions", headers, body }, signal);
     if (answer.status === 200) return undefined;
-    if (answer.status === 400) return this.#http.read(answer, Message).message;
-    throw this.#http.unexpected(answer);
+    if (answer.status === 400) return this.read(answer, Message).message;
+    throw this.unexpected(answer);
   }
 
   /**
@@ -129,9 +126,9 @@ export class Algod {
    *   `signed` is `{txn, sig?, …}`, unchecked
    */
   async pending(txid: string, signal: AbortSignal): Promise<{ round?: number; signed?: MsgpackMap } | undefined> {
-    const answer = await this.#http.find({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
+    const answer = await this.find({ path: `/v2/transactions/pending/${txid}?format=msgpack` }, signal);
     if (!answer) return undefined;
-    return this.#http.decode(() => {
+    return this.decode(() => {
       const information = decodeMsgpackMap(answer.body);
       const round = Number(getInteger(information, "confirmed-round"));
       const signed = getMap(information, "txn");
@@ -142,7 +139,7 @@ export class Algod {
   /** A block as `{block, cert}` in msgpack; undefined when the node does not have that round. */
   async block(round: number, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const request = { path: `/v2/blocks/${round}?format=msgpack`, maxBytes: MAX_BLOCK_BYTES };
-    return (await this.#http.find(request, signal))?.body;
+    return (await this.find(request, signal))?.body;
   }
 
   /**
@@ -152,21 +149,21 @@ export class Algod {
    * @returns undefined while no state proof covers the round
    */
   async stateProof(round: number, signal: AbortSignal): Promise<StateProofOfRound | undefined> {
-    const path = await this.#http.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
+    const path = await this.find({ path: `/v2/blocks/${round}/lightheader/proof` }, signal);
     if (!path) return undefined;
-    const { index, proof = new Uint8Array() } = this.#http.read(path, LightHeader);
-    const { Message: message } = await this.#http.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
+    const { index, proof = new Uint8Array() } = this.read(path, LightHeader);
+    const { Message: message } = await this.json({ path: `/v2/stateproofs/${round}` }, StateProof, signal);
     return { index, siblings: proof, ...message };
   }
 
   /** The ids in a block, unchecked. @throws ProviderError also when the node does not have that round */
   async blockTransactionIds(round: number, signal: AbortSignal): Promise<string[]> {
-    return (await this.#http.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
+    return (await this.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
   }
 
   /** microAlgos, and the address whose signature the account's transactions need: its own unless it is rekeyed. */
   async account(address: string, signal: AbortSignal) {
-    const account = await this.#http.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
+    const account = await this.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
     return { ...account, authorizer: account.authorizer ?? address };
   }
 
@@ -180,10 +177,10 @@ export class Algod {
     const body = encodeMsgpack(structMap({ "allow-empty-signatures": true, "txn-groups": groups }));
     const headers = { "content-type": "application/msgpack" };
     const path = "/v2/transactions/simulate";
-    const answer = await this.#http.request({ method: "POST", path, headers, body, isForeign: true }, signal);
-    if (answer.status === 400) return this.#http.read(answer, Message).message;
-    if (answer.status !== 200) throw this.#http.unexpected(answer);
-    return this.#http.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
+    const answer = await this.request({ method: "POST", path, headers, body, isForeign: true }, signal);
+    if (answer.status === 400) return this.read(answer, Message).message;
+    if (answer.status !== 200) throw this.unexpected(answer);
+    return this.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
   }
 
   /** An account's balance of an asset, in base units; 0 when it has not opted in. */
@@ -193,12 +190,7 @@ export class Algod {
 
   /** An account's holding of an asset, in base units; undefined when it has not opted in. */
   async assetHolding(address: string, asset: string, signal: AbortSignal) {
-    const answer = await this.#http.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
-    return answer && this.#http.read(answer, AssetHolding)["asset-holding"];
-  }
-
-  /** Runs a decoder of this node's data: what it throws counts as the node's failure. */
-  decode<T>(decoder: () => T): T {
-    return this.#http.decode(decoder);
+    const answer = await this.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
+    return answer && this.read(answer, AssetHolding)["asset-holding"];
   }
 }

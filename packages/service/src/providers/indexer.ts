@@ -12,15 +12,11 @@ const Search = z.object({
 export type IndexedTransaction = z.infer<typeof Search>["transactions"][number];
 
 /** One indexer. Its methods throw as those of Algod do. */
-export class Indexer {
-  readonly name: string;
-  protected readonly http: HttpProvider;
-
+export class Indexer extends HttpProvider {
   constructor({ url, token }: UpstreamNode) {
     // An indexer reads the first; hosts with one gateway for algod and indexer read the second.
     const headers = token === undefined ? {} : { "x-indexer-api-token": token, "x-algo-api-token": token };
-    this.http = new HttpProvider({ url, headers });
-    this.name = this.http.name;
+    super({ url, headers });
   }
 
   /**
@@ -31,7 +27,7 @@ export class Indexer {
     txid: string,
     signal: AbortSignal,
   ): Promise<{ currentRound: number; transaction: IndexedTransaction | undefined }> {
-    const search = await this.http.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
+    const search = await this.json({ path: `/v2/transactions?txid=${txid}` }, Search, signal);
     return { currentRound: search["current-round"], transaction: search.transactions[0] };
   }
 }

@@ -18,10 +18,7 @@ export type CallOptions = {
 };
 
 /** One JSON-RPC 2.0 node over HTTP, asked once for its network before anything else. */
-export abstract class JsonRpc {
-  /** Host and port. */
-  readonly name: string;
-  readonly #http: HttpProvider;
+export abstract class JsonRpc extends HttpProvider {
   readonly #maxBytes: number;
   #isNetworkChecked = false;
 
@@ -30,12 +27,8 @@ export abstract class JsonRpc {
    * @param maxBytes of an answer, unless a call says otherwise
    */
   constructor({ url, token }: UpstreamNode, maxBytes = MAX_BYTES) {
+    super({ url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
     this.#maxBytes = maxBytes;
-    this.#http = new HttpProvider({
-      url,
-      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
-    });
-    this.name = this.#http.name;
   }
 
   /** Asks by `send` which network the node is on. @throws ProviderError when it is the wrong one */
@@ -71,20 +64,15 @@ export abstract class JsonRpc {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const headers = { "content-type": "application/json" };
     const request = { method: "POST", path: "", headers, body, maxBytes: this.#maxBytes, ...options } as const;
-    const answer = await this.#http.request(request, signal);
+    const answer = await this.request(request, signal);
     // Some nodes send their errors with a 4xx. A body that is not JSON-RPC is no answer, whatever the status.
-    const { error, result } = this.#http.read(answer, Response);
+    const { error, result } = this.read(answer, Response);
     if (error) {
       const message = `${this.name} refused ${method}: ${error.message.slice(0, 200)}`;
       throw unavailable(message, new ServiceError("rpc_refused", message, { details: { rpcCode: error.code } }));
     }
     if (result === undefined) throw unavailable(`${this.name} answered ${method} with neither result nor error`);
     return this.decode(() => schema.parse(result));
-  }
-
-  /** Runs a decoder of this node's data: what it throws counts as the node's failure. */
-  decode<T>(decoder: () => T): T {
-    return this.#http.decode(decoder);
   }
 }
 

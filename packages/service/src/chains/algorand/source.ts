@@ -4,8 +4,9 @@ import type { Algod } from "../../providers/algod.ts";
 import { type AlgorandNodes, type Location, locate } from "../../providers/algorand-nodes.ts";
 import type { ProviderError } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
-import { blockWork, type RunWork } from "../block-work.ts";
+import { blockWork } from "../block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import type { ChainOptions } from "../kind.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
@@ -23,16 +24,12 @@ const HERE = blockWork(algorandWork);
 /** A block is final at once. */
 const FINALIZED = { level: "finalized", retryAfter: 0 } as const;
 
-export type AlgorandSourceOptions = {
+export type AlgorandSourceOptions = ChainOptions & {
   nodes: AlgorandNodes;
   /** CAIP-2 of the configured chain, to which a transaction without a genesis hash belongs. */
   caip2: string;
   /** CAIP-2 of further chains whose transactions the nodes may serve: recordings in the sandbox. */
   accept?: readonly string[];
-  /** The round of a transaction, where it was read already: then no node is asked for it. */
-  seen?: ((txnId: string) => number | undefined) | undefined;
-  /** Runs the block work; on the calling thread unless given. */
-  run?: RunWork | undefined;
 };
 
 /**

@@ -2,20 +2,19 @@ import { BASE_MAINNET } from "@attestd/proof/base";
 import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
-import { blockWork, type RunWork } from "../block-work.ts";
+import { blockWork } from "../block-work.ts";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import type { ChainOptions } from "../kind.ts";
 import { lowestLevel, readBaseBlock, readLevels } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, requireChain } from "./bytes.ts";
 
-export type BaseSourceOptions = {
+export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   nodes: EthereumNodes;
   /** CAIP-2 of further chains whose transactions the nodes may serve as this chain's: recordings in the sandbox. */
   accept?: readonly string[];
   /** The levels that transactions, and blocks, must have reached. */
   levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
-  /** Runs the block work; on the calling thread unless given. */
-  run?: RunWork | undefined;
 };
 
 /** A transaction in a block of the canonical chain. */
