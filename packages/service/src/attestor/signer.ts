@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+import { promisify } from "node:util";
 import { keyIdentity } from "@attestd/proof/attestor";
 import { toBase64 } from "@attestd/proof/encoding";
 
@@ -21,11 +22,9 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/**
- * Makes a signer of a seed.
- *
- * @param seed 32 bytes (FIPS 204, ξ)
- */
+const signAsync = promisify(sign);
+
+/** @param seed 32 bytes (FIPS 204, ξ) */
 export function seedSigner(seed: Uint8Array): Signer {
   const secret = createPrivateKey({ key: Buffer.from(seed), format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
   const publicKey = createPublicKey(secret).export({ format: "raw-public" });
@@ -33,9 +32,6 @@ export function seedSigner(seed: Uint8Array): Signer {
     publicKey,
     pqPublicKey: toBase64(publicKey),
     ...keyIdentity(publicKey),
-    sign: (message) =>
-      new Promise((resolve, reject) =>
-        sign(null, message, secret, (error, signature) => (error ? reject(error) : resolve(signature))),
-      ),
+    sign: (message) => signAsync(null, message, secret),
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { parseNote } from "@attestd/proof";
 import { deadline, race } from "../clock.ts";
-import { noteOf } from "../ledger/attempt-note.ts";
 import type { Attempt, Standing } from "../ledger/ledger.ts";
+import { noteOf } from "../ledger/recorded.ts";
 import { signReceipt } from "../payment/receipt.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import type { CallEvent } from "./machine.ts";

@@ -1,7 +1,9 @@
-import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getString } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
+import { ProofError } from "@attestd/proof";
+import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getMap, getString } from "@attestd/proof/algorand";
+import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { isSourceError, type SourceChain, type SourceTransaction } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
+import type { Attempt } from "./ledger.ts";
 
 /** An attestation transaction as the ledger holds it, for the check `chainAttest`. */
 export type RecordedAttestation = {
@@ -56,4 +58,17 @@ function readAttestation({ txnId, bytes, height, time }: SourceTransaction): Rec
     genesisHash: genesisHash ? toBase64(genesisHash) : "",
     ...(time !== undefined && { time }),
   };
+}
+
+/**
+ * The note of an attestation transaction, read from the bytes that were signed, because the ledger records those.
+ *
+ * @returns the note's UTF-8 as text
+ * @throws ProofError `malformed` when the bytes are not a signed transaction with a note
+ */
+export function noteOf({ txid, raw }: Pick<Attempt, "txid" | "raw">): string {
+  const transaction = getMap(decodeMsgpackMap(raw), "txn");
+  const note = transaction && getBytes(transaction, "note");
+  if (!note) throw new ProofError("malformed", `the attestation ${txid} has no note`);
+  return fromUtf8(note);
 }

@@ -3,7 +3,8 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
 import type { FacilitatorSettings } from "../config/rails.ts";
 import { type Ending, hasCode, ServiceError } from "../errors.ts";
-import { type HttpAnswer, HttpProvider } from "../providers/http.ts";
+import type { HttpAnswer } from "../providers/exchange.ts";
+import { HttpProvider } from "../providers/http.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
 

@@ -45,8 +45,6 @@ export type Receipt = z.infer<typeof Receipt>;
 export type Block = z.infer<typeof Block>;
 /** A transaction as JSON-RPC has it; its `hash` is unchecked. */
 export type RpcTransaction = z.infer<typeof Transaction>;
-/** A block as JSON-RPC has it: header members in hex and the transactions' hashes, all unchecked. */
-export type RpcHeader = z.infer<typeof Header>;
 
 /** Block tags; on Base: in a block; its batch is on L1; that batch is finalized. Never `pending`. */
 export type Head = "latest" | "safe" | "finalized";
@@ -91,8 +89,8 @@ export class EthereumRpc extends JsonRpc {
     return block;
   }
 
-  /** A block's header as the node sent it; undefined when the node has none there. */
-  async header(number: number, signal: AbortSignal): Promise<RpcHeader | undefined> {
+  /** A block's header members in hex and its transactions' hashes, unchecked; undefined when the node has none there. */
+  async header(number: number, signal: AbortSignal) {
     return (await this.call("eth_getBlockByNumber", [toHex(number), false], Header.nullable(), signal)) ?? undefined;
   }
 

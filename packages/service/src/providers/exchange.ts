@@ -16,7 +16,7 @@ export type Sent = {
 };
 
 /** A whole answer. Redirects are not followed. */
-export type Answered = { status: number; body: Uint8Array };
+export type HttpAnswer = { status: number; body: Uint8Array };
 
 /** Connections to one upstream. Further requests wait for one, within their time limits. */
 const MAX_CONNECTIONS = 256;
@@ -30,7 +30,7 @@ const IDLE_MS = 4_000;
  * @returns a function that sends one request. It throws upstream_unanswered when there is no whole answer, with the cause,
  *   of which only `code` may be logged; the signal's reason when the signal comes first. The connection is closed then.
  */
-export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<Answered> {
+export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) => Promise<HttpAnswer> {
   const isPlain = origin.startsWith("http:");
   const kept = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
   const agent = isPlain ? new HttpAgent(kept) : new HttpsAgent(kept);
@@ -62,7 +62,7 @@ export function exchangeWith(origin: string): (sent: Sent, signal: AbortSignal) 
   };
 }
 
-async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<Answered> {
+async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<HttpAnswer> {
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   let size = 0;

@@ -2,7 +2,7 @@ import { fromUtf8 } from "@attestd/proof/encoding";
 import type { z } from "zod";
 import { hasCode } from "../errors.ts";
 import { Breaker, type Vote } from "./breaker.ts";
-import { type Answered, exchangeWith, unanswered } from "./exchange.ts";
+import { exchangeWith, type HttpAnswer, unanswered } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
 import { type ProviderError, unavailable } from "./provider.ts";
 
@@ -39,9 +39,6 @@ export type HttpRequest = {
   anyStatus?: boolean;
 };
 
-/** A whole answer. Its status is below 500 and not 429, unless `anyStatus` was set. */
-export type HttpAnswer = Answered;
-
 const TIMEOUT_MS = 5_000;
 /** Of a response body, unless the request says otherwise. */
 export const MAX_BYTES = 8 * 1024 * 1024;
@@ -75,6 +72,7 @@ export class HttpProvider {
   }
 
   /**
+   * @returns a whole answer; its status is below 300, or from 400 to 499 but for 429, unless `anyStatus` was set
    * @throws ProviderError when there is no whole answer: refused, cut off, too slow, too large, redirected, 429 or 5xx;
    * the signal's reason when the signal comes first
    */

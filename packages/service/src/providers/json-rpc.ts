@@ -35,7 +35,7 @@ export abstract class JsonRpc extends HttpProvider {
   protected abstract checkNetwork(signal: AbortSignal): Promise<void>;
 
   /**
-   * Calls a method.
+   * Calls a method. Members of `params` that are undefined are not sent.
    *
    * @returns the result; integers beyond 2^53 - 1 are bigint
    * @throws ProviderError when the node gives no usable answer or is on another network; its cause is `rpc_refused` when

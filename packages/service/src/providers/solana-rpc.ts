@@ -43,7 +43,6 @@ const LandedTransaction = z.object({ slot, transaction: bytes, meta: z.unknown()
 /** Where the amount stands in an account of the token program: a little-endian u64 after the mint and the owner. */
 const TOKEN_AMOUNT = { offset: 64, length: 8 };
 const Account = z.object({ value: z.object({ owner: z.string(), data: bytes }).nullable() });
-const TokenAmount = z.object({ value: z.object({ data: bytes }).nullable() });
 /** The newest version of transactions that we ask for. No payment to us has a newer one. */
 const NEWEST_VERSION = 1;
 /** The error code for a transaction of a newer version than was asked for. */
@@ -93,7 +92,7 @@ export class SolanaRpc extends JsonRpc {
     { commitment, minSlot }: { commitment: Commitment; minSlot?: number },
     signal: AbortSignal,
   ): Promise<{ slot: number; valid: boolean }> {
-    const options = { commitment, ...atLeast(minSlot) };
+    const options = { commitment, minContextSlot: minSlot };
     const { context, value } = await this.call("isBlockhashValid", [blockhash, options], Validity, signal);
     // A balancer, or a node that does not know the option, may have ignored it.
     if (minSlot !== undefined && context.slot < minSlot)
@@ -110,15 +109,8 @@ export class SolanaRpc extends JsonRpc {
     { before, limit, minSlot }: { before?: string | undefined; limit: number; minSlot?: number },
     signal: AbortSignal,
   ): Promise<ListedTransaction[]> {
-    const options = {
-      commitment: "confirmed",
-      limit,
-      ...(before !== undefined && { before }),
-      ...atLeast(minSlot),
-    };
-    return this.call("getSignaturesForAddress", [account, options], ListedTransactions, signal, {
-      maxBytes: MAX_LIST_BYTES,
-    });
+    const params = [account, { commitment: "confirmed", limit, before, minContextSlot: minSlot }];
+    return this.call("getSignaturesForAddress", params, ListedTransactions, signal, { maxBytes: MAX_LIST_BYTES });
   }
 
   /**
@@ -148,7 +140,7 @@ export class SolanaRpc extends JsonRpc {
   /** The balance of a token account in atomic units; 0 where there is no account. */
   async tokenBalance(account: string, signal: AbortSignal): Promise<bigint> {
     const options = { commitment: "confirmed", encoding: "base64", dataSlice: TOKEN_AMOUNT };
-    const { value } = await this.call("getAccountInfo", [account, options], TokenAmount, signal);
+    const { value } = await this.call("getAccountInfo", [account, options], Account, signal);
     return value === null ? 0n : this.decode(() => new DataView(value.data.buffer).getBigUint64(0, true));
   }
 
@@ -158,8 +150,4 @@ export class SolanaRpc extends JsonRpc {
     const { value } = await this.call("getAccountInfo", [address, options], Account, signal);
     return value === null ? undefined : { program: value.owner, data: value.data };
   }
-}
-
-function atLeast(minSlot: number | undefined): { minContextSlot?: number } {
-  return minSlot === undefined ? {} : { minContextSlot: minSlot };
 }

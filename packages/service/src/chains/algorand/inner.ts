@@ -10,7 +10,9 @@ const TX = utf8("TX");
  * Source: go-algorand, `Transaction.InnerID`.
  */
 export function innerIdOf(parentId: string, index: number, transaction: MsgpackMap): string {
-  const preimage = concatBytes(TX, fromBase32(parentId), bigEndian(index), encodeMsgpack(transaction));
+  const place = Buffer.alloc(8);
+  place.writeBigUInt64BE(BigInt(index));
+  const preimage = concatBytes(TX, fromBase32(parentId), place, encodeMsgpack(transaction));
   return toBase32(hash("sha512-256", preimage, "buffer"));
 }
 
@@ -28,13 +30,6 @@ export function hasInner(innerId: string, inBlock: MsgpackMap, id: string): bool
 }
 
 function innerTransactions(inBlock: MsgpackMap): MsgpackMap[] {
-  const delta = getMap(inBlock, "dt");
-  const entries = delta?.get("itx");
+  const entries = getMap(inBlock, "dt")?.get("itx");
   return Array.isArray(entries) ? entries.filter((entry) => entry instanceof Map) : [];
-}
-
-function bigEndian(index: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(index));
-  return bytes;
 }
