@@ -32,7 +32,7 @@ const SYSTEM_PROGRAM = address("11111111111111111111111111111111");
 /** SPL's Associated Token Account program: `CreateIdempotent`. */
 const CREATE_IDEMPOTENT = 1;
 
-/** Whose business a deployment is: its own attestor and payees, so that whatever they did was its doing. */
+/** The attestor and the payees of one deployment. No other deployment uses them, so their history is its own. */
 export type Accounts = {
   attestor: { address: string; mnemonic: string };
   payTo: { algorand: string; base?: string; solana?: string };
@@ -69,7 +69,7 @@ async function algorandAccounts({ algodUrl, algorand }: Sandbox) {
     suggestedParams: { ...suggestedParams, flatFee: true, fee: 0n },
   });
   const funding = [fund(attestor.addr, ATTESTOR_ALGO), fund(payee.addr, PAYEE_ALGO)];
-  // The dispenser pays the payee's fee: its balance is then what it must be, and no more.
+  // The dispenser pays the payee's fee, so that the payee keeps exactly the minimum balance.
   for (const transaction of funding) transaction.fee *= 2n;
   algosdk.assignGroupID([...funding, optIn]);
   const signed = [...funding.map((transaction) => transaction.signTxn(secretKey)), optIn.signTxn(payee.sk)];
@@ -79,7 +79,7 @@ async function algorandAccounts({ algodUrl, algorand }: Sandbox) {
   return { attestor: { address: attestor.addr.toString(), mnemonic }, payee: payee.addr.toString() };
 }
 
-/** A new owner with a USDC account, which the sandbox's payer pays for: stock clients pay only where there is one. */
+/** A new owner with a USDC account, which the sandbox's payer pays for: stock clients pay only into an existing one. */
 async function solanaPayee({ solanaRpcUrl }: Sandbox, secretKeyBase64: string): Promise<string> {
   const rpc = createSolanaRpc(solanaRpcUrl as string);
   const [payer, { address: owner }, { value: blockhash }] = await Promise.all([
@@ -110,7 +110,7 @@ async function solanaPayee({ solanaRpcUrl }: Sandbox, secretKeyBase64: string): 
   return owner;
 }
 
-/** The account in which an owner holds USDC on Solana. */
+/** The address of an owner's USDC account on Solana. */
 export async function usdcAccountOf(owner: Address): Promise<Address> {
   const seeds = [owner, TOKEN_PROGRAM, SOLANA_USDC].map((part) => getAddressEncoder().encode(part));
   const [account] = await getProgramDerivedAddress({ programAddress: ASSOCIATED_TOKEN_PROGRAM, seeds });

@@ -4,11 +4,11 @@ import type { PaymentRequired } from "@x402/core/types";
 import type { SignedPayment } from "./payers.ts";
 import type { Request } from "./subjects.ts";
 
-/** What the buyer was told each time: a status with the problem's code where there is one, or that nothing came. */
-export type Told = string;
+/** The answer to one attempt: its status with the problem's code, if it has one, or `no answer`. */
+export type Answer = string;
 
-/** Ask to send the same payment again, and are right on a machine so slow that an upstream's answer comes too late. */
-export const LATE: readonly Told[] = [
+/** Answers that ask for the same payment again. They are correct when a slow machine delays an upstream's answer. */
+export const LATE: readonly Answer[] = [
   "503 facilitator_unavailable",
   "503 providers_unavailable",
   "503 settlement_pending",
@@ -16,16 +16,19 @@ export const LATE: readonly Told[] = [
 ];
 
 export type Purchase = {
-  told: Told[];
+  /** Of all attempts, in order. */
+  answers: Answer[];
   /** Of the last answer. */
   status: number;
   text: string;
 };
 
-/** Until the same payment is sent again, in ms. */
+/** Pause before the same payment is sent again, in ms. */
 export const PAUSE_MS = 100;
 
-/** Asks what a request costs, until something is offered: a service that has just started may not have heard of its facilitator. */
+/**
+ * Requests the price until there is an offer: a service that has just started may not have reached its facilitator yet.
+ */
 export async function priceOf(url: string, request: Request, signal: AbortSignal): Promise<PaymentRequired> {
   for (;;) {
     const response = await post(url, request, {}, signal);
@@ -37,9 +40,9 @@ export async function priceOf(url: string, request: Request, signal: AbortSignal
 }
 
 /**
- * Sends one payment with its request, again and again, until there is an answer that ends it: the bundle, or a 402.
+ * Sends one payment with its request until an answer ends the purchase: the bundle, or a 402.
  *
- * @param url of the service now; asked before each attempt, because it may have been started again elsewhere
+ * @param url returns the service's URL for each attempt: a restarted service has another one
  * @throws the signal's reason
  */
 export async function buy(
@@ -48,34 +51,34 @@ export async function buy(
   payment: SignedPayment,
   signal: AbortSignal,
 ): Promise<Purchase> {
-  const told: Told[] = [];
+  const answers: Answer[] = [];
   for (;;) {
     signal.throwIfAborted();
     try {
-      const answer = await send(url(), request, payment, signal);
-      told.push(answer.told);
-      if (answer.status === 200 || answer.status === 402) return { ...answer, told };
+      const { answer, status, text } = await send(url(), request, payment, signal);
+      answers.push(answer);
+      if (status === 200 || status === 402) return { answers, status, text };
     } catch {
-      told.push("no answer");
+      answers.push("no answer");
     }
     await sleep(PAUSE_MS, undefined, { signal });
   }
 }
 
-/** Sends a payment with its request, once. @throws when there is no whole answer */
+/** Sends a payment with its request once. @throws when there is no complete answer */
 export async function send(
   url: string,
   request: Request,
   { payload }: SignedPayment,
   signal: AbortSignal,
-): Promise<{ told: Told; status: number; text: string }> {
+): Promise<{ answer: Answer; status: number; text: string }> {
   const headers = { "payment-signature": encodePaymentSignatureHeader(payload) };
   const response = await post(url, request, headers, signal);
   const text = await response.text();
-  return { told: summary(response.status, text), status: response.status, text };
+  return { answer: summary(response.status, text), status: response.status, text };
 }
 
-function summary(status: number, text: string): Told {
+function summary(status: number, text: string): Answer {
   const code = /"code":"(\w+)"/.exec(text)?.[1];
   return status !== 200 && code ? `${status} ${code}` : String(status);
 }

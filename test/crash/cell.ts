@@ -1,78 +1,78 @@
 import type { Sandbox } from "@attestd/sandbox";
-import { buy, priceOf, type Told } from "./buyer.ts";
+import { type Answer, buy, priceOf } from "./buyer.ts";
 import type { CommitName } from "./commits.ts";
 import { type Databases, expireLeases, type JournalKind } from "./databases.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { type Rule, startFaultProxy } from "./fault-proxy.ts";
-import { asPromised, type Ended, endedBy, judge, rounds } from "./judge.ts";
+import { answerFaults, type EndedPurchase, endedPurchase, judge, rounds } from "./judge.ts";
 import { payerOf, type RailName } from "./payers.ts";
-import { EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario, stage } from "./points.ts";
+import { applyScenario, EFFECTS, type EffectPoint, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ServiceProcess, Starter, Turns } from "./process.ts";
 import { requestFor, type SubjectName } from "./subjects.ts";
 
-/** Who goes on after the kill: the next process on the same journal, or a replica that stood by. */
+/** The process that continues after the kill: the next one on the same journal, or a replica that was running already. */
 export type Successor = "restart" | "other replica";
 
 export type Cell = { point: Point; rail: RailName; journal: JournalKind; successor: Successor };
 
-/** A cell, and what is bought in it. */
+/** A cell, and the subject that is bought in it. */
 export type CellRun = Cell & { subject: SubjectName };
 
 export type Outcome = {
   cell: CellRun;
-  /** What is wrong; nothing when the cell held. */
+  /** The faults found; empty when the cell held. */
   wrong: string[];
-  /** What the buyer was told, up to the bundle or the 402. */
-  told: Told[];
-  /** What the processes committed, in their order: the killed one's and its successor's. */
+  /** The buyer's answers, up to the bundle or the 402. */
+  answers: Answer[];
+  /** The commits of the killed process and of its successor, in order. */
   committed: { killed: string[]; successor: string[] };
   seconds: number;
 };
 
-export type Stand = {
+export type TestBed = {
   sandbox: Sandbox;
   databases: Databases;
   start: Starter;
-  /** For whatever else starts, in this process. */
+  /** For other work that starts a service in this process. */
   turn: Turns;
-  /** The longest that a cell may take, in ms. */
+  /** Time limit of a cell, in ms. */
   patienceMs: number;
-  /** Whether leases of the dead run out at once, instead of in 15 s. */
-  hurry: boolean;
+  /** Whether the leases of a killed replica expire at once, instead of after 15 s. */
+  expireLeasesAtOnce: boolean;
 };
 
 const MAX_TRIES = 3;
 
-/** The machine was so slow that the payment expired, provably unspent, before the service was up again. */
-class Overtaken extends Error {}
+/** The machine was so slow that the payment expired, provably unspent, before the service had restarted. */
+class PaymentExpired extends Error {}
 
 /**
  * Buys one attestation from a real process, which is killed at the cell's point; sends the same payment until there is an
- * answer; sends it once more; and holds the chains against what came of it.
+ * answer; sends it once more; and checks chains and journal.
  */
-export async function runCell(stand: Stand, cell: CellRun): Promise<Outcome> {
+export async function runCell(testBed: TestBed, cell: CellRun): Promise<Outcome> {
   const started = performance.now();
   for (let tries = 1; ; tries++) {
-    const signal = AbortSignal.timeout(stand.patienceMs);
-    await using course = new Course(stand, cell, signal);
+    const signal = AbortSignal.timeout(testBed.patienceMs);
+    await using execution = new CellExecution(testBed, cell, signal);
     const wrong: string[] = [];
     try {
-      wrong.push(...(await course.run()));
+      wrong.push(...(await execution.run()));
     } catch (error) {
-      if (error instanceof Overtaken && tries < MAX_TRIES) continue;
-      wrong.push(`the cell could not be run to its end: ${(error as Error).message}`);
+      if (error instanceof PaymentExpired && tries < MAX_TRIES) continue;
+      wrong.push(`the cell could not be completed: ${(error as Error).message}`);
     }
-    const { told, committed } = course;
-    return { cell, wrong, told, committed, seconds: (performance.now() - started) / 1000 };
+    const { answers, committed } = execution;
+    return { cell, wrong, answers, committed, seconds: (performance.now() - started) / 1000 };
   }
 }
 
-/** The process that goes on, started when it is first asked for. */
+/** Returns the successor, which the first call starts. */
 type Follow = () => Promise<ServiceProcess>;
 
-class Course implements AsyncDisposable {
-  readonly told: Told[] = [];
-  readonly #stand: Stand;
+class CellExecution implements AsyncDisposable {
+  readonly answers: Answer[] = [];
+  readonly #testBed: TestBed;
   readonly #cell: CellRun;
   readonly #signal: AbortSignal;
   readonly #opened = new AsyncDisposableStack();
@@ -80,8 +80,8 @@ class Course implements AsyncDisposable {
   #victim: ServiceProcess | undefined;
   #successor: ServiceProcess | undefined;
 
-  constructor(stand: Stand, cell: CellRun, signal: AbortSignal) {
-    this.#stand = stand;
+  constructor(testBed: TestBed, cell: CellRun, signal: AbortSignal) {
+    this.#testBed = testBed;
     this.#cell = cell;
     this.#signal = signal;
   }
@@ -91,12 +91,12 @@ class Course implements AsyncDisposable {
   }
 
   async run(): Promise<string[]> {
-    const { sandbox, databases } = this.#stand;
+    const { sandbox, databases } = this.#testBed;
     const { point, rail, journal, successor, subject } = this.#cell;
     const scenario: Scenario = SCENARIOS[point.scenario];
     const deployment = await newDeployment(sandbox, await databases.create(journal));
     this.#opened.defer(() => deployment.close());
-    await stage(deployment, point.scenario);
+    await applyScenario(deployment, point.scenario);
 
     const victim = await this.#start(deployment, point);
     this.#victim = victim;
@@ -110,7 +110,7 @@ class Course implements AsyncDisposable {
     const entry = await this.#placeKill(victim, deployment, follow);
 
     const request = requestFor(sandbox, subject);
-    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.life);
+    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal), scenario.validity);
     let url = entry;
     const taken = this.#afterKill(victim, deployment).then(async () => {
       url = (await follow()).url;
@@ -118,33 +118,36 @@ class Course implements AsyncDisposable {
     const lost = new AbortController();
     taken.catch((error) => lost.abort(error));
     const first = await buy(() => url, request, payment, AbortSignal.any([this.#signal, lost.signal]));
-    this.told.push(...first.told);
+    this.answers.push(...first.answers);
     if (scenario.end === "delivered" && first.status === 402) {
       const wrong = await this.#judge(deployment, [{ payment }]);
-      if (wrong.length === 0) throw new Overtaken(`the payment expired unspent: ${first.text.slice(0, 200)}`);
-      return [...asPromised(scenario.end, first, first), ...wrong];
+      if (wrong.length === 0) throw new PaymentExpired(`the payment expired unspent: ${first.text.slice(0, 200)}`);
+      return [...answerFaults(scenario.end, first, first), ...wrong];
     }
-    await this.#within(taken, "the process was not killed: its point never came");
+    await this.#within(taken, "the process was not killed: it never reached the point");
     const again = await buy(() => url, request, payment, this.#signal);
-    await this.#within(this.#late, "the effect that was held back never happened");
+    await this.#within(this.#late, "the delayed effect never happened");
     if (scenario.last && point.side === "before")
-      await this.#within(lastOf(await follow(), scenario.last), "not at rest");
-    return [...asPromised(scenario.end, first, again), ...(await this.#judge(deployment, [endedBy(payment, first)]))];
+      await this.#within(lastOf(await follow(), scenario.last), "the last commit never came");
+    return [
+      ...answerFaults(scenario.end, first, again),
+      ...(await this.#judge(deployment, [endedPurchase(payment, first)])),
+    ];
   }
 
-  /** Ends all processes, a while after whatever they may still do, and judges. */
-  async #judge(deployment: Deployment, ended: readonly Ended[]): Promise<string[]> {
-    await rounds(this.#stand.sandbox, 2);
+  /** Ends all processes after two more rounds, and checks chains and journal. */
+  async #judge(deployment: Deployment, ended: readonly EndedPurchase[]): Promise<string[]> {
+    await rounds(this.#testBed.sandbox, 2);
     for (const process of this.#running) await process.kill();
     for (const upstream of UPSTREAMS) deployment.proxies[upstream].heal();
-    return judge(this.#stand.sandbox, deployment, ended);
+    return judge(this.#testBed.sandbox, deployment, ended);
   }
 
-  /** Resolves when an effect that was held back has happened. */
+  /** Resolves when a delayed effect has happened. */
   #late: Promise<void> = Promise.resolve();
 
   async #start({ settings }: Deployment, point?: Point): Promise<ServiceProcess> {
-    const process = await this.#stand.start(settings, point && "commit" in point ? { killAt: point } : {});
+    const process = await this.#testBed.start(settings, point && "commit" in point ? { killAt: point } : {});
     if (this.#opened.disposed) await process.kill();
     this.#running.push(process);
     this.#opened.defer(() => process.kill());
@@ -153,7 +156,8 @@ class Course implements AsyncDisposable {
 
   async #afterKill(victim: ServiceProcess, { settings }: Deployment): Promise<void> {
     await victim.ended;
-    if (this.#stand.hurry && this.#cell.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
+    if (this.#testBed.expireLeasesAtOnce && this.#cell.journal === "postgres")
+      await expireLeases(settings.DATABASE_URL as string);
   }
 
   /** Arranges the kill at the point of the cell. @returns the URL for the buyer */
@@ -197,7 +201,7 @@ class Course implements AsyncDisposable {
   }
 }
 
-/** Resolves when a process has told of a commit. */
+/** Resolves when a process has reported a commit. */
 async function lastOf(process: ServiceProcess, name: CommitName): Promise<void> {
   while (!process.committed.includes(name)) await process.nextCommit();
 }

@@ -5,42 +5,42 @@ import type { CallEvent } from "../../packages/service/src/calls/machine.ts";
 
 export type { Journal } from "../../packages/service/src/calls/journal.ts";
 
-/** What a call's commits are called: its insertion, and the event that each update applies. */
+/** The name of a call's commit: its insertion, or the event that an update applies. */
 export type CommitName = "call_prepared" | CallEvent["type"];
 
-/** Where to die: before a commit is handed to the journal, some ms after that without waiting, or once it is durable. */
+/** The commit at which a process kills itself: before the journal gets it, `afterMs` after that, or once it is durable. */
 export type CommitPoint = {
   commit: CommitName;
   /** Which commit of that name in this process, counted from 1. */
   nth: number;
   side: "before" | "during" | "after";
-  /** Of `during`. */
+  /** For `during`. */
   afterMs?: number;
 };
 
 export type CommitWatch = {
   killAt?: CommitPoint;
   kill(): void;
-  /** Told of each commit once it is durable, before the service hears of it. */
+  /** Called with each commit once it is durable, before the service continues. */
   committed(name: CommitName): void;
 };
 
-/** The journal with somebody standing at its door. What is not a commit of a call passes unseen. */
+/** A journal that reports the commits of calls, and kills the process at one of them. Other methods pass unchanged. */
 export function watchCommits<J extends Journal>(journal: J, { killAt, kill, committed }: CommitWatch): J {
   const states = new Map<string, CallState>();
   const seen = new Map<CommitName, number>();
 
-  async function commit<T>(name: CommitName, hand: () => Promise<T>): Promise<T> {
+  async function commit<T>(name: CommitName, write: () => Promise<T>): Promise<T> {
     const nth = (seen.get(name) ?? 0) + 1;
     seen.set(name, nth);
     const side = killAt?.commit === name && killAt.nth === nth ? killAt.side : undefined;
     if (side === "before") kill();
-    const handed = hand();
+    const written = write();
     if (side === "during") {
       await sleep(killAt?.afterMs);
       kill();
     }
-    const result = await handed;
+    const result = await written;
     if (side === "after") kill();
     committed(name);
     return result;
@@ -68,7 +68,7 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
   });
 }
 
-/** The event that led to a call, told by its state and the one before. */
+/** The event of an update, from the call's state and the state before. */
 function nameOf({ state, attempts }: Call, before: CallState | undefined): CommitName {
   switch (state) {
     case "prepared":

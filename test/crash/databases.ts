@@ -5,17 +5,17 @@ import { sql, startPostgres } from "../../packages/service/test/fakes/postgres.t
 
 export type JournalKind = "sqlite" | "postgres";
 
-/** Makes databases for deployments. */
+/** Creates databases for deployments. */
 export type Databases = {
-  /** An empty one. @returns its DATABASE_URL */
+  /** Creates an empty database. @returns its DATABASE_URL */
   create(kind: JournalKind): Promise<string>;
   close(): Promise<void>;
 };
 
-/** Two processes a cell, some ten connections each, and cells side by side. */
+/** Enough for several cells at a time: each has two processes of some ten connections. */
 const CONNECTIONS = 800;
 
-/** @param kinds that `create` is called with: PostgreSQL is started only when it is among them */
+/** @param kinds for which `create` is called; PostgreSQL is started only for `postgres` */
 export async function openDatabases(kinds: ReadonlySet<JournalKind>): Promise<Databases> {
   const folder = await mkdtemp(join(tmpdir(), "attestd-crash-"));
   const postgres = kinds.has("postgres") ? await startPostgres() : undefined;
@@ -24,10 +24,10 @@ export async function openDatabases(kinds: ReadonlySet<JournalKind>): Promise<Da
     await postgres.stop();
     await postgres.start();
   }
-  let made = 0;
+  let files = 0;
   return {
     async create(kind) {
-      if (kind === "sqlite") return `sqlite:${join(folder, `${++made}.db`)}`;
+      if (kind === "sqlite") return `sqlite:${join(folder, `${++files}.db`)}`;
       if (!postgres) throw new Error("no PostgreSQL was started");
       return postgres.database();
     },
@@ -38,7 +38,7 @@ export async function openDatabases(kinds: ReadonlySet<JournalKind>): Promise<Da
   };
 }
 
-/** Lets the leases of every replica that has died run out now, as they would in 15 s, and tells those that live. */
+/** Expires the leases of killed replicas now, instead of after 15 s, and notifies the running ones. */
 export async function expireLeases(databaseUrl: string): Promise<void> {
   await sql(databaseUrl, "UPDATE replicas SET until = now()");
   await sql(databaseUrl, "SELECT pg_notify('attestd_freed', '')");

@@ -8,20 +8,20 @@ export type Upstream = (typeof UPSTREAMS)[number];
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** One attestd as its operator set it up, for one process or several, with a fault proxy before each upstream. */
+/** The settings of one service, for one process or several replicas, with a fault proxy before each upstream. */
 export type Deployment = {
   accounts: Accounts;
-  /** Of every process of it; `PORT` is 0. */
+  /** For every process; `PORT` is 0. */
   settings: Settings;
   proxies: Record<Upstream, FaultProxy>;
   close(): Promise<void>;
 };
 
-/** Longer than the slowest cell: nothing here is about a payment that expires by itself. */
+/** Longer than the slowest cell, so that no payment expires unless its scenario makes it. */
 const MAX_TIMEOUT_SECONDS = 600;
 
 /**
- * Sets up a deployment of its own in a sandbox that others use too.
+ * Makes a deployment in a sandbox that other deployments share.
  *
  * @param databaseUrl of an empty database
  */
@@ -35,7 +35,7 @@ export async function newDeployment(sandbox: Sandbox, databaseUrl: string): Prom
   };
   const accounts = await newAccounts(sandbox);
   const proxies = await Promise.all(
-    // Of a network that the sandbox lacks there is none, nor a setting below.
+    // An absent network gets a proxy to a closed port, and no settings below.
     UPSTREAMS.map(async (name) => [name, await startFaultProxy(upstreams[name] ?? "http://[::1]:1")]),
   );
   const before = Object.fromEntries(proxies) as Record<Upstream, FaultProxy>;

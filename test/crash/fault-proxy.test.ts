@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FaultProxy, type Match, type ProxiedRequest, startFaultProxy } from "./fault-proxy.ts";
 
-/** Answers with what it was asked and how often it was asked anything. */
+/** Answers each request with its number. */
 let upstream: Server;
 let asked: string[];
 let proxy: FaultProxy;
@@ -57,7 +57,7 @@ test.each<[string, Match, () => Promise<Response>]>([
   expect((await ask()).status).toBe(599);
 });
 
-test("a rule is for the requests from one to another, and can be taken out", async () => {
+test("a rule applies from its first to its last request, and can be removed", async () => {
   const remove = proxy.add({ match: {}, from: 2, to: 3, fault: { kind: "error", side: "before" } });
   const statuses = async (count: number) => {
     const seen: number[] = [];
@@ -72,26 +72,23 @@ test("a rule is for the requests from one to another, and can be taken out", asy
   expect(await statuses(1)).toEqual([200]);
 });
 
-describe("what the upstream has got", () => {
-  test.each(["error", "reset"] as const)(
-    "of a request before and after whose forwarding there is: %s",
-    async (kind) => {
-      for (const side of ["before", "after"] as const) {
-        proxy.heal();
-        proxy.add({ match: {}, to: 1, fault: { kind, side } });
-        if (kind === "error") expect((await get()).status).toBe(503);
-        else await expect(get()).rejects.toThrow();
-        expect(asked).toHaveLength(side === "before" ? 0 : 1);
-      }
-      expect((await get()).status).toBe(200);
-    },
-  );
+describe("the upstream gets", () => {
+  test.each(["error", "reset"] as const)("a request only if the fault comes after forwarding: %s", async (kind) => {
+    for (const side of ["before", "after"] as const) {
+      proxy.heal();
+      proxy.add({ match: {}, to: 1, fault: { kind, side } });
+      if (kind === "error") expect((await get()).status).toBe(503);
+      else await expect(get()).rejects.toThrow();
+      expect(asked).toHaveLength(side === "before" ? 0 : 1);
+    }
+    expect((await get()).status).toBe(200);
+  });
 
-  test("of one that is never answered: nothing before, all of it after", async () => {
+  test("a request that is never answered only if the time-out comes after forwarding", async () => {
     proxy.add({ match: {}, to: 1, fault: { kind: "timeout", side: "before" } });
     const client = new AbortController();
     const hung = get("/a", client.signal);
-    expect(await result(get("/b")), "the next one passes").toBe(1);
+    expect(await result(get("/b")), "the next request passes").toBe(1);
     client.abort();
     await expect(hung).rejects.toThrow();
     expect(asked).toEqual(["GET /b"]);
@@ -107,22 +104,22 @@ describe("what the upstream has got", () => {
     expect(asked).toEqual(["GET /b", "GET /c"]);
   });
 
-  test("of a duplicate: both, and the second is answered", async () => {
+  test("a duplicate request twice, and its second answer is returned", async () => {
     proxy.add({ match: {}, fault: { kind: "duplicate" } });
     expect(await result(post("x"))).toBe(2);
     expect(asked).toEqual(["POST /a x", "POST /a x"]);
   });
 });
 
-describe("what the client gets", () => {
-  test("of a truncated answer is its status, and no whole body", async () => {
+describe("the client gets", () => {
+  test("the status of a truncated answer, and no complete body", async () => {
     proxy.add({ match: {}, fault: { kind: "truncated" } });
     const response = await get();
     expect(response.status).toBe(200);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test("of a trickle is the whole answer, byte by byte", async () => {
+  test("the whole answer byte by byte", async () => {
     proxy.add({ match: {}, fault: { kind: "trickle", msPerByte: 1 } });
     const response = await get();
     const chunks: Uint8Array[] = [];
@@ -131,7 +128,7 @@ describe("what the client gets", () => {
     expect(JSON.parse(Buffer.concat(chunks).toString())).toEqual({ jsonrpc: "2.0", result: 1 });
   });
 
-  test("of wrong data is what the rule makes of the answer", async () => {
+  test("the answer that the rule has changed", async () => {
     const change = (response: { status: number; headers: Record<string, string>; body: Buffer }) => ({
       ...response,
       status: 201,
@@ -142,22 +139,22 @@ describe("what the client gets", () => {
     expect([response.status, await response.text()]).toEqual([201, '{"jsonrpc":"2.0","result":1} ']);
   });
 
-  test("of a stale one is the oldest answer to the same request, and the upstream is not asked", async () => {
+  test("the oldest answer to the same request, without a request to the upstream", async () => {
     expect(await result(get("/a"))).toBe(1);
     expect(await result(get("/b"))).toBe(2);
     proxy.add({ match: {}, fault: { kind: "stale" } });
     expect(await result(get("/b"))).toBe(2);
-    expect(await result(get("/new")), "nothing older is known").toBe(3);
+    expect(await result(get("/new")), "there is no older answer").toBe(3);
     expect(asked).toHaveLength(3);
   });
 
-  test("of a stale JSON-RPC answer carries the id that was asked with", async () => {
+  test("a stale JSON-RPC answer with the id of the request", async () => {
     await rpc("eth_blockNumber", 1);
     proxy.add({ match: {}, fault: { kind: "stale" } });
     expect(await (await rpc("eth_blockNumber", 7)).json()).toEqual({ jsonrpc: "2.0", id: 7, result: 1 });
   });
 
-  test("of a stale one may be told by another likeness: a round from before", async () => {
+  test("a stale answer by another key, such as that of an earlier round", async () => {
     const like = ({ path }: ProxiedRequest) => path.replace(/\d+/, "N");
     proxy.add({ match: { path: /^\/after\// }, from: 2, fault: { kind: "stale", like } });
     expect(await result(get("/after/10"))).toBe(1);
@@ -165,7 +162,7 @@ describe("what the client gets", () => {
   });
 });
 
-test("hooks stand before and after the effect, and the client waits for them", async () => {
+test("hooks run before and after the effect, and the client waits for them", async () => {
   const seen: string[] = [];
   proxy.add({
     match: {},
@@ -176,7 +173,7 @@ test("hooks stand before and after the effect, and the client waits for them", a
   expect(seen).toEqual(["before /a, 0 asked", "after 200, 1 asked"]);
 });
 
-test("an effect is carried through though the client that wanted it is gone; a question is not", async () => {
+test("a forwarded POST is completed after its client has closed the connection", async () => {
   const gone = new AbortController();
   const done = Promise.withResolvers<void>();
   proxy.add({ match: {}, onBefore: () => gone.abort(), onAfter: () => done.resolve() });
@@ -185,7 +182,7 @@ test("an effect is carried through though the client that wanted it is gone; a q
   expect(asked).toEqual(["POST / x"]);
 });
 
-test("down refuses connections, and up listens where it was", async () => {
+test("down refuses connections, and up listens on the same port", async () => {
   expect(await result(get())).toBe(1);
   await proxy.down();
   await expect(get()).rejects.toThrow();
@@ -193,7 +190,7 @@ test("down refuses connections, and up listens where it was", async () => {
   expect(await result(get())).toBe(2);
 });
 
-test("closing ends what is held back", async () => {
+test("close ends waiting requests", async () => {
   const held = Promise.withResolvers<void>();
   proxy.add({ match: {}, fault: { kind: "timeout", side: "before" }, onBefore: () => held.resolve() });
   const hung = get();

@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** One request, whole, as the client sent it. */
+/** A complete request as the client sent it. */
 export type ProxiedRequest = {
   method: string;
   /** Path and query. */
@@ -22,77 +22,74 @@ export type ProxiedRequest = {
   rpc?: string;
 };
 
-/** One answer, whole. */
+/** A complete answer. */
 export type ProxiedResponse = { status: number; headers: Record<string, string>; body: Buffer };
 
-/** Whether the upstream has got the request when the fault comes: if it had an effect, that has happened `after`. */
+/** Whether the fault comes before or after the upstream has processed the request. */
 export type Side = "before" | "after";
 
-/** What the client gets instead of the answer. */
+/** The client's result in place of the answer. */
 export type Fault =
-  /** Nothing, for as long as it waits. */
+  /** No answer. */
   | { kind: "timeout"; side: Side }
-  /** Another answer: 503 unless given. */
+  /** An error; status 503 unless given. */
   | { kind: "error"; side: Side; status?: number; body?: string }
-  /** A connection that is reset. */
+  /** A reset of the connection. */
   | { kind: "reset"; side: Side }
-  /** Half of the body, and the end of the connection. */
+  /** Half of the body, then the end of the connection. */
   | { kind: "truncated" }
-  /** All of it, byte by byte. */
+  /** The whole answer, byte by byte. */
   | { kind: "trickle"; msPerByte?: number }
   /** Other data. */
   | { kind: "wrong"; change: (response: ProxiedResponse, request: ProxiedRequest) => ProxiedResponse }
-  /** The oldest answer that the proxy has seen to a like request, without the upstream being asked. */
+  /** The oldest answer to a request of the same key, `like`, without a request to the upstream. */
   | { kind: "stale"; like?: (request: ProxiedRequest) => string }
-  /** The answer to the second of two requests: the upstream gets it twice. */
+  /** The second of two answers: the upstream gets the request twice. */
   | { kind: "duplicate" };
 
-/** Every member that is given must fit. */
+/** A request matches when every given member does. */
 export type Match = {
   method?: string;
-  /** Of path and query. */
+  /** Tested against path and query. */
   path?: RegExp;
   rpc?: string;
-  /** A text within the body, or whether a body fits. */
+  /** A text that the body contains, or a test of the body. */
   body?: string | ((body: Buffer) => boolean);
 };
 
 export type Rule = {
   match: Match;
-  /** The first and last of the matching requests that it is for, counted from 1; every one where not given. */
+  /** The first and the last of the matching requests that it applies to, counted from 1; all unless given. */
   from?: number;
   to?: number;
   fault?: Fault;
   /** Runs before the request is forwarded, which waits for it. */
   onBefore?: (request: ProxiedRequest) => void | Promise<void>;
-  /** Runs when the upstream has answered and the client has not heard of it yet. */
+  /** Runs after the upstream's answer and before the client's. */
   onAfter?: (request: ProxiedRequest, response: ProxiedResponse) => void | Promise<void>;
 };
 
 export interface FaultProxy {
-  /** Origin, without a trailing slash; the same for as long as it lives. */
+  /** Origin, without a trailing slash; it does not change. */
   readonly url: string;
-  /** Adds a rule: of those that match a request the oldest is applied. @returns takes it out again */
+  /** Adds a rule. The oldest that matches a request is applied. @returns a function that removes the rule */
   add(rule: Rule): () => void;
-  /** Takes every rule out. */
+  /** Removes every rule. */
   heal(): void;
-  /** Refuses connections, and ends those that stand, until `up`. */
+  /** Closes all connections and refuses new ones until `up`. */
   down(): Promise<void>;
   up(): Promise<void>;
-  /** Ends everything, also what is held back. */
+  /** Closes everything, waiting answers included. */
   close(): Promise<void>;
 }
 
 /** Headers that belong to one connection (RFC 9110, section 7.6.1), and the length, which is set anew. */
-const OWN = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
+const CONNECTION_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
 const MS_PER_BYTE = 1_000;
 
 /**
- * Stands before one upstream and breaks what it is told to, deterministically: each rule counts the requests that match
- * it. Without a rule everything passes unchanged.
- *
- * An effect does not depend on who waits for it: a POST that was forwarded is carried through also when the client has
- * gone, a GET is given up with it.
+ * A proxy for one upstream with deterministic faults: each rule counts the requests that match it. Without a rule everything
+ * passes unchanged. A forwarded POST is completed even if the client closes its connection; a GET is aborted then.
  *
  * @param upstream origin
  */
@@ -124,7 +121,7 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     await closed;
   }
 
-  /** The rule for a request. Every rule that matches counts it, whichever is applied. */
+  /** The rule for a request. Every matching rule counts the request, also those that are not applied. */
   function ruleFor(request: ProxiedRequest): Rule | undefined {
     const fitting = [...rules].filter(({ rule }) => fits(rule.match, request));
     for (const counted of fitting) counted.seen += 1;
@@ -140,12 +137,13 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     await rule?.onBefore?.(request);
     if (fault && "side" in fault && fault.side === "before") return fail(fault, outgoing);
     if (fault?.kind === "stale") {
-      const earlier = oldest.get((fault.like ?? likeness)(request));
-      if (earlier) return send(answering(request, earlier), outgoing);
+      const earlier = oldest.get((fault.like ?? requestKey)(request));
+      if (earlier) return send(withIdOf(request, earlier), outgoing);
     }
     if (fault?.kind === "duplicate") await forward(request, outgoing);
     const response = await forward(request, outgoing);
-    for (const like of [likeness, ...likenesses()]) if (!oldest.has(like(request))) oldest.set(like(request), response);
+    for (const like of [requestKey, ...staleKeys()])
+      if (!oldest.has(like(request))) oldest.set(like(request), response);
     await rule?.onAfter?.(request, response);
     switch (fault?.kind) {
       case "timeout":
@@ -163,19 +161,24 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     }
   }
 
-  function likenesses() {
+  function staleKeys() {
     return [...rules].flatMap(({ rule: { fault } }) => (fault?.kind === "stale" && fault.like ? [fault.like] : []));
   }
 
   function forward(request: ProxiedRequest, outgoing: ServerResponse): Promise<ProxiedResponse> {
     const { method, path, body } = request;
-    const headers = { ...passing(request.headers), host: new URL(upstream).host, "content-length": body.length };
+    const headers = {
+      ...forwardedHeaders(request.headers),
+      host: new URL(upstream).host,
+      "content-length": body.length,
+    };
     return new Promise((resolve, reject) => {
-      // A kept connection may just be closed from the other side: what is posted must not be lost with it.
+      // The upstream may be closing a kept connection, and a POST must not be lost with it.
       const connection = method === "GET" ? agent : false;
       const onward = open(upstream + path, { method, headers, agent: connection }, (response) => {
         buffer(response).then(
-          (whole) => resolve({ status: response.statusCode ?? 502, headers: passing(response.headers), body: whole }),
+          (whole) =>
+            resolve({ status: response.statusCode ?? 502, headers: forwardedHeaders(response.headers), body: whole }),
           reject,
         );
       });
@@ -241,22 +244,23 @@ function fits({ method, path, rpc, body }: Match, request: ProxiedRequest): bool
   );
 }
 
-/** Requests that ask the same thing: for JSON-RPC, whatever id they have. */
-function likeness({ method, path, body, rpc }: ProxiedRequest): string {
-  const asked = rpc === undefined ? body.toString("base64") : JSON.stringify(JSON.parse(body.toString("utf8")).params);
-  return [method, path, rpc, asked].join(" ");
+/** The same key for equal requests; for JSON-RPC, whatever their id. */
+function requestKey({ method, path, body, rpc }: ProxiedRequest): string {
+  const content =
+    rpc === undefined ? body.toString("base64") : JSON.stringify(JSON.parse(body.toString("utf8")).params);
+  return [method, path, rpc, content].join(" ");
 }
 
-/** An older answer as one to this request: JSON-RPC's carry the id of theirs. */
-function answering({ rpc, body }: ProxiedRequest, response: ProxiedResponse): ProxiedResponse {
+/** An older answer with the id of this request, if it is JSON-RPC. */
+function withIdOf({ rpc, body }: ProxiedRequest, response: ProxiedResponse): ProxiedResponse {
   if (rpc === undefined) return response;
   const { id } = JSON.parse(body.toString("utf8"));
   const older = { ...JSON.parse(response.body.toString("utf8")), id };
   return { ...response, body: Buffer.from(JSON.stringify(older)) };
 }
 
-function passing(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !OWN.has(name));
+function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !CONNECTION_HEADERS.has(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sandbox } from "@attestd/sandbox";
 import algosdk from "algosdk";
 import { buy, LATE, PAUSE_MS, priceOf, send } from "./buyer.ts";
-import type { Stand } from "./cell.ts";
+import type { TestBed } from "./cell.ts";
 import { newDeployment } from "./deployment.ts";
-import { endedBy, judge, rounds } from "./judge.ts";
+import { endedPurchase, judge, rounds } from "./judge.ts";
 import { inParallel } from "./matrix.ts";
 import { payerOf, payOnAlgorand, RAILS, type RailName } from "./payers.ts";
 import { requestFor } from "./subjects.ts";
@@ -12,27 +12,27 @@ import { requestFor } from "./subjects.ts";
 export type Flood = {
   /** Authorizations, each valid by itself, that one account signs. */
   payments: number;
-  /** How many of them the account can pay. */
+  /** Number of them that the account can pay. */
   backed: number;
-  /** How many are sent at one time. */
+  /** Number that is sent at a time. */
   atOnce: number;
-  /** Purchases of others meanwhile, one after the other, on each rail in turn. */
+  /** Purchases of other buyers at the same time, one after the other, on each rail in turn. */
   honest: number;
 };
 
 export type FloodOutcome = {
   flood: Flood;
-  /** How often the flood was answered with what: a status, or a problem's code. */
-  answers: Record<string, number>;
-  /** Settlements that the facilitator was asked for, of the flood and of the others. */
+  /** Count of each answer to the flood. */
+  floodAnswers: Record<string, number>;
+  /** Settlements requested from the facilitator, for the flood and for the other buyers. */
   settlements: number;
-  /** Calls of the flood that were ever taken up. */
+  /** Calls of the flood that were committed as prepared. */
   prepared: number;
-  /** What the others were told, each to its end, and the longest that one of them took. */
-  told: string[][];
+  /** All answers of each other buyer, and the time of the slowest purchase. */
+  otherAnswers: string[][];
   longestSeconds: number;
   seconds: number;
-  /** What chains and journal hold against all of it. */
+  /** Faults that chains and journal show. */
   wrong: string[];
 };
 
@@ -43,16 +43,16 @@ const ALGO = 200_000n;
 const PATIENCE_MS = 1_800_000;
 
 /**
- * Sends a service many authorizations of one account that holds enough for a few, while others buy. The account's own
- * are sent once each; whoever is told to come again does not.
+ * Sends a service many authorizations of one account that can pay for a few, while others buy. Each authorization is sent
+ * once, whatever its answer.
  */
-export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome> {
-  const { sandbox, databases } = stand;
+export async function runFlood(testBed: TestBed, flood: Flood): Promise<FloodOutcome> {
+  const { sandbox, databases } = testBed;
   const signal = AbortSignal.timeout(PATIENCE_MS);
   await using opened = new AsyncDisposableStack();
   const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
   opened.defer(() => deployment.close());
-  const service = await stand.start(deployment.settings);
+  const service = await testBed.start(deployment.settings);
   opened.defer(() => service.kill());
   let settlements = 0;
   deployment.proxies.facilitator.add({ match: { path: /^\/settle$/ }, onBefore: () => void settlements++ });
@@ -83,32 +83,32 @@ export async function runFlood(stand: Stand, flood: Flood): Promise<FloodOutcome
   const prepared = service.committed.filter((name) => name === "call_prepared").length - delivered;
   await rounds(sandbox, 2);
   await service.kill();
-  const ended = [...flooded, ...bought].map(({ payment, ...purchase }) => endedBy(payment, purchase));
-  const answers: Record<string, number> = {};
-  for (const { told } of flooded) answers[told] = (answers[told] ?? 0) + 1;
+  const ended = [...flooded, ...bought].map(({ payment, ...purchase }) => endedPurchase(payment, purchase));
+  const floodAnswers: Record<string, number> = {};
+  for (const { answer } of flooded) floodAnswers[answer] = (floodAnswers[answer] ?? 0) + 1;
   const wrong = await judge(sandbox, deployment, ended);
   return {
     flood,
-    answers,
+    floodAnswers,
     settlements,
     prepared,
-    told: bought.map(({ told }) => told),
+    otherAnswers: bought.map(({ answers }) => answers),
     longestSeconds,
     seconds,
     wrong,
   };
 }
 
-/** Sends until the payment itself is answered: a machine so slow that upstreams are late says nothing about its balance. */
+/** Sends until the answer is about the payment: an answer that a slow upstream caused is not about its balance. */
 async function judged(sending: () => ReturnType<typeof send>, signal: AbortSignal): ReturnType<typeof send> {
   for (;;) {
     const answer = await answered(sending, signal);
-    if (!LATE.includes(answer.told)) return answer;
+    if (!LATE.includes(answer.answer)) return answer;
     await sleep(PAUSE_MS, undefined, { signal });
   }
 }
 
-/** Asks until something comes back: what was taken up must not go unheard. */
+/** Repeats until there is an answer: the answer of a prepared call must be counted. */
 async function answered<T>(sending: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

@@ -9,7 +9,7 @@ import { type Accounts, usdcAccountOf } from "./accounts.ts";
 import type { Purchase } from "./buyer.ts";
 import type { Deployment } from "./deployment.ts";
 import { RAILS, type RailName, type SignedPayment } from "./payers.ts";
-import { persistently } from "./process.ts";
+import { retry } from "./process.ts";
 
 const USDC = 31566704n;
 const BASE_USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -18,56 +18,62 @@ const ERC20 = parseAbi(["function balanceOf(address account) view returns (uint2
 const PRICE = 1_000n;
 const AUDIT_MS = 60_000;
 
-/** How a purchase ends: with its bundle, or with the 402 of a payment that is provably unspent. */
+/** The end of a purchase: its bundle, or the 402 of a payment that is provably unspent. */
 export type End = "delivered" | "void";
 
-/** Whether the buyer was told what it must be told: the first time, to the end, and once more after that. */
-export function asPromised(end: End, first: Purchase, again: Purchase): string[] {
-  const wanted = end === "delivered" ? 200 : 402;
+/** Compares the buyer's last answer, and the answer to the same payment sent again, with the expected end. */
+export function answerFaults(end: End, first: Purchase, again: Purchase): string[] {
+  const expected = end === "delivered" ? 200 : 402;
   const wrong: string[] = [];
-  if (first.status !== wanted) wrong.push(`the buyer was told ${first.told.join(", ")} ${first.text.slice(0, 200)}`);
-  if (again.status !== first.status) wrong.push(`the buyer was then told ${again.told.join(", ")}`);
+  if (first.status !== expected) wrong.push(`the buyer got ${first.answers.join(", ")} ${first.text.slice(0, 200)}`);
+  if (again.status !== first.status) wrong.push(`the buyer then got ${again.answers.join(", ")}`);
   if (end === "delivered" && again.text !== first.text) wrong.push("the second bundle is not the first, byte for byte");
   return wrong;
 }
 
-/** Waits some rounds of the ledger: what anybody might still do too much, is done by then. */
+/** Waits for rounds of the ledger, in which a surplus payment or attestation would appear. */
 export async function rounds({ algodUrl }: Sandbox, count: number): Promise<void> {
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
   const { lastRound } = await algod.status().do();
   for (let i = 0n; i < count; i++) await algod.statusAfterBlock(lastRound + i).do();
 }
 
-/** A purchase that came to its end: with its bundle, or without one. */
-export type Ended = { payment: SignedPayment; bundle?: string };
+/** A purchase that has ended, with its bundle or without one. */
+export type EndedPurchase = { payment: SignedPayment; bundle?: string };
 
-export function endedBy(payment: SignedPayment, { status, text }: Pick<Purchase, "status" | "text">): Ended {
+export function endedPurchase(
+  payment: SignedPayment,
+  { status, text }: Pick<Purchase, "status" | "text">,
+): EndedPurchase {
   return { payment, ...(status === 200 && { bundle: text }) };
 }
 
 /**
- * Holds what the chains show of a deployment, and its journal, against the purchases that were made of it: by what any
- * outsider can see, and by the operator's audit. Every payment that was delivered for was made once and attested once,
- * the others not at all, and nothing else happened.
+ * Compares the chains and the journal of a deployment with its purchases, by public data and by the operator's audit:
+ * each delivered purchase was paid once and attested once, the others not at all, and there is nothing else.
  *
  * @param deployment whose processes have ended: an SQLite journal is locked by the one that has it open
- * @returns what is wrong, each in a sentence; nothing when all is well
+ * @returns the faults found, a sentence each
  */
-export async function judge(sandbox: Sandbox, deployment: Deployment, ended: readonly Ended[]): Promise<string[]> {
-  return [...(await seenOutside(sandbox, deployment.accounts, ended)), ...(await audited(deployment, ended))];
+export async function judge(
+  sandbox: Sandbox,
+  deployment: Deployment,
+  ended: readonly EndedPurchase[],
+): Promise<string[]> {
+  return [...(await chainFaults(sandbox, deployment.accounts, ended)), ...(await auditFaults(deployment, ended))];
 }
 
-async function audited({ settings }: Deployment, ended: readonly Ended[]): Promise<string[]> {
-  // A node that a busy machine keeps silent ends an audit, which an operator runs again.
+async function auditFaults({ settings }: Deployment, ended: readonly EndedPurchase[]): Promise<string[]> {
+  // An audit fails when a busy machine delays a node; an operator runs it again.
   const run = () => auditJournal(settings, { sandbox: true, signal: AbortSignal.timeout(AUDIT_MS) });
-  const { verdict, findings, counts } = await persistently(run);
+  const { verdict, findings, counts } = await retry(run);
   const wrong = findings.filter(({ severity }) => severity !== "information").map(({ message }) => message);
   const delivered = ended.filter(({ bundle }) => bundle !== undefined).length;
   if (counts.delivered !== delivered) wrong.push(`${counts.delivered} of ${delivered} bundles can be fetched`);
   return verdict === "clean" ? wrong : [`the audit is ${verdict}`, ...wrong];
 }
 
-async function seenOutside(sandbox: Sandbox, accounts: Accounts, ended: readonly Ended[]): Promise<string[]> {
+async function chainFaults(sandbox: Sandbox, accounts: Accounts, ended: readonly EndedPurchase[]): Promise<string[]> {
   const wrong: string[] = [];
   const delivered = ended.filter(({ bundle }) => bundle !== undefined);
 
@@ -83,12 +89,12 @@ async function seenOutside(sandbox: Sandbox, accounts: Accounts, ended: readonly
     const { attest } = JSON.parse(bundle as string) as Bundle;
     const note = unclaimed.get(attest.txnId);
     if (note === undefined) wrong.push(`${payment.key}: its attestation ${attest.txnId} is not on the ledger`);
-    else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has another note, ${note}`);
+    else if (note !== attest.note) wrong.push(`${payment.key}: the ledger has the note ${note}`);
     else if (commitmentOf(note) !== paymentCommitment(payment.key))
-      wrong.push(`${payment.key}: the note is not its own`);
+      wrong.push(`${payment.key}: the note does not commit to its payment`);
     unclaimed.delete(attest.txnId);
   }
-  for (const [txid, note] of unclaimed) wrong.push(`an attestation too many: ${txid}, ${note}`);
+  for (const [txid, note] of unclaimed) wrong.push(`a surplus attestation: ${txid}, ${note}`);
   return wrong;
 }
 
@@ -97,7 +103,7 @@ function commitmentOf(note: string): string | undefined {
   return "p" in read ? read.p : undefined;
 }
 
-/** What the payee of a deployment has in micro-USDC: all that it was ever paid, since it pays nobody. */
+/** The balance of a deployment's payee in micro-USDC. The payee never pays, so this is everything it was paid. */
 const receivedOn: Record<RailName, (sandbox: Sandbox, accounts: Accounts) => Promise<bigint>> = {
   async algorand({ algodUrl }, { payTo }) {
     const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
@@ -120,7 +126,7 @@ const receivedOn: Record<RailName, (sandbox: Sandbox, accounts: Accounts) => Pro
   },
 };
 
-/** Every transaction that the attestor has sent, with its note. */
+/** All transactions of the attestor, with their notes. */
 async function attestationsOf({ indexerUrl }: Sandbox, { attestor }: Accounts) {
   const indexer = new algosdk.Indexer("", indexerUrl, new URL(indexerUrl).port);
   const transactions: algosdk.indexerModels.Transaction[] = [];

@@ -4,7 +4,7 @@ import { RAILS } from "./payers.ts";
 import { nameOf, POINTS, SCENARIOS, type Scenario } from "./points.ts";
 import { SUBJECTS, type SubjectName } from "./subjects.ts";
 
-/** Who can take a call up, by journal: an SQLite file is locked to one process, and so has no other replica. */
+/** The successors that each journal allows: an SQLite file is locked to one process, so it has no other replica. */
 export const SUCCESSORS: Record<JournalKind, readonly Successor[]> = {
   sqlite: ["restart"],
   postgres: ["restart", "other replica"],
@@ -17,24 +17,24 @@ export const COLUMNS: readonly Column[] = (["sqlite", "postgres"] as const).flat
   SUCCESSORS[journal].flatMap((successor) => RAILS.map((rail) => ({ rail, journal, successor }))),
 );
 
-/** Every cell of the matrix that can come about. */
+/** Every possible cell of the matrix. */
 export const CELLS: readonly Cell[] = POINTS.flatMap((point) => {
   const { rails }: Scenario = SCENARIOS[point.scenario];
   return COLUMNS.filter(({ rail }) => rails.includes(rail)).map((column) => ({ point, ...column }));
 });
 
-/** `settle after · base · postgres · other replica`, with the scenario before it where there is one. */
+/** `settle after · base · postgres · other replica`, after the scenario's name unless it is `plain`. */
 export function titleOf({ point, rail, journal, successor }: Cell): string {
   const scenario = point.scenario === "plain" ? [] : [point.scenario];
   return [...scenario, nameOf(point), rail, journal, successor].join(" · ");
 }
 
-/** The same, and what was bought in it. */
+/** The title of the cell and the subject. */
 export function runTitle(run: CellRun): string {
   return `${titleOf(run)} · ${run.subject}`;
 }
 
-/** A few cells that together have every rail, journal, subject and effect, and both sides of a commit. */
+/** Cells that together cover every rail, journal, subject and effect, and both sides of a commit. */
 const SAMPLE: readonly (readonly [string, SubjectName])[] = [
   ["attestation_signed after · base · postgres · other replica", "inclusion"],
   ["settle after · solana · postgres · other replica", "transaction"],
@@ -63,15 +63,14 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** How long after a commit was handed in a process may be killed, in ms: an fsync takes one to ten. */
+/** Upper bound of the time between the start of a commit and the kill `during` it, in ms: an fsync takes one to ten. */
 const DURING_MS = 8;
 
 /**
- * The whole of the cells so many times, each time with another subject in each cell: three times have all of them. The
- * order within a time is drawn from the seed, so that other cells run beside a cell each time; and with it how long a
- * commit runs before the process is killed `during` it.
+ * All cells, `times` times, each time with another subject in each cell: three times have all subjects. The seed determines
+ * the order, so that different cells run beside each other each time, and the delay of each kill `during` a commit.
  */
-export function drawn(cells: readonly Cell[], times: number, seed: number): CellRun[] {
+export function drawRuns(cells: readonly Cell[], times: number, seed: number): CellRun[] {
   const random = randomOf(seed);
   const first = cells.map(() => Math.floor(random() * SUBJECTS.length));
   return Array.from({ length: times }, (_, time) =>
@@ -85,7 +84,7 @@ export function drawn(cells: readonly Cell[], times: number, seed: number): Cell
   ).flat();
 }
 
-/** Runs work on items, so many at a time, in their order. @returns the results, in the order of the items */
+/** Runs work on items in order, at most `jobs` at a time. @returns the results in the order of the items */
 export async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = items.entries();
@@ -97,13 +96,13 @@ export async function inParallel<T, R>(items: readonly T[], jobs: number, work: 
   return results;
 }
 
-/** What happened to a buyer, runs of the same answer as one: `no answer ×12, 200`. */
-export function inWords(told: Outcome["told"]): string {
-  const runs: { what: string; count: number }[] = [];
-  for (const what of told) {
+/** A buyer's answers, repetitions counted: `no answer ×12, 200`. */
+export function summaryOf(answers: Outcome["answers"]): string {
+  const runs: { answer: string; count: number }[] = [];
+  for (const answer of answers) {
     const last = runs.at(-1);
-    if (last?.what === what) last.count += 1;
-    else runs.push({ what, count: 1 });
+    if (last?.answer === answer) last.count += 1;
+    else runs.push({ answer, count: 1 });
   }
-  return runs.map(({ what, count }) => (count > 1 ? `${what} ×${count}` : what)).join(", ");
+  return runs.map(({ answer, count }) => (count > 1 ? `${answer} ×${count}` : answer)).join(", ");
 }

@@ -12,40 +12,39 @@ import { privateKeyToAccount } from "viem/accounts";
 export const RAILS = ["algorand", "base", "solana"] as const;
 export type RailName = (typeof RAILS)[number];
 
-/** A signed payment, and the key by which the service must know it (docs/format.md). */
+/** A signed payment and its payment key (docs/format.md). */
 export type SignedPayment = { rail: RailName; payload: PaymentPayload; key: string };
 
-/** How long a payment may be settled: `long` outlives every restart, `short` is as short as the service takes. */
-export type Life = "long" | "short";
+/** The validity of a payment: `long` is longer than any restart takes, `short` is the shortest that the service accepts. */
+export type Validity = "long" | "short";
 
 /**
- * Signs a payment for the first offer on a rail. Base's and Solana's are made by the stock clients; Algorand's is
- * what the stock client makes, but for its life: that one's is ten rounds, which in a sandbox are over before a
- * process is up again.
+ * Signs a payment for the first offer on a rail. The stock clients sign for Base and Solana; a payment on Algorand differs
+ * from the stock client's only in its validity, whose ten rounds are over in a sandbox before a process has restarted.
  */
-export type Payer = (rail: RailName, required: PaymentRequired, life?: Life) => Promise<SignedPayment>;
+export type Payer = (rail: RailName, required: PaymentRequired, validity?: Validity) => Promise<SignedPayment>;
 
 /**
- * Rounds: the service takes nothing with less than three left, nor with more than an hour's. With those before, the long
- * ones are the 1,000 that a transaction may live on Algorand.
+ * Rounds from now: the service accepts three rounds to one hour. `long` and EARLIER_ROUNDS together are the 1,000 rounds
+ * that a transaction may be valid on Algorand.
  */
-const ROUNDS: Record<Life, bigint> = { long: 850n, short: 25n };
-/** A service on a machine that does too much is many rounds late: it would find the payment not valid yet, or too long. */
+const ROUNDS: Record<Validity, bigint> = { long: 850n, short: 25n };
+/** Rounds before now from which a payment is valid: on a busy machine a service may be many rounds behind. */
 const EARLIER_ROUNDS = 150;
-/** Seconds: the service takes nothing with less than thirty left, nor more than an hour. */
-const SECONDS: Record<Life, number> = { long: 3_600, short: 34 };
+/** Seconds: the service accepts thirty seconds to one hour. */
+const SECONDS: Record<Validity, number> = { long: 3_600, short: 34 };
 
 /** Pays from the sandbox's wallets. */
 export function payerOf(sandbox: Sandbox): Payer {
-  const signers: Record<RailName, (offer: PaymentRequirements, life: Life) => Promise<SignedPayment>> = {
-    algorand: (offer, life) => payOnAlgorand(sandbox, offer, life),
-    base: (offer, life) => payOnBase(sandbox, offer, life),
+  const signers: Record<RailName, (offer: PaymentRequirements, validity: Validity) => Promise<SignedPayment>> = {
+    algorand: (offer, validity) => payOnAlgorand(sandbox, offer, validity),
+    base: (offer, validity) => payOnBase(sandbox, offer, validity),
     solana: (offer) => payOnSolana(sandbox, offer),
   };
-  return (rail, { accepts }, life = "long") => {
+  return (rail, { accepts }, validity = "long") => {
     const offer = accepts.find(({ network }) => NETWORKS[rail].test(network));
     if (!offer) throw new Error(`there is no offer on ${rail}`);
-    return signers[rail](offer, life);
+    return signers[rail](offer, validity);
   };
 }
 
@@ -54,7 +53,7 @@ const NETWORKS: Record<RailName, RegExp> = { algorand: /^algorand:/, base: /^eip
 export async function payOnAlgorand(
   { algodUrl, payers, genesisHash }: Sandbox,
   offer: PaymentRequirements,
-  life: Life,
+  validity: Validity,
   payer: algosdk.Account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic),
 ): Promise<SignedPayment> {
   const algod = new algosdk.Algodv2("", algodUrl, new URL(algodUrl).port);
@@ -63,7 +62,7 @@ export async function payOnAlgorand(
   const params = {
     ...network,
     firstValid: BigInt(Math.max(1, Number(firstValid) - EARLIER_ROUNDS)),
-    lastValid: BigInt(firstValid) + ROUNDS[life],
+    lastValid: BigInt(firstValid) + ROUNDS[validity],
     flatFee: true,
   };
   const fee = algosdk.makePaymentTxnWithSuggestedParamsFromObject({
@@ -77,7 +76,7 @@ export async function payOnAlgorand(
     receiver: offer.payTo,
     amount: BigInt(offer.amount),
     assetIndex: BigInt(offer.asset),
-    // The stock client's is a time stamp of milliseconds: two payments of one millisecond would be one.
+    // The stock client's note is a time stamp in milliseconds, so two payments in one millisecond would be the same.
     note: randomBytes(16),
     suggestedParams: { ...params, fee: 0n },
   });
@@ -93,10 +92,10 @@ export async function payOnAlgorand(
   };
 }
 
-async function payOnBase({ payers }: Sandbox, offer: PaymentRequirements, life: Life): Promise<SignedPayment> {
+async function payOnBase({ payers }: Sandbox, offer: PaymentRequirements, validity: Validity): Promise<SignedPayment> {
   const account = privateKeyToAccount(payers.base?.privateKey as Hex);
   const scheme = new ExactEvmScheme(account);
-  const signed = await scheme.createPaymentPayload(2, { ...offer, maxTimeoutSeconds: SECONDS[life] });
+  const signed = await scheme.createPaymentPayload(2, { ...offer, maxTimeoutSeconds: SECONDS[validity] });
   const { from, nonce } = (signed.payload as { authorization: { from: string; nonce: string } }).authorization;
   return {
     rail: "base",
@@ -105,7 +104,7 @@ async function payOnBase({ payers }: Sandbox, offer: PaymentRequirements, life: 
   };
 }
 
-/** Its life is that of the blockhash that it names, which nobody can choose. */
+/** Its validity is that of its blockhash, which the payer cannot choose. */
 async function payOnSolana({ payers, solanaRpcUrl }: Sandbox, offer: PaymentRequirements): Promise<SignedPayment> {
   const secretKey = Buffer.from(payers.solana?.secretKeyBase64 as string, "base64");
   const scheme = new ExactSvmScheme(await createKeyPairSignerFromBytes(secretKey), { rpcUrl: solanaRpcUrl as string });

@@ -2,34 +2,33 @@ import type { CommitName, CommitPoint } from "./commits.ts";
 import type { Deployment, Upstream } from "./deployment.ts";
 import type { Match, Rule } from "./fault-proxy.ts";
 import type { End } from "./judge.ts";
-import type { Life, RailName } from "./payers.ts";
+import type { RailName, Validity } from "./payers.ts";
 
-/** What befalls a purchase before anything is killed, so that each commit and each effect comes about. */
+/** A course of events that leads to a commit or an effect before the process is killed. */
 export type Scenario = {
-  /** What happens. */
   story: string;
   end: End;
-  /** Rails on which it can happen; the others are left out, and `elsewhere` says why. */
+  /** Rails on which it can happen; `elsewhere` is the reason for the others. */
   rails: readonly RailName[];
   elsewhere?: string;
-  life?: Life;
-  /** What is committed last, where that is after the purchase has ended. */
+  validity?: Validity;
+  /** The last commit, if it follows the end of the purchase. */
   last?: CommitName;
-  /** Asked through a proxy beforehand, so that it knows an older answer. */
+  /** A call sent through a proxy beforehand, whose answer the `stale` fault then returns. */
   seen?: { upstream: Upstream; rpc: { method: string; params: unknown[] } };
   rules(): { upstream: Upstream; rule: Rule }[];
 };
 
-/** Something that a process does to the world, or asks of it, for a purchase. */
+/** A request that a process sends for a purchase, or its answer to the buyer. */
 export type EffectName = "verify" | "settle" | "submit" | "answer";
 
 /**
- * `before`: the request never leaves. `after`: it has had its effect, and the answer never comes. `late`: it has left,
- * and has its effect when another process has taken the call up.
+ * `before`: the request is never sent. `after`: it has had its effect, and the answer is lost. `late`: it was sent, and
+ * has its effect only after another process has taken over the call.
  */
 export type EffectPoint = { effect: EffectName; nth: number; side: "before" | "after" | "late" };
 
-/** Where a process is killed. */
+/** The point at which a process is killed. */
 export type Point = { scenario: ScenarioName } & (CommitPoint | EffectPoint);
 
 const SETTLE: Match = { path: /^\/settle$/ };
@@ -53,7 +52,7 @@ export const SCENARIOS = {
     rules: () => [],
   },
   settled_again: {
-    story: "the facilitator breaks at the first settlement, which never reaches the chain",
+    story: "the facilitator fails at the first settlement, which never reaches the chain",
     end: "delivered",
     rails: EVERY_RAIL,
     rules: () => [
@@ -64,11 +63,11 @@ export const SCENARIOS = {
     story: "no settlement ever reaches the chain, until the payment expires",
     end: "void",
     rails: EVERY_RAIL,
-    life: "short",
+    validity: "short",
     rules: () => [{ upstream: "facilitator", rule: { match: SETTLE, fault: { kind: "error", side: "before" } } }],
   },
   blocked: {
-    story: "algod says at first that the attestor cannot pay",
+    story: "algod first answers that the attestor cannot pay",
     end: "delivered",
     rails: EVERY_RAIL,
     rules: () => [
@@ -83,10 +82,10 @@ export const SCENARIOS = {
     ],
   },
   lost: {
-    story: "algod takes the attestation and loses it, until its last round has passed",
+    story: "algod accepts the attestation and loses it until its last valid round has passed",
     end: "delivered",
     rails: ["algorand"],
-    elsewhere: "what paid for it makes no difference by then",
+    elsewhere: "the rail of the payment makes no difference at that point",
     rules: () => {
       let first: Buffer | undefined;
       const isFirst = (body: Buffer) => {
@@ -103,13 +102,13 @@ export const SCENARIOS = {
     },
   },
   watched: {
-    story: "the payment is looked at again until it is final",
+    story: "the payment is checked again until it is final",
     end: "delivered",
     rails: ["base", "solana"],
-    elsewhere: "a round of Algorand's is final at once",
+    elsewhere: "a round of Algorand is final at once",
     last: "payment_seen_again",
-    // On a slow machine it would be final when it is first seen, and not be looked at again. As often as it takes: by
-    // the evidence, by the proof of the payment, and by whoever looks again.
+    // On a slow machine the payment could be final at the first check, without a second one. Four requests are stale: for
+    // the evidence, the proof of the payment and the checks after it.
     seen: { upstream: "base", rpc: { method: "eth_getBlockByNumber", params: ["finalized", false] } },
     rules: () => [
       {
@@ -130,7 +129,7 @@ const commit = (scenario: ScenarioName, name: CommitName, sides: readonly Commit
 const effect = (scenario: ScenarioName, name: EffectName, sides: readonly EffectPoint["side"][], nth = 1): Point[] =>
   sides.map((side) => ({ scenario, effect: name, nth, side }));
 
-/** Every commit of a call and everything that is done for it, in the order in which they happen. */
+/** Every commit and every effect of a call, in order. */
 export const POINTS: readonly Point[] = [
   ...effect("plain", "verify", BOTH_SIDES),
   ...commit("plain", "call_prepared", EACH_SIDE),
@@ -151,14 +150,14 @@ export const POINTS: readonly Point[] = [
   ...commit("watched", "payment_seen_again", BOTH_SIDES),
 ];
 
-/** As the tables call it: `settle after`, `settlement_begun during, the 2nd`. */
+/** The name in the tables: `settle after`, `settlement_begun during, the 2nd`. */
 export function nameOf(point: Point): string {
   const what = "commit" in point ? point.commit : point.effect;
   return `${what} ${point.side}${point.nth > 1 ? `, the ${point.nth}nd` : ""}`;
 }
 
-/** Puts what a scenario is about in the way of a deployment. */
-export async function stage({ proxies }: Deployment, name: ScenarioName): Promise<void> {
+/** Adds the rules of a scenario to a deployment's proxies. */
+export async function applyScenario({ proxies }: Deployment, name: ScenarioName): Promise<void> {
   const { rules, seen }: Scenario = SCENARIOS[name];
   if (seen) {
     const headers = { "content-type": "application/json" };

@@ -4,27 +4,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CommitPoint } from "./commits.ts";
 import type { Settings } from "./deployment.ts";
-import type { News, Orders } from "./service.ts";
+import type { ServiceMessage, StartMessage } from "./service.ts";
 import type { Vitals } from "./vitals.ts";
 
 const ENTRY = fileURLToPath(new URL("./service.ts", import.meta.url));
 /** Compiled code, for all processes of all runs. */
 const CACHE = join(tmpdir(), "attestd-test-cache");
 
-/** A service that listens, in a process of its own. */
+/** A running service in a child process. */
 export type ServiceProcess = {
   url: string;
-  /** Commits of calls that the process has reported: the last before a kill may be missing. */
+  /** Commits of calls that the process has reported; the last before a kill may be missing. */
   committed: string[];
   /** Resolves when it next reports a commit. */
   nextCommit(): Promise<void>;
-  /** Sends SIGKILL. @returns resolves when it has ended */
+  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Resolves when it has ended, with what ended it. */
+  /** Resolves with the signal or exit code when the process has ended. */
   ended: Promise<string>;
 };
 
-/** Starts processes, only as many at a time as there are cores: a start is all work, and has a deadline of its own. */
+/** Starts processes, at most one per core at a time: a start keeps a core busy and has a deadline. */
 export type Starter = (settings: Settings, options?: StartOptions) => Promise<ServiceProcess>;
 
 export type StartOptions = {
@@ -32,14 +32,14 @@ export type StartOptions = {
   killAt?: CommitPoint;
   /** Called with the vitals of the process every `everyMs`. */
   watch?: { everyMs: number; onVitals: (vitals: Vitals) => void };
-  /** Bound of the heap of each of its threads, in MiB; V8's own unless given. */
+  /** Limit of the heap of each thread, in MiB; V8's default unless given. */
   heapMiB?: number;
 };
 
-/** Runs work when its turn comes. */
+/** Runs work, a limited number at a time; the rest waits in order. */
 export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @param atATime how much work runs at a time; the rest waits in order */
+/** @param atATime limit; the number of cores unless given */
 export function createTurns(atATime = availableParallelism()): Turns {
   const waiting: (() => void)[] = [];
   let free = atATime;
@@ -56,14 +56,14 @@ export function createTurns(atATime = availableParallelism()): Turns {
   };
 }
 
-/** How long work that fails is tried again. */
-const MAX_TRYING_MS = 300_000;
-/** A start takes a second, on a busy machine some ten. One that hangs must not block the others for ever. */
+/** Time limit of all attempts. */
+const MAX_RETRY_MS = 300_000;
+/** A start takes one second, on a busy machine ten. A start that hangs must not block the others. */
 const START_DEADLINE_MS = 120_000;
 
-/** Tries again what fails under load, as an operator does: starts a service again, runs an audit again. */
-export async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + MAX_TRYING_MS;
+/** Repeats work that can fail under load, as an operator would: the start of a service, an audit. */
+export async function retry<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + MAX_RETRY_MS;
   for (;;) {
     try {
       return await work();
@@ -74,13 +74,13 @@ export async function persistently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function createStarter(turn: Turns): Starter {
-  return (settings, options = {}) => persistently(() => turn(() => startProcess(settings, options)));
+  return (settings, options = {}) => retry(() => turn(() => startProcess(settings, options)));
 }
 
 /**
  * Starts a service.
  *
- * @throws Error when it did not come to listen; it has ended then
+ * @throws Error when it does not listen in time; the process has ended then
  */
 async function startProcess(settings: Settings, { killAt, watch, heapMiB }: StartOptions): Promise<ServiceProcess> {
   const child = fork(ENTRY, {
@@ -88,16 +88,16 @@ async function startProcess(settings: Settings, { killAt, watch, heapMiB }: Star
     execArgv: heapMiB === undefined ? [] : [`--max-old-space-size=${heapMiB}`],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
-  const complaints = collect(child);
+  const errorOutput = collect(child);
   const listening = Promise.withResolvers<string>();
   const committed: string[] = [];
   let next = Promise.withResolvers<void>();
-  child.on("message", (news: News) => {
-    if ("listening" in news) listening.resolve(news.listening);
-    else if ("failed" in news) listening.reject(new Error(news.failed));
-    else if ("vitals" in news) watch?.onVitals(news.vitals);
+  child.on("message", (message: ServiceMessage) => {
+    if ("listening" in message) listening.resolve(message.listening);
+    else if ("failed" in message) listening.reject(new Error(message.failed));
+    else if ("vitals" in message) watch?.onVitals(message.vitals);
     else {
-      committed.push(news.committed);
+      committed.push(message.committed);
       next.resolve();
       next = Promise.withResolvers();
     }
@@ -105,11 +105,11 @@ async function startProcess(settings: Settings, { killAt, watch, heapMiB }: Star
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       resolve(String(signal ?? code));
-      listening.reject(new Error(`the service ended before it listened: ${signal ?? code} ${complaints()}`));
+      listening.reject(new Error(`the service ended before it listened: ${signal ?? code} ${errorOutput()}`));
     });
   });
-  const orders: Orders = { settings, ...(killAt && { killAt }), ...(watch && { vitalsEveryMs: watch.everyMs }) };
-  child.send(orders);
+  const message: StartMessage = { settings, ...(killAt && { killAt }), ...(watch && { vitalsEveryMs: watch.everyMs }) };
+  child.send(message);
   const kill = async () => {
     child.kill("SIGKILL");
     await ended;

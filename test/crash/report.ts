@@ -1,13 +1,13 @@
 import type { Outcome } from "./cell.ts";
-import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, questionTitle } from "./faults.ts";
+import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, upstreamRequestTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
-import { CELLS, COLUMNS, type Column, inWords, runTitle } from "./matrix.ts";
+import { CELLS, COLUMNS, type Column, runTitle, summaryOf } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
-import { QUESTION_NAMES } from "./questions.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 import type { Result } from "./results.ts";
+import { UPSTREAM_REQUEST_NAMES } from "./upstream-requests.ts";
 
-/** The table: a line for each point, a column for each rail, journal and successor, in a cell how often it held. */
+/** The table: a line for each point, a column for each rail, journal and successor; a cell has the number of runs that held. */
 export function tableOf(outcomes: readonly Outcome[]): string[] {
   const head = ["killed at", ...COLUMNS.map(columnTitle)];
   const lines = POINTS.map((point) => [rowTitle(point), ...COLUMNS.map((column) => tally(outcomes, point, column))]);
@@ -45,7 +45,7 @@ function tally(outcomes: readonly Outcome[], point: Point, column: Column): stri
   return held.length === ran.length ? `${held.length}` : `**${held.length} of ${ran.length}**`;
 }
 
-/** The failures, one after the other. */
+/** One line for each failed run. */
 export function failuresOf(outcomes: readonly Outcome[]): string[] {
   return outcomes
     .filter(({ wrong }) => wrong.length > 0)
@@ -55,20 +55,20 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
     });
 }
 
-/** docs/crash-matrix.md, of all that is known. */
+/** The text of docs/crash-matrix.md. */
 export function documentOf(results: readonly Result[]): string {
   const runs = results.filter((result) => "matrix" in result);
   const broken = results.filter((result) => "fault" in result);
   const trials = results.filter((result) => "replicas" in result);
   const floods = results.filter((result) => "flood" in result);
-  return `# What a purchase comes to when things break
+  return `# How a purchase ends after crashes and faults
 
 Written by \`npm run test:crash\`, whose commands \`matrix\`, \`faults\`, \`replicas\` and \`flood\` fill the parts. A fixed sample
 of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
 
-In all of them the service is real processes or a real server with a journal, an attestor and payees of its own, on the
-sandbox's networks, behind fault proxies. The buyer asks for the price, signs once, and sends that one payment until there
-is an answer that ends it: the bundle, or a 402.
+In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
+sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an
+answer ends the purchase: the bundle, or a 402.
 
 ${[
   ...matrixPart(
@@ -88,7 +88,7 @@ ${[
 `;
 }
 
-/** `2026-11-21, revision 1a2b3c4`: from the first to the last. */
+/** The days and revisions of results: `2026-11-21, revision 1a2b3c4`. */
 function when(results: readonly Result[]): string {
   const days = [...new Set(results.map(({ at }) => at.slice(0, 10)))];
   const revisions = [...new Set(results.map(({ revision }) => revision))];
@@ -109,39 +109,39 @@ function matrixPart(outcomes: readonly Outcome[], date: string, seed: number | u
 
 **${held} of ${outcomes.length} runs held**, of ${CELLS.length} cells (${subjects.join(", ")}). ${date}, seed ${seed}.
 
-A line is the point at which the process died:
+A line is the point at which the process was killed:
 
-- a **commit**, by the event that it commits: \`before\` it was handed to the journal, \`during\` (some milliseconds later,
-  without waiting), or \`after\` it was durable and before anything was made of it;
+- a **commit**, by its event: \`before\` the journal got it, \`during\` it (some milliseconds later), or \`after\` it was
+  durable and before the service continued;
 - an **effect** (\`verify\` and \`settle\` at the facilitator, \`submit\` to algod, \`answer\` to the buyer): \`before\` the request
-  left, \`after\` it had its effect and before the answer came, or \`late\`: the request was under way when the process died,
-  and had its effect only after another process had taken the call up.
+  was sent, \`after\` it had its effect and before the answer came, or \`late\`: the request was sent before the kill, and had
+  its effect only after another process had taken over the call.
 
-A column is the rail of the payment, the journal, and who goes on: the next process on the same journal, or (\`other\`) a
-replica that stood by. An SQLite journal is locked to one process and has no other replica. A number says how often the
-cell was run, each time with another subject (transaction, block, inclusion), and held each time; a dash marks a cell that
-cannot come about.
+A column is the rail of the payment, the journal, and the successor: the next process on the same journal, or (\`other\`) a
+replica that was running already. An SQLite journal is locked to one process and has no other replica. A number is the
+count of runs of the cell, each with another subject (transaction, block, inclusion), if all of them held; a dash marks an
+impossible cell.
 
-What else goes wrong, so that each commit comes about:
+The scenarios, which lead to each commit:
 
 ${scenarios.join("\n")}
 
 A cell has held when
 
-- the process was killed where it says;
+- the process was killed at its point;
 - the buyer got the bundle, or (\`expired\`) the 402 of a payment that is provably unspent: never a 402 before that;
-- the same payment sent once more brings the same bytes;
-- two rounds later the payee has been paid exactly once (\`expired\`: not at all), the ledger holds exactly one
+- the same payment, sent once more, gets the same bytes;
+- two rounds later the payee has been paid exactly once (\`expired\`: not at all), the ledger has exactly one
   transaction of the attestor (\`expired\`: none), and its note is the bundle's and commits to this payment;
 - the audit of journal and chains is clean.
 
-Leases are the real ones: a replica that died is followed 10 to 20 seconds later. A run on a machine so slow that the
-payment expired before a process was up again is judged as well (nothing paid, nothing attested, the audit clean), and the
-cell is then run again. What dies here is a process, not the machine: PostgreSQL runs with \`fsync=off\`, and a loss of power
-is not tried.
+Leases have their real duration: another replica takes over a call 10 to 20 seconds after the kill. If a machine is so slow
+that the payment expires before a process has restarted, that run is checked as well (nothing paid, nothing attested, the
+audit clean), and the cell is run again. Only processes are killed, not the machine: PostgreSQL runs with \`fsync=off\`, and
+a loss of power is not tested.
 
 ${tableOf(outcomes).join("\n")}
-${failures.length > 0 ? `\nWhat did not hold:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}\n` : ""}`.split(
+${failures.length > 0 ? `\nFailed runs:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}\n` : ""}`.split(
     "\n",
   );
 }
@@ -150,37 +150,38 @@ function faultsPart(outcomes: readonly FaultOutcome[], date: string): string[] {
   if (outcomes.length === 0) return [];
   const held = outcomes.filter(({ wrong }) => wrong.length === 0).length;
   const failures = outcomes.filter(({ wrong }) => wrong.length > 0);
-  const lines = QUESTION_NAMES.map((question) => [
-    questionTitle(question),
+  const lines = UPSTREAM_REQUEST_NAMES.map((upstreamRequest) => [
+    upstreamRequestTitle(upstreamRequest),
     ...EVERY_FAULT.map((fault) => {
-      const outcome = outcomes.find(({ cell }) => cell.question === question && cell.fault === fault);
-      const known = FAULT_CELLS.some((cell) => cell.question === question && cell.fault === fault);
+      const outcome = outcomes.find(({ cell }) => cell.upstreamRequest === upstreamRequest && cell.fault === fault);
+      const known = FAULT_CELLS.some((cell) => cell.upstreamRequest === upstreamRequest && cell.fault === fault);
       if (!outcome) return known ? "" : "–";
-      const told = inWords(outcome.told);
-      return outcome.wrong.length > 0 ? `**${told}**` : told;
+      const answers = summaryOf(outcome.answers);
+      return outcome.wrong.length > 0 ? `**${answers}**` : answers;
     }),
   ]);
   return `## A fault at each upstream
 
 **${held} of ${outcomes.length} held.** ${date}.
 
-A line is a question that is put to an upstream for a purchase; a column is what befalls it once. In a cell is what the
-buyer was told, up to the end: \`200\` alone means that it waited, and got its bundle without noticing.
+A line is a request to an upstream for a purchase; a column is the fault, which happens once. A cell has the buyer's
+answers, up to the last: \`200\` alone means that the buyer waited and got its bundle.
 
-- \`before\`: the upstream never gets the question. \`after\`: it does, and has done what was asked; the answer is what is
-  lost. \`duplicate\`: it gets the question twice.
-- \`wrong data\`: the answer is whole and says something else: a settlement that was made "failed", an attestation that was
-  taken is refused, a transaction is in another round, an authorization that was used was not.
-- \`stale\`: an answer from before: an earlier round or block, the receipt of another settlement. A dash: it would not
-  differ.
-- A problem before the bundle is allowed only where nothing has been settled yet, and is never a 402. The one 402 is the
-  end of a payment that a lying facilitator never settled, when it has expired, provably unspent.
+- \`before\`: the upstream never gets the request. \`after\`: it processes the request, and its answer is lost.
+  \`duplicate\`: it gets the request twice.
+- \`wrong data\`: the answer is complete and wrong: a settlement that was made "failed", an attestation that was accepted is
+  refused, a transaction is in another round, a used authorization is unused.
+- \`stale\`: an older answer: an earlier round or block, the receipt of another settlement. A dash: it would not differ.
+- A problem before the bundle is allowed only before the settlement, and is never a 402. The one 402 ends a payment that
+  the facilitator claimed to have settled, after the payment has expired, provably unspent.
 
-After each line the payees have been paid once for each bundle and not otherwise, the ledger holds one attestation for
+After each line the payees have been paid once for each bundle and not otherwise, the ledger has one attestation for
 each and no other, and the audit of journal and chains is clean.
 
-${aligned(["upstream, question", ...EVERY_FAULT], lines).join("\n")}
-${failures.map(({ cell, wrong }) => `\n- ${cell.question}, ${cell.fault}: ${wrong.join("; ")}`).join("")}`.split("\n");
+${aligned(["upstream, request", ...EVERY_FAULT], lines).join("\n")}
+${failures.map(({ cell, wrong }) => `\n- ${cell.upstreamRequest}, ${cell.fault}: ${wrong.join("; ")}`).join("")}`.split(
+    "\n",
+  );
 }
 
 function replicasPart({ trial, together, hungUp, storm, wrong }: ReplicasOutcome, date: string): string[] {
@@ -190,9 +191,9 @@ function replicasPart({ trial, together, hungUp, storm, wrong }: ReplicasOutcome
 
 ${date}, seed ${trial.seed}.
 
-- One payment sent ${trial.times} times at once, to all three: settlements asked for, ${together.settlements}; different answers,
+- One payment sent ${trial.times} times at once, to all three: settlements requested, ${together.settlements}; different answers,
   ${answers.length} (${answers.join(", ")}).
-- A buyer hung up as soon as one replica worked on its payment. The same payment, sent to each of the three afterwards:
+- A buyer closed its connection after one replica had sent its payment to the facilitator. The same payment, sent to each of the three afterwards:
   different answers, ${unlike} (${[...new Set(hungUp.map((answer) => answer.slice(0, 3)))].join(", ")}).
 - ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while one replica after the other was killed, each
   ${trial.killEveryMs / 1_000} s after the one before had been replaced: ${storm.killed} killed in ${storm.seconds.toFixed(0)} s, **${storm.delivered} of ${trial.purchases} delivered**.
@@ -201,19 +202,19 @@ ${date}, seed ${trial.seed}.
 }
 
 function floodPart(outcome: FloodOutcome, date: string): string[] {
-  const { flood, answers, settlements, prepared, told, longestSeconds, seconds, wrong } = outcome;
-  const given = Object.entries(answers).map(([answer, count]) => `${count} × \`${answer}\``);
-  const delivered = told.filter((one) => one.at(-1) === "200").length;
-  const unhindered = told.filter((one) => one.length === 1).length;
+  const { flood, floodAnswers, settlements, prepared, otherAnswers, longestSeconds, seconds, wrong } = outcome;
+  const given = Object.entries(floodAnswers).map(([answer, count]) => `${count} × \`${answer}\``);
+  const delivered = otherAnswers.filter((one) => one.at(-1) === "200").length;
+  const unhindered = otherAnswers.filter((one) => one.length === 1).length;
   return `## Many authorizations on one small balance
 
 ${date}.
 
 One account on Algorand, which can pay for ${flood.backed} calls, signs ${flood.payments} authorizations, each valid by itself, and sends them
-${flood.atOnce} at a time. Others buy meanwhile, on all rails, one after the other.
+${flood.atOnce} at a time. Others buy at the same time, on all rails, one after the other.
 
-- Answers to the flood, in ${seconds.toFixed(0)} s: ${given.join(", ")}. ${prepared} of it were taken up.
-- Settlements asked of the facilitator: ${settlements}, for ${prepared} and ${flood.honest} purchases.
+- Answers to the flood, in ${seconds.toFixed(0)} s: ${given.join(", ")}. ${prepared} of its calls were prepared.
+- Settlements requested from the facilitator: ${settlements}, for ${prepared} and ${flood.honest} purchases.
 - The others: ${delivered} of ${flood.honest} delivered, ${unhindered} of them at the first request; the longest took ${longestSeconds.toFixed(1)} s.
 - Chains and journal: ${wrong.length === 0 ? "each bundle paid once and attested once, no fee for anything else, the audit clean" : wrong.join("; ")}.
 `.split("\n");

@@ -5,7 +5,7 @@ import type { FloodOutcome } from "./flood.ts";
 import { runTitle } from "./matrix.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 
-/** A line of a results file: what was found, when (ISO 8601), and of which revision (short commit hash). */
+/** A line of a results file: the outcome, its time (ISO 8601) and the revision (short commit hash). */
 export type Result = { at: string; revision: string } & (
   | { matrix: Outcome; seed: number }
   | { fault: FaultOutcome }
@@ -13,7 +13,7 @@ export type Result = { at: string; revision: string } & (
   | { flood: FloodOutcome }
 );
 
-/** Results in a file, a JSON text a line, each there as soon as it is known: what was interrupted can go on. */
+/** A file of results, one JSON text per line, appended at once, so that an interrupted run can be resumed. */
 export class Results {
   readonly #file: string;
 
@@ -31,7 +31,7 @@ export class Results {
     return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Result);
   }
 
-  /** The runs that are not in the file yet. */
+  /** The runs that the file lacks. */
   missing(runs: readonly CellRun[]): CellRun[] {
     const found = new Map<string, number>();
     for (const result of this.all()) {

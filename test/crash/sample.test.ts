@@ -2,18 +2,18 @@ import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runCell } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
-import { coursesOf, FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaults } from "./faults.ts";
+import { FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { type FloodOutcome, runFlood } from "./flood.ts";
 import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
 import { createStarter, createTurns } from "./process.ts";
 import { type ReplicasOutcome, runReplicas } from "./replicas.ts";
 
 /*
- * The fixed sample of what `npm run test:crash` runs whole. One file, and all of it at once: a cell mostly waits for
- * rounds, for time-outs and for processes to start, and leaves that time to the others.
+ * A fixed sample of the cells of `npm run test:crash`, in one file and all at once: a cell mostly waits for rounds,
+ * time-outs and the start of processes, and other cells run meanwhile.
  */
 
-/** Long enough that a busy machine keeps up: every service here reads every round. */
+/** Long enough for a busy machine: every service here reads every round. */
 const ROUND_MS = 800;
 const CELLS_AT_ONCE = 3;
 const PATIENCE_MS = 600_000;
@@ -35,13 +35,20 @@ beforeAll(async () => {
   ]);
   for (let i = 0; i <= REMEMBERED_ROUNDS; i++) sandbox.algorand.ledger.advance();
   const turn = createTurns();
-  const stand = { sandbox, databases, start: createStarter(turn), turn, patienceMs: PATIENCE_MS, hurry: true };
-  const courses = coursesOf(FAULT_SAMPLE);
-  // Whatever fails, the others are carried to their end: nothing may run on when the sandbox is closed.
+  const testBed = {
+    sandbox,
+    databases,
+    start: createStarter(turn),
+    turn,
+    patienceMs: PATIENCE_MS,
+    expireLeasesAtOnce: true,
+  };
+  const sequences = sequencesOf(FAULT_SAMPLE);
+  // A failure must not end the others: nothing may still run when the sandbox closes.
   const [crashed, broken, [atWork, flooded]] = await Promise.all([
-    inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(stand, cell)),
-    inParallel(courses, courses.length, (course) => runFaults(stand, course)),
-    Promise.allSettled([runReplicas(stand, TRIAL), runFlood(stand, FLOOD)]),
+    inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(testBed, cell)),
+    inParallel(sequences, sequences.length, (sequence) => runFaults(testBed, sequence)),
+    Promise.allSettled([runReplicas(testBed, TRIAL), runFlood(testBed, FLOOD)]),
   ]);
   replicas = atWork;
   flood = flooded;
@@ -60,7 +67,7 @@ describe("a purchase whose process is killed", () => {
 });
 
 describe("a purchase during a fault", () => {
-  test.each(FAULT_SAMPLE.map(faultTitle))("%s: comes to its right end", (title) => {
+  test.each(FAULT_SAMPLE.map(faultTitle))("%s: has the expected end", (title) => {
     expect(faults.get(title)?.wrong).toEqual([]);
   });
 });
@@ -68,42 +75,42 @@ describe("a purchase during a fault", () => {
 describe("three replicas", () => {
   const outcome = () => fulfilled(replicas);
 
-  test("that get one payment 200 times at once settle it once, and answer the same 200 times", () => {
+  test("settle one payment once and give the same answer when it is sent 200 times at once", () => {
     const { answers, settlements } = outcome().together;
     expect(answers.map((answer) => answer.slice(0, 4))).toEqual(["200 "]);
     expect(settlements).toBe(1);
   });
 
-  test("find the purchase of a buyer who hung up, whichever of them is asked", () => {
+  test("each return the bundle of a buyer that closed its connection to one of them", () => {
     const { hungUp } = outcome();
     expect(hungUp).toHaveLength(3);
     expect([...new Set(hungUp)].map((answer) => answer.slice(0, 4))).toEqual(["200 "]);
   });
 
-  test("of which one after the other is killed deliver every purchase", () => {
+  test("deliver every purchase while they are killed one after the other", () => {
     const { storm } = outcome();
     expect(storm.killed).toBeGreaterThan(0);
     expect(storm.delivered).toBe(TRIAL.purchases);
   });
 
-  test("have made one payment and one attestation of each purchase", () => {
+  test("have one payment and one attestation for each purchase", () => {
     expect(outcome().wrong).toEqual([]);
   });
 });
 
-describe("many authorizations that rest on one small balance", () => {
+describe("many authorizations on one small balance", () => {
   const outcome = () => fulfilled(flood);
 
-  test("are taken up as far as the balance goes, and settled no further", () => {
-    const { answers, prepared, settlements } = outcome();
+  test("are prepared and settled only as far as the balance goes", () => {
+    const { floodAnswers, prepared, settlements } = outcome();
     expect(prepared).toBeGreaterThan(0);
     expect(prepared).toBeLessThanOrEqual(FLOOD.backed);
-    expect(answers["200"]).toBe(prepared);
+    expect(floodAnswers["200"]).toBe(prepared);
     expect(settlements).toBe(prepared + FLOOD.honest);
   });
 
-  test("hinder nobody else, and cost nothing", () => {
-    expect(outcome().told.map((told) => told.at(-1))).toEqual(Array(FLOOD.honest).fill("200"));
+  test("do not prevent other purchases, and cost nothing", () => {
+    expect(outcome().otherAnswers.map((answers) => answers.at(-1))).toEqual(Array(FLOOD.honest).fill("200"));
     expect(outcome().wrong).toEqual([]);
   });
 });

@@ -5,35 +5,35 @@ import type { Settings } from "./deployment.ts";
 import { type Vitals, watchVitals } from "./vitals.ts";
 
 /*
- * The service in a process of its own, to be killed. It takes one message, its orders, and tells its parent where it
- * listens and what it has committed; it ends with its parent.
+ * The service in a child process. It receives one StartMessage, sends its parent its URL and its commits, and ends when
+ * its parent ends.
  */
 
-export type Orders = {
+export type StartMessage = {
   settings: Settings;
   killAt?: CommitPoint;
-  /** How often it tells how it is, in ms; never unless given. */
+  /** Interval of the vitals it sends, in ms; none unless given. */
   vitalsEveryMs?: number;
 };
-export type News = { listening: string } | { committed: string } | { vitals: Vitals } | { failed: string };
+export type ServiceMessage = { listening: string } | { committed: string } | { vitals: Vitals } | { failed: string };
 
-const tell = (news: News) => void process.send?.(news);
+const send = (message: ServiceMessage) => void process.send?.(message);
 
 process.once("disconnect", () => process.exit(1));
-process.once("message", async ({ settings, killAt, vitalsEveryMs }: Orders) => {
+process.once("message", async ({ settings, killAt, vitalsEveryMs }: StartMessage) => {
   const journal = <J extends Journal>(journal: J) =>
     watchCommits(journal, {
       ...(killAt && { killAt }),
       kill: () => process.kill(process.pid, "SIGKILL"),
-      committed: (name) => tell({ committed: name }),
+      committed: (name) => send({ committed: name }),
     });
   try {
     const { url } = await startService(settings, { sandbox: true, journal });
-    tell({ listening: url });
-    if (vitalsEveryMs !== undefined) watchVitals(vitalsEveryMs, (vitals) => tell({ vitals }));
-    // Node does it at exit, to which a killed process does not come.
+    send({ listening: url });
+    if (vitalsEveryMs !== undefined) watchVitals(vitalsEveryMs, (vitals) => send({ vitals }));
+    // Node flushes the cache at exit, which a killed process does not reach.
     flushCompileCache();
   } catch (error) {
-    tell({ failed: (error as Error).message });
+    send({ failed: (error as Error).message });
   }
 });

@@ -1,15 +1,15 @@
 import { type SoakOutcome, VITALS_EVERY_MS } from "./soak.ts";
 
-/** What a soak came to, as a table in Markdown. */
+/** The outcome of a soak as a table in Markdown. */
 export function soakText(outcome: SoakOutcome): string {
   const { soak, rss, heap, descriptors, loopDelay, wrong } = outcome;
   const rows: [what: string, figure: string][] = [
-    ["time", `${soak.minutes} min, ${soak.buyers} buyers and ${soak.askers} askers at once, seed ${soak.seed}`],
+    ["time", `${soak.minutes} min, ${soak.buyers} buyers and ${soak.freeClients} other clients, seed ${soak.seed}`],
     ["bought and delivered", `${outcome.delivered}, on all rails, of every subject`],
-    ["told before the bundle came", counted(outcome.told) || "nothing else"],
-    ["asked for free", counted(outcome.answered)],
+    ["answers before the bundle", counted(outcome.retryAnswers) || "nothing else"],
+    ["free requests answered", counted(outcome.freeAnswers)],
     ["faults, each for some seconds", counted(outcome.faults)],
-    ["what each heap of the service may have", `${soak.heapMiB} MiB`],
+    ["limit of each heap of the service", `${soak.heapMiB} MiB`],
     ["resident memory", `${whole(rss.first)} MiB at first, ${whole(rss.last)} at last, ${whole(rss.most)} at most`],
     ["its slope over the second half", `${rss.slope.toFixed(1)} MiB an hour`],
     [
@@ -22,7 +22,7 @@ export function soakText(outcome: SoakOutcome): string {
       `event-loop delay, 99th percentile of ${VITALS_EVERY_MS / 1000} s`,
       `${loopDelay.usual.toFixed(1)} ms usually, ${loopDelay.most.toFixed(1)} ms at most`,
     ],
-    ["audit, and what an outsider sees", wrong.length === 0 ? "clean" : wrong.join("; ")],
+    ["audit and public data", wrong.length === 0 ? "clean" : wrong.join("; ")],
   ];
   return ["| What | Figure |", "| --- | --- |", ...rows.map(([what, figure]) => `| ${what} | ${figure} |`)].join("\n");
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import { buy, priceOf } from "./buyer.ts";
-import type { Stand } from "./cell.ts";
+import type { TestBed } from "./cell.ts";
 import { type Deployment, newDeployment, UPSTREAMS } from "./deployment.ts";
 import { FAULTS } from "./faults.ts";
-import { type Ended, judge, rounds } from "./judge.ts";
+import { type EndedPurchase, judge, rounds } from "./judge.ts";
 import { randomOf } from "./matrix.ts";
 import { payerOf, RAILS, type RailName } from "./payers.ts";
 import { requestFor, SUBJECTS } from "./subjects.ts";
@@ -12,15 +12,15 @@ import { slopeOf, type Vitals } from "./vitals.ts";
 
 export type Soak = {
   minutes: number;
-  /** What each heap of the service may have, in MiB. Without a bound V8 lets garbage lie, in which a leak does not show. */
+  /** Limit of each heap of the service, in MiB. Without a limit V8 collects garbage too late for a leak to be visible. */
   heapMiB: number;
-  /** Buyers, each with one purchase under way at a time. */
+  /** Buyers, each with one purchase at a time. */
   buyers: number;
-  /** Clients that ask for what is free, one request after the other. */
-  askers: number;
-  /** Pause of an asker between two requests, in ms. */
+  /** Clients that send free requests, one after the other. */
+  freeClients: number;
+  /** Pause of such a client between two requests, in ms. */
   pauseMs: number;
-  /** An upstream that is drawn breaks in a way that is drawn for `forMs`, every so often. */
+  /** Every `everyMs`, a random upstream has a random fault for `forMs`. */
   faults: { everyMs: number; forMs: number };
   seed: number;
 };
@@ -28,48 +28,48 @@ export type Soak = {
 export type SoakOutcome = {
   soak: Soak;
   delivered: number;
-  /** What buyers were told beside their bundles, and how often. */
-  told: Record<string, number>;
-  /** Free requests that were answered as they should be, by what was asked. */
-  answered: Record<string, number>;
+  /** Count of each answer to buyers that was not a bundle. */
+  retryAnswers: Record<string, number>;
+  /** Count of the expected answers to free requests, by their name. */
+  freeAnswers: Record<string, number>;
   /** Faults, by upstream. */
   faults: Record<string, number>;
-  rss: Course;
-  /** Of the lowest in each stretch of `LOWEST_OF_MS`: what is left when the rest is collected. */
-  heap: Course;
-  descriptors: Course;
-  /** In ms, over all stretches of `VITALS_EVERY_MS`: the median of their 99th percentiles, and the highest. */
+  rss: Trend;
+  /** Of the lowest value in every `LOWEST_OF_MS`: the memory in use after a garbage collection. */
+  heap: Trend;
+  descriptors: Trend;
+  /** The median and the highest of the 99th percentiles of each `VITALS_EVERY_MS`, in ms. */
   loopDelay: { usual: number; most: number };
-  /** Free answers that should have been others, and what chains and journal hold against the purchases. */
+  /** Unexpected free answers, and faults that chains and journal show. */
   wrong: string[];
 };
 
-/** How a figure went, and how much it grew in an hour of the second half. */
-type Course = { first: number; last: number; most: number; slope: number };
+/** A figure over time, and its growth per hour over the second half. */
+type Trend = { first: number; last: number; most: number; slope: number };
 
 export const VITALS_EVERY_MS = 5_000;
 const LOWEST_OF_MS = 60_000;
-/** For a purchase that is under way when the time is over: upstreams are whole again then. */
+/** For purchases that have not ended when the time is over: no upstream has a fault then. */
 const PATIENCE_MS = 300_000;
 const MAX_WRONG = 20;
 
 /**
- * Lets a service sell, and answer what is free, for a long time, while its upstreams break one after the other.
+ * Runs a service under purchases and free requests for a long time, while its upstreams have faults one after the other.
  *
- * @param progress told every `VITALS_EVERY_MS`
+ * @param progress called every `VITALS_EVERY_MS`
  */
 export async function runSoak(
-  stand: Stand,
+  testBed: TestBed,
   soak: Soak,
   progress?: (vitals: Vitals, delivered: number) => void,
 ): Promise<SoakOutcome> {
-  const { sandbox, databases } = stand;
+  const { sandbox, databases } = testBed;
   await using opened = new AsyncDisposableStack();
   const deployment = await newDeployment(sandbox, await databases.create("sqlite"));
   opened.defer(() => deployment.close());
   const vitals: Vitals[] = [];
-  const ended: Ended[] = [];
-  const service = await stand.start(deployment.settings, {
+  const ended: EndedPurchase[] = [];
+  const service = await testBed.start(deployment.settings, {
     heapMiB: soak.heapMiB,
     watch: {
       everyMs: VITALS_EVERY_MS,
@@ -84,8 +84,8 @@ export async function runSoak(
   const ending = AbortSignal.timeout(soak.minutes * 60_000);
   const patience = AbortSignal.timeout(soak.minutes * 60_000 + PATIENCE_MS);
   const pay = payerOf(sandbox);
-  const told: Record<string, number> = {};
-  const answered: Record<string, number> = {};
+  const retryAnswers: Record<string, number> = {};
+  const freeAnswers: Record<string, number> = {};
   const wrong: string[] = [];
   const count = (counts: Record<string, number>, name: string) => {
     counts[name] = (counts[name] ?? 0) + 1;
@@ -96,19 +96,19 @@ export async function runSoak(
       const request = requestFor(sandbox, SUBJECTS[Math.floor(n / RAILS.length) % SUBJECTS.length] ?? "transaction");
       const payment = await pay(RAILS[n % RAILS.length] as RailName, await priceOf(service.url, request, patience));
       const purchase = await buy(() => service.url, request, payment, patience);
-      for (const one of purchase.told.slice(0, -1)) count(told, one);
+      for (const one of purchase.answers.slice(0, -1)) count(retryAnswers, one);
       if (purchase.status === 200) ended.push({ payment, bundle: purchase.text });
-      else wrong.push(`${payment.key}: the buyer was told ${purchase.told.join(", ")}: ${purchase.text.slice(0, 300)}`);
+      else wrong.push(`${payment.key}: the buyer got ${purchase.answers.join(", ")}: ${purchase.text.slice(0, 300)}`);
     }
   }
 
-  const free = await freeQuestions(stand, service.url, patience);
-  async function asker(place: number): Promise<void> {
+  const free = await freeRequests(testBed, service.url, patience);
+  async function freeClient(place: number): Promise<void> {
     for (let n = place; !ending.aborted; n++) {
-      const { name, path, status, init } = free[n % free.length] as FreeQuestion;
+      const { name, path, status, init } = free[n % free.length] as FreeRequest;
       const response = await fetch(service.url + path, { ...init, signal: patience });
       await response.arrayBuffer();
-      if (response.status === status) count(answered, name);
+      if (response.status === status) count(freeAnswers, name);
       else wrong.push(`${name} was answered with ${response.status}`);
       await sleep(soak.pauseMs);
     }
@@ -117,24 +117,24 @@ export async function runSoak(
   const [faults] = await Promise.all([
     breakInTurn(deployment, soak, ending),
     ...Array.from({ length: soak.buyers }, (_, place) => buyer(place)),
-    ...Array.from({ length: soak.askers }, (_, place) => asker(place)),
+    ...Array.from({ length: soak.freeClients }, (_, place) => freeClient(place)),
   ]);
   await rounds(sandbox, 2);
   await service.kill();
-  const first = freeBought(free);
+  const first = paidBefore(free);
   wrong.push(...(await judge(sandbox, deployment, [...first, ...ended])));
   return {
     soak,
     delivered: ended.length,
-    told,
-    answered,
+    retryAnswers,
+    freeAnswers,
     faults,
-    ...courseOf(vitals),
+    ...trendsOf(vitals),
     wrong: wrong.slice(0, MAX_WRONG),
   };
 }
 
-/** Breaks one upstream after the other, and leaves them whole. @returns how often each was broken */
+/** Adds a fault to one upstream after the other, and leaves none. @returns the number of faults of each */
 async function breakInTurn({ proxies }: Deployment, { faults, seed }: Soak, ending: AbortSignal) {
   const random = randomOf(seed);
   const drawn = <T>(from: readonly T[]) => from[Math.floor(random() * from.length)] as T;
@@ -151,10 +151,10 @@ async function breakInTurn({ proxies }: Deployment, { faults, seed }: Soak, endi
   return broken;
 }
 
-type FreeQuestion = { name: string; path: string; status: number; init?: RequestInit; ended?: Ended };
+type FreeRequest = { name: string; path: string; status: number; init?: RequestInit; ended?: EndedPurchase };
 
-/** What is asked for free, a replay of a purchase among it. */
-async function freeQuestions({ sandbox }: Stand, url: string, signal: AbortSignal): Promise<FreeQuestion[]> {
+/** The free requests, a replay of a purchase among them. */
+async function freeRequests({ sandbox }: TestBed, url: string, signal: AbortSignal): Promise<FreeRequest[]> {
   const request = requestFor(sandbox, "transaction");
   const payment = await payerOf(sandbox)("algorand", await priceOf(url, request, signal));
   const { status, text: bundle } = await buy(() => url, request, payment, signal);
@@ -176,22 +176,22 @@ async function freeQuestions({ sandbox }: Stand, url: string, signal: AbortSigna
   ];
 }
 
-function freeBought(free: readonly FreeQuestion[]): Ended[] {
+function paidBefore(free: readonly FreeRequest[]): EndedPurchase[] {
   return free.flatMap(({ ended }) => (ended ? [ended] : []));
 }
 
-function courseOf(vitals: readonly Vitals[]): Pick<SoakOutcome, "rss" | "heap" | "descriptors" | "loopDelay"> {
+function trendsOf(vitals: readonly Vitals[]): Pick<SoakOutcome, "rss" | "heap" | "descriptors" | "loopDelay"> {
   const delays = vitals.map(({ loopDelay }) => loopDelay).toSorted((a, b) => a - b);
   const stretch = LOWEST_OF_MS / VITALS_EVERY_MS;
   const stretches = Map.groupBy(vitals.entries(), ([place]) => Math.floor(place / stretch));
   const lows = [...stretches.values()].map((each) => Math.min(...each.map(([, { heap }]) => heap)));
   return {
-    rss: spanOf(
+    rss: trendOf(
       vitals.map(({ rss }) => rss),
       VITALS_EVERY_MS,
     ),
-    heap: spanOf(lows, LOWEST_OF_MS),
-    descriptors: spanOf(
+    heap: trendOf(lows, LOWEST_OF_MS),
+    descriptors: trendOf(
       vitals.map(({ descriptors }) => descriptors),
       VITALS_EVERY_MS,
     ),
@@ -199,7 +199,7 @@ function courseOf(vitals: readonly Vitals[]): Pick<SoakOutcome, "rss" | "heap" |
   };
 }
 
-function spanOf(values: readonly number[], everyMs: number): Course {
+function trendOf(values: readonly number[], everyMs: number): Trend {
   return {
     first: values[0] ?? 0,
     last: values.at(-1) ?? 0,

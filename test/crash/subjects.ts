@@ -1,13 +1,13 @@
 import type { Sandbox } from "@attestd/sandbox";
 
-/** What is sold, each on a route of its own. */
+/** The subjects of attestations, each with its own route. */
 export const SUBJECTS = ["transaction", "block", "inclusion"] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
-/** A paid route, and the body that it takes. */
+/** A paid route and a request body for it. */
 export type Request = { path: string; body: object };
 
-/** Asks for the sample of a chain: any of Base's may be paid for on every rail. */
+/** A request for the sample of a chain. Samples of Base can be paid on every rail. */
 export function requestFor(
   { sampleTransactions: sample }: Sandbox,
   subject: SubjectName,

@@ -1,27 +1,27 @@
 import { readdirSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** How a process is, told by itself. */
+/** Measurements that a process makes of itself. */
 export type Vitals = {
   /** Resident memory, in MiB. */
   rss: number;
-  /** Memory of JavaScript objects and of what they hold outside the heap, in MiB, with what is not collected yet. */
+  /** Memory of JavaScript objects, inside and outside the heap, in MiB, with garbage that is not collected yet. */
   heap: number;
-  /** What the main thread's heap has been given by the system, used or not, in MiB. */
+  /** Size of the main thread's heap, used or not, in MiB. */
   heapTotal: number;
-  /** Open file descriptors; 0 where the system does not list them. */
+  /** Open file descriptors; 0 if the system does not list them. */
   descriptors: number;
-  /** Delay of the event loop since the last time, 99th percentile, in ms. */
+  /** Delay of the event loop since the last measurement, 99th percentile, in ms. */
   loopDelay: number;
 };
 
-/** Tells every so often how this process is, and keeps it alive no longer for that. */
-export function watchVitals(everyMs: number, tell: (vitals: Vitals) => void): void {
+/** Calls back with the vitals every `everyMs`, without keeping the process alive. */
+export function watchVitals(everyMs: number, onVitals: (vitals: Vitals) => void): void {
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
   setInterval(() => {
     const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
-    tell({
+    onVitals({
       rss: rss / 2 ** 20,
       heap: (heapUsed + external) / 2 ** 20,
       heapTotal: heapTotal / 2 ** 20,
@@ -40,7 +40,7 @@ function openDescriptors(): number {
   }
 }
 
-/** How fast values grow, by least squares: the rise from one to the next. */
+/** The slope of values by least squares: their growth from one to the next. */
 export function slopeOf(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,28 +1,28 @@
 import type { Upstream } from "./deployment.ts";
 import type { Fault, Match, ProxiedResponse } from "./fault-proxy.ts";
 import type { End } from "./judge.ts";
-import type { Life, RailName } from "./payers.ts";
+import type { RailName, Validity } from "./payers.ts";
 
-/** Something that is asked of an upstream for a purchase. */
-export type Question = {
+/** A request to an upstream for a purchase, and its faults. */
+export type UpstreamRequest = {
   upstream: Upstream;
   match: Match;
-  /** What is bought, and how it is paid. */
+  /** The chain of the subject, and the rail of the payment. */
   source: "algorand" | "base";
   rail: RailName;
-  /** Problems that the buyer is told of first; none where the question is asked after the money has moved. */
+  /** Problems that the buyer may get before the bundle; none if the request follows the settlement. */
   refusals: readonly string[];
-  /** An answer that is whole and says something else. */
+  /** A complete answer with wrong data. */
   wrong: Fault;
-  /** An answer from before; absent where it would be no other than that of now. */
-  stale?: { fault: Fault; match?: Match; to?: number; life?: Life; end?: End };
+  /** An older answer; absent if it would be the same as the current one. */
+  stale?: { fault: Fault; match?: Match; to?: number; validity?: Validity; end?: End };
 };
 
 const json = (status: number, value: unknown): ((response: ProxiedResponse) => ProxiedResponse) => {
   const body = Buffer.from(JSON.stringify(value));
   return () => ({ status, headers: { "content-type": "application/json" }, body });
 };
-/** The JSON of the answer, changed. */
+/** Changes the JSON of an answer. */
 const edited =
   (edit: (value: never) => unknown) =>
   (response: ProxiedResponse): ProxiedResponse => ({
@@ -39,9 +39,9 @@ const withoutNumbers = ({ path }: { path: string }) => path.replace(/\d+/, "N");
 const AUTHORIZATION_STATE = "0xe94a0102";
 const FALSE = `0x${"0".repeat(64)}`;
 const OVERSPEND = "TransactionPool.Remember: transaction A: overspend (account B, data {}, tried to spend {1000})";
-const UNREAD = ["providers_unavailable", "providers_conflict"];
+const SOURCE_UNAVAILABLE = ["providers_unavailable", "providers_conflict"];
 
-export const QUESTIONS = {
+export const UPSTREAM_REQUESTS = {
   verify: {
     upstream: "facilitator",
     match: { path: /^\/verify$/ },
@@ -56,13 +56,13 @@ export const QUESTIONS = {
     source: "base",
     rail: "algorand",
     refusals: [],
-    // It has settled, and says that it has not.
+    // It settles and answers that it has not.
     wrong: { kind: "wrong", change: json(200, { success: false, errorReason: "settlement_failed" }) },
-    // It never does, and gives the receipt of another.
+    // It never settles, and returns the receipt of another payment.
     stale: {
       to: Number.POSITIVE_INFINITY,
       fault: { kind: "error", side: "before", status: 200, body: JSON.stringify({ success: true, transaction: "A" }) },
-      life: "short",
+      validity: "short",
       end: "void",
     },
   },
@@ -72,9 +72,9 @@ export const QUESTIONS = {
     source: "base",
     rail: "algorand",
     refusals: [],
-    // It has taken the transaction, and says that it has not.
+    // It accepts the transaction and answers that it has not.
     wrong: { kind: "wrong", change: json(400, { message: OVERSPEND }) },
-    // It has not, and gives the id of another.
+    // It does not accept the transaction, and returns the id of another one.
     stale: { fault: { kind: "error", side: "before", status: 200, body: JSON.stringify({ txId: "A".repeat(52) }) } },
   },
   params: {
@@ -91,7 +91,7 @@ export const QUESTIONS = {
     source: "base",
     rail: "algorand",
     refusals: [],
-    // Half of it, as if that were all.
+    // The first half of the block, with a matching length.
     wrong: {
       kind: "wrong",
       change: (answer) => ({ ...answer, body: answer.body.subarray(0, answer.body.length / 2) }),
@@ -112,7 +112,7 @@ export const QUESTIONS = {
     match: { path: /^\/v2\/transactions\?txid=/ },
     source: "algorand",
     rail: "algorand",
-    refusals: UNREAD,
+    refusals: SOURCE_UNAVAILABLE,
     wrong: {
       kind: "wrong",
       change: edited(({ transactions: [found], ...rest }: { transactions: { "confirmed-round": number }[] }) => ({
@@ -120,7 +120,7 @@ export const QUESTIONS = {
         transactions: [{ ...found, "confirmed-round": (found?.["confirmed-round"] ?? 0) + 1 }],
       })),
     },
-    // From before the transaction was there: never a 404, which would be about now.
+    // An answer from before the transaction was confirmed; a 404 would be a current answer.
     stale: {
       fault: { kind: "wrong", change: edited((found: object) => ({ ...found, "current-round": 1, transactions: [] })) },
     },
@@ -130,7 +130,7 @@ export const QUESTIONS = {
     match: { rpc: "eth_getTransactionReceipt" },
     source: "base",
     rail: "algorand",
-    refusals: UNREAD,
+    refusals: SOURCE_UNAVAILABLE,
     wrong: {
       kind: "wrong",
       change: edited(({ result, ...rest }: { result: object }) => ({
@@ -145,7 +145,7 @@ export const QUESTIONS = {
     source: "base",
     rail: "base",
     refusals: [],
-    // The authorization was used, and the node says that it was not.
+    // The authorization was used, and the node answers that it was not.
     wrong: rpcResult(FALSE),
     stale: { fault: { kind: "stale" }, match: { rpc: "eth_getBlockByNumber", body: '"latest"' }, to: 2 },
   },
@@ -166,7 +166,7 @@ export const QUESTIONS = {
     wrong: rpcResult([{ signature: 1 }]),
     stale: { fault: rpcResult([]) },
   },
-} as const satisfies Record<string, Question>;
+} as const satisfies Record<string, UpstreamRequest>;
 
-export type QuestionName = keyof typeof QUESTIONS;
-export const QUESTION_NAMES = Object.keys(QUESTIONS) as QuestionName[];
+export type UpstreamRequestName = keyof typeof UPSTREAM_REQUESTS;
+export const UPSTREAM_REQUEST_NAMES = Object.keys(UPSTREAM_REQUESTS) as UpstreamRequestName[];
