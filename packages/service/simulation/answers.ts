@@ -8,7 +8,7 @@ import { isPayers, type Sent, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, PAY_TO, PRICE } from "./payments.ts";
 import type { Witness } from "./witness.ts";
 
-/** What a client is told. */
+/** The answer that a client gets. */
 export type Answer =
   | Outcome
   | { kind: "problem"; code: ProblemCode }
@@ -31,14 +31,14 @@ export type AnswersOptions = {
   step(): number;
   /** Whether a use of the journal has failed by now: then a request may break, too. */
   journalFails(): boolean;
-  /** Told of what is worth counting. */
+  /** Called with each kind of event to count. */
   count(kind: string): void;
 };
 
 /** Held by a call, or made to us without one. */
 type Seen = "unknown" | "paid" | "held" | "void";
 
-/** What only the payer, or an operator, may be told of. */
+/** Codes that only the payer or an operator may get. */
 const TELLING: readonly ProblemCode[] = [
   "settlement_pending",
   "attestation_pending",

@@ -19,7 +19,7 @@ export type BatchTask = {
 /** A violation with the course of things that led to it. */
 export type Found = { seed: number; violation: Violation; trace: string[] };
 
-/** What a batch tells now and then: of the schedules since it last did. */
+/** The progress of a batch: the schedules since its last message. */
 export type BatchNews = { runs: number; counts: Map<string, number>; found: Found[]; over: boolean };
 
 const RUNS_A_MESSAGE = 100;
@@ -38,7 +38,7 @@ async function runBatch(task: BatchTask, tell: (news: BatchNews) => void) {
   async function run(seed: number, trace?: (line: string) => void): Promise<Report> {
     unheard = undefined;
     const report = await runSchedule({ seed, defect, ...(trace && { trace }) });
-    // Rejections that nobody handles end the process of a service: they are told of once the event loop has turned.
+    // Unhandled rejections end the process of a service: Node emits them after a turn of the event loop.
     await new Promise(setImmediate);
     if (unheard === undefined) return report;
     return { ...report, violation: { invariant: "heard", detail: textOf(unheard) } };
@@ -48,7 +48,7 @@ async function runBatch(task: BatchTask, tell: (news: BatchNews) => void) {
   let violations = 0;
   let enough = false;
   for (let seed = from; seed < to && !enough; seed += step) {
-    // Errors are thrown by the thousand, and nobody reads where.
+    // Thousands of errors are thrown, and their stacks are never read.
     Error.stackTraceLimit = 0;
     const { violation, counts } = await run(seed);
     news.runs += 1;

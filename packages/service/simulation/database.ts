@@ -8,9 +8,9 @@ export type DatabaseOptions = {
   now(): number;
   /** How long leases outlive the last sign of life now, in ms. */
   leaseMs(): number;
-  /** Told of every commit of a call. */
+  /** Called with every commit of a call. */
   committed?(call: Call): void;
-  /** Told of every lease that is taken from a replica which is there. */
+  /** Called with every lease that is taken from a running replica. */
   taken?(call: Call): void;
 };
 
@@ -29,7 +29,7 @@ export type ConnectOptions = {
 
 type Replica = { aliveUntil: number; isThere: () => boolean };
 
-/** Calls are values: nobody changes one, so that a row may be the very object that was committed. */
+/** Calls are never mutated, so that a row may be the very object that was committed. */
 type Row = { call: Call; carrier: number | undefined };
 
 /** What is durable: it holds what was committed, whatever becomes of the processes. Each method is one transaction. */
@@ -68,7 +68,7 @@ export class Database {
    */
   connect({ link = direct, hint = (deliver) => deliver(), isThere = () => true }: ConnectOptions = {}): Journal {
     const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
-    /** Keys of the calls that this replica holds, as far as it has heard. */
+    /** Keys of the calls that this replica holds, as far as it knows. */
     const held = new Set<string>();
     const own = new Set<{ hint: Hint; listener: Listener }>();
 

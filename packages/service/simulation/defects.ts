@@ -15,7 +15,7 @@ export type PlantedDefect = { defect: Defect; breaks: Invariant };
 
 /** Mistakes planted around the real parts: a simulation that does not find them proves nothing. */
 export const DEFECTS = {
-  /** The attestation is submitted on the facilitator's word, before the settlement is proved on the chain. */
+  /** The attestation is submitted after the facilitator's answer, before the settlement is proved on the chain. */
   "submit before settlement is proved": {
     defect: {
       perform:
@@ -56,7 +56,7 @@ export const DEFECTS = {
     breaks: "attestedOnce",
   },
 
-  /** What nobody has signed is left to the chain, which is asked as if that were a signature. */
+  /** A payment without a signature is treated as one whose signature the chain must check. */
   "an empty signature counts as one": {
     defect: {
       rail: (rail) => ({
@@ -68,7 +68,7 @@ export const DEFECTS = {
     breaks: "strangers",
   },
 
-  /** The same, where nothing of it is told. */
+  /** The same, without revealing it. */
   "an empty signature asks": {
     defect: {
       rail: (rail) => ({
@@ -153,7 +153,7 @@ export const DEFECTS = {
     breaks: "carriedOnce",
   },
 
-  /** What may be paid already is counted as still promised, and a payer who can pay for all is told to pay anew. */
+  /** What may be paid already is counted as still promised, and a payer who can pay for all gets a 402. */
   "refused for what is promised": {
     defect: {
       admit:
@@ -172,7 +172,7 @@ export const DEFECTS = {
     breaks: "served",
   },
 
-  /** A purchase that came to nothing keeps its name: whoever uses that again is told of the void call for ever. */
+  /** A failed purchase keeps its name: a later purchase under that name gets the void call for ever. */
   "a name is never free again": {
     defect: {
       journal: (journal: Journal): Journal => ({

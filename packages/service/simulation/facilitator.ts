@@ -18,7 +18,7 @@ export type FacilitatorOptions = {
   authorizations: ReadonlyMap<string, Authorization>;
   /** The request that carries the payload has just learnt something from outside. */
   looked(payload: PaymentPayload): void;
-  /** Somebody is asked about the payment whom nobody but its payer may have asked. */
+  /** Called when an upstream is asked that only the payer of the payment may cause to be asked. */
   vouched(payload: PaymentPayload): void;
   /** The service has asked for a settlement. */
   asked(authorization: Authorization): void;

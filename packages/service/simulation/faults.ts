@@ -6,9 +6,9 @@ export type Upstream = "journal" | "facilitator" | "ledger" | "rounds" | "paymen
 /** What becomes of a question. */
 export type Fate =
   | "well"
-  /** It never arrives, and the asker is told at once. */
+  /** It never arrives, and the asker gets an error at once. */
   | "refused"
-  /** It never arrives, and nobody says so. */
+  /** It never arrives, and the asker gets no error. */
   | "lost"
   /** It has its effect; the answer is cut off. */
   | "cut"
@@ -33,7 +33,7 @@ export type Lie =
 export type FaultOptions = {
   random: Random;
   now(): number;
-  /** Told of each fault that is met, by its kind. */
+  /** Called with the kind of each fault that occurs. */
   count(kind: string): void;
 };
 
@@ -42,7 +42,7 @@ const FATES: Record<Upstream, readonly Fate[]> = {
   journal: ["refused", "cut", "slow"],
   facilitator: ["refused", "lost", "cut", "unanswered", "slow", "slow"],
   ledger: ["refused", "lost", "cut", "unanswered", "slow"],
-  // A node that does not tell of new rounds, and takes transactions all the same.
+  // A node that reports no new rounds, and still accepts transactions.
   rounds: ["refused"],
   payments: ["refused", "lost", "slow"],
   sources: ["refused", "lost"],
@@ -107,7 +107,7 @@ export class Faults {
     return this.#random.below(upstream === "journal" ? 4_000 : 40_000);
   }
 
-  /** Whether a facilitator tells this lie now. */
+  /** Whether a facilitator gives this wrong answer now. */
   lies(lie: Lie): boolean {
     if (this.healed || !this.#random.chance(this.#lies)) return false;
     this.count(`facilitator ${lie}`);

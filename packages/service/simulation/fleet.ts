@@ -3,7 +3,7 @@ import type { Life } from "./scheduler.ts";
 import type { ServiceOptions } from "./service.ts";
 import type { World } from "./world.ts";
 
-/** A place for a process; `replica` is there from when it serves until it is told to stop. */
+/** A place for a process; `replica` is present from when it serves until it is asked to stop. */
 type Slot = { life: Life; replica?: Replica; stopping?: true };
 
 const MAX_STANDSTILL_MS = 40_000;

@@ -18,9 +18,9 @@ export type LedgerTransaction = Window & {
 export type SimulatedLedgerOptions = {
   scheduler: Scheduler;
   faults: Faults;
-  /** Told of every attestation, in the step in which it is confirmed. */
+  /** Called with every attestation, in the step in which it is confirmed. */
   attested(id: string, note: string): void;
-  /** Told of every attestation that arrives at a node. */
+  /** Called with every attestation that arrives at a node. */
   submitted(id: string): void;
 };
 

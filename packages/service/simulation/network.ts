@@ -10,9 +10,9 @@ export type Question<T> = {
   signal?: AbortSignal;
   /** What the other side does once the question has come. It answers now or later; what it throws now is its answer too. */
   serve(answer: (value: T) => void): void;
-  /** What the asker is told of a connection that broke. */
+  /** The error for a connection that broke. */
   broken(): Error;
-  /** What the asker is told when its signal ends the question; the signal's reason unless given. */
+  /** The error when the asker's signal ends the question; the signal's reason by default. */
   ended?(signal: AbortSignal): unknown;
 };
 
@@ -21,7 +21,7 @@ export type Ask = <T>(question: Question<T>) => Promise<T>;
 /**
  * Carries questions from a process to others and their answers back, each way a step of its own, through the faults.
  *
- * A question that is under way when its asker dies arrives or not; an answer to the dead is heard by nobody.
+ * A question that is under way when its asker dies arrives or not; an answer to a dead process is dropped.
  */
 export function createNetwork(scheduler: Scheduler, faults: Faults): Ask {
   return <T>({ life, to, what, about, signal, serve, broken, ended }: Question<T>) =>

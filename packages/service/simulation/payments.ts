@@ -28,9 +28,9 @@ export type Spending = { at: number; height: number };
 export type PaymentChainOptions = {
   scheduler: Scheduler;
   faults: Faults;
-  /** Told of every payment in the step in which it is made. */
+  /** Called with every payment, in the step in which it is made. */
   spent(authorization: Authorization): void;
-  /** Told of every payment that a reorganisation undoes. */
+  /** Called with every payment that a reorganisation undoes. */
   undone(authorization: Authorization): void;
 };
 
@@ -46,7 +46,7 @@ export interface PaymentChain {
   cancellation(authorization: Authorization): number | undefined;
   /** Whether the next block could spend it. */
   isSpendable(authorization: Authorization): boolean;
-  /** Hands the transaction in. @param included told what became of it, unless the chain forgets it */
+  /** Submits the transaction. @param included called with the outcome, unless the chain forgets it */
   broadcast(authorization: Authorization, included: (success: boolean) => void): void;
   /** The payer makes it worthless, where the chain lets it. */
   cancel(authorization: Authorization): void;
@@ -146,7 +146,7 @@ export class TokenChain extends Chain implements PaymentChain {
     });
   }
 
-  /** The block goes with its transactions, and nobody puts this one into another. */
+  /** The block is undone with its transactions, and no other block includes this one. */
   #undoLater(authorization: Authorization): void {
     const { scheduler, faults } = this.options;
     scheduler.send(undefined, scheduler.random.below(FINALITY_MS), "is undone", authorization.key, () => {

@@ -17,7 +17,7 @@ export type RailOptions = {
   ask: Ask;
   /** Every authorization that was ever signed, by id. */
   authorizations: ReadonlyMap<string, Authorization>;
-  /** Somebody is asked about the payment whom nobody but its payer may have asked. */
+  /** Called when an upstream is asked that only the payer of the payment may cause to be asked. */
   vouched(payload: PaymentPayload): void;
   /** The request that carries the payload has just learnt something from outside. */
   looked(payload: PaymentPayload): void;
@@ -84,7 +84,7 @@ function railOn(chain: PaymentChain, options: RailOptions) {
       return question("wallet", payment, signal, () => {
         looked(payment.payload);
         const { authorization, signature, by } = payment;
-        // What can be told no more is known from the payment that was made with it.
+        // A signature that can no longer be checked is known from the payment that was made with it.
         const canBeTold = by !== "program" || chain.isSpendable(authorization);
         return isPayers(signature) && (canBeTold || chain.spending(authorization) !== undefined);
       });

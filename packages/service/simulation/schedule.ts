@@ -108,13 +108,13 @@ class Clients {
     this.#patient = patient;
   }
 
-  /** Somebody comes with the money for so many purchases, and makes some. */
+  /** A payer arrives with the money for so many purchases, and makes some. */
   come(affordable: number, purchases: number): void {
     const payer = this.#payer(affordable, this.#patient);
     for (let i = 0; i < purchases; i++) this.#let(payer.purchase());
   }
 
-  /** Somebody comes while everything works, and buys a thing or two, in short order, with the money for just that. */
+  /** A payer arrives while everything works, and makes one or two purchases at once, with the money for just those. */
   comeHonestly(): void {
     const { random } = this.#world.scheduler;
     const things = random.between(1, 2);
@@ -122,7 +122,7 @@ class Clients {
     for (let i = 0; i < things; i++) this.#mustBeServed(i * random.below(10_000), () => payer.buyHonestly());
   }
 
-  /** Whoever had named a purchase that came to nothing comes while everything works, and buys it under that name. */
+  /** A payer whose named purchase failed returns while everything works, and buys it again under that name. */
   comeAgain(): void {
     for (const call of forsaken(this.#world.database.calls)) {
       const payer = this.#payers.find(({ name }) => name === call.payer);

@@ -80,7 +80,7 @@ describe("the scheduler", () => {
     expect([...outcomes].sort()).toEqual(["end", "sent end"]);
   });
 
-  test("keeps for one who stands still what it would have heard", async () => {
+  test("keeps the events of a process that stands still until it goes on", async () => {
     const scheduler = scheduled();
     const life = { ...alive(), paused: true };
     const happened: string[] = [];
@@ -93,7 +93,7 @@ describe("the scheduler", () => {
     expect(happened).toEqual(["goes on", "held"]);
   });
 
-  test("gives clocks that sleep in its time, and wake when they are told to", async () => {
+  test("gives clocks that sleep in its time, and wake when their signal aborts", async () => {
     const scheduler = scheduled();
     const clock = scheduler.clock(alive(), 500);
     expect(clock.now() - scheduler.now).toBe(500);

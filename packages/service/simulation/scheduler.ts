@@ -6,7 +6,7 @@ import { Timers } from "./timers.ts";
 /** What may die, or stand still for a while: a process of the service. */
 export type Life = { readonly name: string; alive: boolean; paused: boolean };
 
-/** Something that is going to happen. `run` returns false when nobody was there any more: that is no step. */
+/** An event that is due. `run` returns false when its receiver is gone: that is no step. */
 type Happening = {
   /** Whose: it does not happen once that one is dead, nor while it stands still. Nobody's happens in any case. */
   life: Life | undefined;
@@ -19,7 +19,7 @@ type Happening = {
 
 export type SchedulerOptions = {
   random: Random;
-  /** Told of each thing that happens. */
+  /** Called with each event that happens. */
   trace?: ((line: string) => void) | undefined;
 };
 

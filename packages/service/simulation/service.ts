@@ -58,7 +58,7 @@ const resourceOf = () => ({ url: "https://attestd.example/attest", description: 
 
 /**
  * Opens the service in a process as src/service.ts does: its calls are the real ones, from admission to the journal, and
- * what they ask is simulated. Rejects when somebody that it needs cannot be asked.
+ * what they ask is simulated. Rejects when an upstream that it needs cannot be asked.
  */
 export async function openService(
   life: Life,
@@ -132,7 +132,7 @@ class Work {
     };
   }
 
-  /** Has the witness object when somebody is let in beside as many calls as may be in flight. */
+  /** Makes the witness object when a call is admitted beyond those that may be in flight. */
   watch(capacity: Capacity, maxInFlight: number, witness: World["witness"]): Capacity {
     return {
       ...capacity,

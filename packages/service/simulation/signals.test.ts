@@ -36,7 +36,7 @@ describe.each([
     expect(Signal.abort("why")).toMatchObject({ aborted: true, reason: "why" });
   });
 
-  test("follow the first of several to abort, all of them before anyone hears of it", () => {
+  test("follow the first of several to abort, all of them before the first listener runs", () => {
     const [one, two] = [new Controller(), new Controller()];
     const either = Signal.any([one.signal, two.signal]);
     const nested = Signal.any([either]);
@@ -54,7 +54,7 @@ describe.each([
   });
 });
 
-test("plain ones tell whether anybody heard", () => {
+test("plain ones return whether they had listeners", () => {
   const controller = new PlainController();
   PlainSignal.any([controller.signal]);
   expect(controller.abort("nobody")).toBe(false);

@@ -4,7 +4,7 @@ const ABORTED = new DOMException("This operation was aborted", "AbortError");
 
 /**
  * AbortSignal (DOM standard, 3.2) without the platform's weak references and event objects, which cost as much as all
- * else that a schedule does. Aborting tells whether anybody heard it: a time-out that nobody waits for is no event.
+ * else that a schedule does. `abort` returns whether it had listeners: a time-out without listeners is no event.
  */
 export class PlainSignal {
   aborted = false;
@@ -46,7 +46,7 @@ export class PlainSignal {
     if (this.aborted) throw this.reason;
   }
 
-  /** @returns whether anybody heard it */
+  /** @returns whether it had listeners */
   abort(reason: unknown): boolean {
     const reached = this.#mark(reason, []);
     let heard = false;
@@ -61,7 +61,7 @@ export class PlainSignal {
     return heard;
   }
 
-  /** Every dependent is aborted before the first listener hears of it (DOM standard, "signal abort"). */
+  /** Every dependent is aborted before the first listener runs (DOM standard, "signal abort"). */
   #mark(reason: unknown, reached: PlainSignal[]): PlainSignal[] {
     if (this.aborted) return reached;
     this.aborted = true;

@@ -15,7 +15,7 @@ export type SimulateOptions = {
   mostViolations?: number;
   /** A thread stops at a violation of this. */
   until?: Invariant;
-  /** Told how many schedules are done. */
+  /** Called with the number of schedules that are done. */
   onProgress?: (runs: number, found: readonly Found[]) => void;
 };
 

@@ -17,7 +17,7 @@ export const SUBJECTS: readonly Subject[] = [
   { kind: "inclusion", chain: "base", id: "0xbase1", height: 100 },
 ];
 
-/** What is never sold, and so never charged for: nobody knows it, it is elsewhere, or it is not deep enough yet. */
+/** Sources that are never sold, and so never charged for: unknown, in another block, or not final yet. */
 export const UNSOLD: readonly Subject[] = [
   { kind: "transaction", chain: "base", id: "0xmissing" },
   { kind: "transaction", chain: "base", id: "0xyoung" },

@@ -1,7 +1,7 @@
 import type { Found } from "./batch.ts";
 import { INVARIANTS } from "./invariants.ts";
 
-/** What happens all the time, and tells nothing. */
+/** Steps that are frequent and explain nothing. */
 const IDLE = /^ *[\d.]+ \S* +(round|sees the round|awakes|time is up|waits|acts|hears|refreshes|renew|lease|balance)\b/;
 
 /** A violation as a person reads it: what was broken, how to see it again, and the course of things without the idle. */

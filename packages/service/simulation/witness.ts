@@ -13,7 +13,7 @@ export type WitnessOptions = {
   step(): number;
   /** Unix ms at which everything worked again; Infinity until then. */
   healedAt(): number;
-  /** Told of what is worth counting. */
+  /** Called with each kind of event to count. */
   count(kind: string): void;
 };
 

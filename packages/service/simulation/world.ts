@@ -28,7 +28,7 @@ export type World = {
 
 export type WorldOptions = {
   seed: number;
-  /** Told of each step. */
+  /** Called with each step. */
   trace?: ((line: string) => void) | undefined;
 };
 

@@ -285,7 +285,7 @@ describe("an inconsistency", () => {
     });
   });
 
-  test("tells which invariants it breaks", async () => {
+  test("reports which invariants are broken", async () => {
     const world = new AuditWorld();
     const { key } = await world.buy("done");
     world.forge(key, { bundle: undefined } as never);

@@ -58,124 +58,134 @@ export function claimsOf(
 /** Compares a row with the chains, and its parts with one another. */
 export function checkRow(joined: Joined, context: RowContext): Fared {
   const { call } = joined;
-  const tell = (severity: Severity, code: Code, message: string, txid?: string) =>
+  const report = (severity: Severity, code: Code, message: string, txid?: string) =>
     context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });
-  const settled = checkPayment(joined, context, tell);
-  checkAttestations(joined, context, tell);
-  checkRecord(joined, context, tell);
+  const settled = checkPayment(joined, context, report);
+  checkAttestations(joined, context, report);
+  checkRecord(joined, context, report);
   return {
     settled,
-    delivered: checkBundle(joined, context, tell),
+    delivered: checkBundle(joined, context, report),
     notRead: isBeyond(call, context.spans),
   };
 }
 
-type Tell = (severity: Severity, code: Code, message: string, txid?: string) => void;
+type Report = (severity: Severity, code: Code, message: string, txid?: string) => void;
 
 /** @returns whether the payment is on its chain, as the row binds it */
-function checkPayment({ call, payment }: Joined, { spans }: RowContext, tell: Tell): boolean {
+function checkPayment({ call, payment }: Joined, { spans }: RowContext, report: Report): boolean {
   const { state, proof, rail, requirement } = call;
   const fits = payment !== undefined && isOf(payment, call);
   if (UNPAID.has(state) && fits) {
     const message = `The call is ${state}, and the chain shows its payment.`;
-    tell("violation", "row_unpaid_but_chain_disagrees", message, payment.transaction);
+    report("violation", "row_unpaid_but_chain_disagrees", message, payment.transaction);
   }
   if (!PAID.has(state)) return fits;
   if (!proof) {
-    tell("violation", "row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
+    report("violation", "row_paid_but_chain_disagrees", `The call is ${state} without a proof of payment.`);
   } else if (payment && !fits) {
     const { amount, payTo } = requirement;
     const message = `The chain shows ${payment.amount} to ${payment.payTo}, where the call asked for ${amount} to ${payTo}.`;
-    tell("violation", "row_paid_but_chain_disagrees", message, payment.transaction);
+    report("violation", "row_paid_but_chain_disagrees", message, payment.transaction);
   } else if (payment && payment.transaction !== proof.transaction) {
     const message = `The payment stands in ${payment.transaction}, not in ${proof.transaction} as the call says.`;
-    tell("information", "payment_in_another_transaction", message, payment.transaction);
+    report("information", "payment_in_another_transaction", message, payment.transaction);
   } else if (!payment && covers(spans.rails[rail], proof.height)) {
     if (proof.final) {
       const message = `The call is ${state}, and ${rail} shows no payment of its key.`;
-      tell("violation", "row_paid_but_chain_disagrees", message, proof.transaction);
+      report("violation", "row_paid_but_chain_disagrees", message, proof.transaction);
     } else {
       const message = `The payment was seen at ${proof.height} on ${rail} and is not there now; it was not final.`;
-      tell("open", "payment_vanished", message, proof.transaction);
+      report("open", "payment_vanished", message, proof.transaction);
     }
   }
   return fits;
 }
 
 /** Checks that the ledger has the row's own attestation for this payment, and no other. */
-function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, tell: Tell): void {
+function checkAttestations({ call, attestations }: Joined, { premises }: RowContext, report: Report): void {
   const { state, attempts } = call;
   if (attestations.length > 1) {
     const txids = attestations.map(({ txid }) => txid).join(", ");
-    tell("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
+    report("violation", "two_attestations_for_one_payment", `The ledger holds ${attestations.length}: ${txids}.`);
   }
   if (attempts.slice(0, -1).some(({ dead }) => !dead))
-    tell("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
+    report("violation", "two_live_attempts", "An attempt was signed before the one before it was dead.");
 
   for (const { txid, round, text, note } of attestations) {
     const attempt = attempts.find((one) => one.txid === txid);
     if (state === "refunded") {
-      tell("violation", "attested_though_refunded", "The payment was given back, and attested for all the same.", txid);
-    } else if (state === "prepared" || state === "settling" || state === "void") {
-      tell("violation", "attested_without_payment", `The call is ${state}, and an attestation is on the ledger.`, txid);
-    } else if (!attempt || !ATTESTED.has(state)) {
-      tell("violation", "attestation_unknown_to_row", "The call does not know this attestation of its payment.", txid);
-    } else if (attempt.dead) {
-      tell("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
-    }
-    const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
-    if (!key) tell("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
-    else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
-      tell(
+      report(
         "violation",
-        "note_of_another_key",
-        `The note names the key ${key.kid}, which is not of round ${round}.`,
+        "attested_though_refunded",
+        "The payment was given back, and attested for all the same.",
         txid,
       );
+    } else if (state === "prepared" || state === "settling" || state === "void") {
+      report(
+        "violation",
+        "attested_without_payment",
+        `The call is ${state}, and an attestation is on the ledger.`,
+        txid,
+      );
+    } else if (!attempt || !ATTESTED.has(state)) {
+      report(
+        "violation",
+        "attestation_unknown_to_row",
+        "The call does not know this attestation of its payment.",
+        txid,
+      );
+    } else if (attempt.dead) {
+      report("violation", "dead_attempt_on_ledger", "The call holds this attestation to be dead.", txid);
+    }
+    const key = premises.history.keys.find(({ keySha256 }) => keySha256 === note.a);
+    if (!key) report("violation", "note_of_another_key", "The note names a key that is not in the key history.", txid);
+    else if (round < key.fromRound || round >= (key.untilRound ?? Number.POSITIVE_INFINITY))
+      report("violation", "note_of_another_key", `The note names the key ${key.kid}, not of round ${round}.`, txid);
     else if (call.evidence && text !== noteOf(call, key, premises))
-      tell("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
+      report("violation", "note_of_another_request", "The note says something else than what was bought.", txid);
   }
 }
 
 /** Checks that what the row claims to be on the ledger is there. */
-function checkRecord({ call, attestations }: Joined, { spans }: RowContext, tell: Tell): void {
+function checkRecord({ call, attestations }: Joined, { spans }: RowContext, report: Report): void {
   const { state, round } = call;
   if (!RECORDED.has(state)) return;
   const code = state === "confirmed" ? "confirmed_attestation_not_on_ledger" : "delivered_bundle_not_on_ledger";
   const attempt = liveAttempt(call);
   if (!attempt || round === undefined) {
-    tell("violation", code, `The call is ${state} without an attestation of its own.`);
+    report("violation", code, `The call is ${state} without an attestation of its own.`);
   } else if (covers(spans.ledger, round)) {
     const found = attestations.find(({ txid }) => txid === attempt.txid);
-    if (!found) tell("violation", code, `The ledger does not hold it in round ${round}.`, attempt.txid);
+    if (!found) report("violation", code, `The ledger does not hold it in round ${round}.`, attempt.txid);
     else if (found.round !== round)
-      tell("violation", code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
+      report("violation", code, `The ledger holds it in round ${found.round}, not ${round}.`, attempt.txid);
   }
 }
 
 /** @returns whether the bundle is there, verifies, and is the call's own */
-function checkBundle({ call, attestations }: Joined, { premises, spans }: RowContext, tell: Tell): boolean {
+function checkBundle({ call, attestations }: Joined, { premises, spans }: RowContext, report: Report): boolean {
   const { state, bundle } = call;
   const isDue = state === "done" || state === "loss";
   if (!bundle) {
-    if (isDue) tell("violation", "bundle_missing", `The call is ${state} and has no bundle.`);
+    if (isDue) report("violation", "bundle_missing", `The call is ${state} and has no bundle.`);
     return false;
   }
   if (!isDue) {
-    tell("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
+    report("violation", "bundle_before_done", `The call is ${state} and has a bundle.`);
     return false;
   }
   const faults = faultsOf(bundle.body, attestations, premises);
   // Only the ledger could decide, and it was not read: counted, not judged.
   if (faults === REVOKED && !covers(spans.ledger, call.round ?? -1)) return false;
   if (faults !== "") {
-    tell("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
+    report("violation", "bundle_bytes_do_not_verify", `The bundle is refused: ${faults}.`);
     return false;
   }
   const sealed = parseJson(Buffer.from(bundle.body)) as unknown as Bundle;
   const isOwn = bundleId(sealed) === bundle.id && isBundleOf(call, sealed, premises);
   if (!isOwn)
-    tell("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", sealed.attest.txnId);
+    report("violation", "bundle_of_another_call", "The bundle is not of this call's attestation.", sealed.attest.txnId);
   return isOwn;
 }
 

@@ -183,7 +183,7 @@ describe("admission", () => {
     expect(fetches).toBe(1);
   });
 
-  test("lets nobody in while it is too far behind or stops, but gives everybody what they have bought", async () => {
+  test("admits no call while it is too far behind or stops, and still delivers what was bought", async () => {
     const bought = await admit(BLOCK, paying({ id: "1", by: "A" }));
     queueAge = 61_000;
     const [late, known] = [paying({ id: "2", by: "A" }), paying({ id: "1", by: "A" })];
@@ -209,7 +209,7 @@ describe("admission", () => {
       expect((await problemOf(admit(OTHER, paying({ id: "1", by: "A" })))).code).toBe("payment_bound_to_other_request");
     });
 
-    test("tells who sends it with a bad signature nothing of it", async () => {
+    test("reveals nothing to a sender with a bad signature", async () => {
       await admit(BLOCK, paying({ id: "1", by: "A" }));
       const unknown = await admit(BLOCK, paying({ id: "never sent", by: "A", signature: "bad" }));
       for (const subject of [BLOCK, OTHER])
@@ -300,7 +300,7 @@ describe("admission", () => {
   describe("of a purchase that a transport has named", () => {
     const name = "task";
 
-    test("finds it under that name, and answers another payment, whoever's, with what the first came to", async () => {
+    test("finds it under that name, and answers another payment of any payer with the outcome of the first", async () => {
       const first = await admit(BLOCK, paying({ id: "1", by: "A" }), { name });
       expect(await journal.find(name)).toMatchObject({ key: "key/1" });
       verdict = () => ({ valid: false, reason: "insufficient_funds" });
@@ -370,7 +370,7 @@ describe("admission", () => {
       expect((await problemOf(admit(BLOCK, literal))).code).toBe("payment_unaccounted");
     });
 
-    test("asks the chain nothing for strangers, nor about what went to somebody else", async () => {
+    test("asks the chain nothing for strangers, nor about a payment to another payee", async () => {
       rail.refusal = "expired";
       rail.made.add("1");
       for (const scheme of [{ signature: "bad" }, { payTo: "SOMEBODY" }])

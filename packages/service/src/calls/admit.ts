@@ -82,8 +82,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (hasCode(call, "payment_refused")) return paymentRequired(offers, subject.chain, call.message);
     if (call.state !== "void" || call.key === read.payment.key) return outcomeOf(call, offers);
     // The earlier payment of this name is void; this one may be spent all the same.
-    const own = await refuseLater(request());
-    return outcomeOf(own ?? call, offers);
+    using held = new DisposableStack();
+    held.defer(capacity.enter());
+    const own = await refuse(request(), paymentRefused("the earlier payment of that name is void"));
+    return outcomeOf(hasCode(own, "payment_refused") ? call : own, offers);
   };
 
   /** @returns the payment, with the rail that it names, enabled or not. @throws PaymentRefused */
@@ -107,16 +109,13 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
     if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) return offered;
     try {
-      const leave = capacity.enter();
-      try {
-        isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
-        if (!isSigned) return paymentRefused(MISFIT);
-        if (known || !offered) return bound(known as Call, request);
-        const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
-        return hasCode(admitted, "payment_refused") ? await refuse(request, admitted) : admitted;
-      } finally {
-        leave();
-      }
+      using held = new DisposableStack();
+      held.defer(capacity.enter());
+      isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
+      if (!isSigned) return paymentRefused(MISFIT);
+      if (known || !offered) return bound(known as Call, request);
+      const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
+      return hasCode(admitted, "payment_refused") ? await refuse(request, admitted) : admitted;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
       // Another request may have brought the same payment meanwhile, and itself be what uses the capacity up.
@@ -182,14 +181,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
     // Before the facilitator is asked: many payments on one small balance must not use up its time.
     const release = await mapUpstreamErrors(() => backing.promise(rail, payment, signal)).catch(refusal);
     if (hasCode(release, "payment_refused")) return release;
-    try {
-      const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
-      const verdict = await mapUpstreamErrors(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
-      if (!verdict.valid) return paymentRefused(verdict.reason);
-      return bound(await begin(request, requirement, names), request, names);
-    } finally {
-      release();
-    }
+    using promised = new DisposableStack();
+    promised.defer(release);
+    const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
+    const verdict = await mapUpstreamErrors(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
+    if (!verdict.valid) return paymentRefused(verdict.reason);
+    return bound(await begin(request, requirement, names), request, names);
   }
 
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
@@ -199,18 +196,10 @@ export function createAdmission(options: AdmissionOptions): Admit {
     names: readonly string[],
   ): Promise<Call> {
     const evidence = await mapUpstreamErrors(() => products[subject.kind].evidence(subject, signal));
-    const call = prepare({
-      key: payment.key,
-      aliases: [...payment.aliases, ...names],
-      rail: payment.rail,
-      payer: payment.payer,
-      subject,
-      subjectHash: requestHash(subject),
-      payload: payment.payload,
-      requirement,
-      evidence,
-      createdAt: clock.now(),
-    });
+    const { key, rail, payer, payload } = payment;
+    const aliases = [...payment.aliases, ...names];
+    const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
+    const call = prepare({ key, aliases, rail, payer, payload, ...bought, createdAt: clock.now() });
     const holder = await journal.insert(call);
     void runner.start(holder);
     return holder;
@@ -220,17 +209,6 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const enabled = offers.enabled(rail);
     if (!enabled) throw new Error(`an offer on ${rail} is of an enabled rail`);
     return enabled.facilitator;
-  }
-
-  /** `refuse`, counted against capacity. @returns undefined for a refusal */
-  async function refuseLater(request: Request): Promise<Call | undefined> {
-    const leave = capacity.enter();
-    try {
-      const own = await refuse(request, paymentRefused("the earlier payment of that name is void"));
-      return hasCode(own, "payment_refused") ? undefined : own;
-    } finally {
-      leave();
-    }
   }
 
   /**

@@ -32,8 +32,8 @@ describe("capacity", () => {
 
   const refresh = () => capacity.refresh(AbortSignal.timeout(1_000));
   const rounds = { latestAt: () => NOW } as Parameters<typeof readiness>[0];
-  /** What a payer is told, and what `/ready` says. */
-  function told(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
+  /** The problem that a payer gets, with the reasons that `/ready` lists. */
+  function refusal(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
     const { ready, reasons } = readiness(
       rounds,
       capacity,
@@ -53,44 +53,44 @@ describe("capacity", () => {
   }
 
   test("lets calls in while nothing is wrong", () => {
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
   });
 
   test("counts who is being admitted together with what is carried, each once", () => {
     carried = 1;
     const leave = capacity.enter();
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
     capacity.enter();
     const full = { code: "over_capacity", retryAfter: 5, reasons: ["3 calls are in flight."] };
-    expect(told()).toEqual(full);
+    expect(refusal()).toEqual(full);
     leave();
     leave();
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
     carried = 2;
-    expect(told()).toEqual(full);
+    expect(refusal()).toEqual(full);
   });
 
-  test("lets nobody in behind a paid call that waits too long for its bundle", () => {
+  test("admits no call behind a paid call that waits too long for its bundle", () => {
     age = 60_000;
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
     age = 61_500;
     const reasons = ["A paid call has waited for its bundle for 61 s."];
-    expect(told()).toEqual({ code: "over_capacity", retryAfter: 30, reasons });
+    expect(refusal()).toEqual({ code: "over_capacity", retryAfter: 30, reasons });
     age = 0;
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
   });
 
   test("keeps the fees of all that is in flight, and a reserve", async () => {
     carried = 1;
     spendable = RESERVE + 2n * FEE;
     await refresh();
-    expect(told()).toBeUndefined();
+    expect(refusal()).toBeUndefined();
     carried = 2;
     const reasons = ["The attestor's account is short of ALGO."];
-    expect(told()).toEqual({ code: "attestor_unfunded", retryAfter: 300, reasons });
+    expect(refusal()).toEqual({ code: "attestor_unfunded", retryAfter: 300, reasons });
   });
 
-  test("lets nobody in before the balance was read, nor while the key may not sign, nor when it stops", () => {
+  test("admits no call before the balance was read, while the key may not sign, or once it stops", () => {
     const unread = createCapacity({
       ledger: { spendable: async () => spendable },
       carried: () => 0,
@@ -100,8 +100,8 @@ describe("capacity", () => {
     });
     expect(unread.refusal()?.code).toBe("providers_unavailable");
     obstacle = "The key was revoked.";
-    expect(told()).toEqual({ code: "attestor_key_unusable", retryAfter: 60, reasons: ["The key was revoked."] });
+    expect(refusal()).toEqual({ code: "attestor_key_unusable", retryAfter: 60, reasons: ["The key was revoked."] });
     capacity.stop();
-    expect(told()).toMatchObject({ code: "stopping", reasons: ["The service is stopping."] });
+    expect(refusal()).toMatchObject({ code: "stopping", reasons: ["The service is stopping."] });
   });
 });

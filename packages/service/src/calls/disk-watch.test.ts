@@ -23,20 +23,20 @@ function watching(minBytes: bigint) {
 
 test("sales stop while less is free than must be, and the log has a line for each change", async () => {
   const { seen, watch } = watching(256n * MIB);
-  const told = async (free: typeof seen.free) => {
+  const obstacleAt = async (free: typeof seen.free) => {
     seen.free = free;
     await watch.refresh();
     return watch.obstacle();
   };
-  expect(await told(256n * MIB)).toBeUndefined();
+  expect(await obstacleAt(256n * MIB)).toBeUndefined();
   const low = "disk_low: 255 MiB are free for the journal, of 256.";
-  expect(await told(256n * MIB - 1n)).toBe(low);
-  expect(await told(0n)).toContain("disk_low: 0 MiB");
-  await expect(told(new Error("gone"))).rejects.toThrow("gone");
+  expect(await obstacleAt(256n * MIB - 1n)).toBe(low);
+  expect(await obstacleAt(0n)).toContain("disk_low: 0 MiB");
+  await expect(obstacleAt(new Error("gone"))).rejects.toThrow("gone");
   expect(watch.obstacle()).toContain("disk_low: 0 MiB");
-  expect(await told(300n * MIB)).toBeUndefined();
+  expect(await obstacleAt(300n * MIB)).toBeUndefined();
   // Where it cannot be known, nothing is held up by it.
-  expect(await told(undefined)).toBeUndefined();
+  expect(await obstacleAt(undefined)).toBeUndefined();
   expect(seen.lines).toEqual(["error disk_low", "info the journal has room again"]);
 });
 

@@ -145,7 +145,7 @@ describe("effects", () => {
       expect(await effectOf(call)).toEqual({ type: "settlement_begun" });
     });
 
-    test("take the chain's word before a silent facilitator's, and do not wait for that any more", async () => {
+    test("follow the chain while the facilitator is silent, and wait for its answer no longer", async () => {
       hangs = true;
       memory = { failures: 0, begun: 1 };
       const left = effectOf({ ...SETTLING, settlements: 1 });

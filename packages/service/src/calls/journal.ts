@@ -18,7 +18,7 @@ export type Identity = { genesisHash: string; algorandAddress: string };
 /** How long the leases of a replica outlive its last sign of life, in ms. */
 export const LEASE_MS = 15_000;
 
-/** What a replica hears about calls. Only hints: they may be lost, late or doubled, so nobody may rely on them alone. */
+/** Notifications about calls. Only hints: they may be lost, late or doubled, so no caller may rely on them alone. */
 export type Listener = {
   /** A call became final, here or in another replica. */
   ended?(key: string): void;
@@ -62,7 +62,7 @@ export interface Journal {
    */
   update(after: Call): Promise<void>;
 
-  /** Every call that is not at rest (machine.ts), whoever carries it, oldest first. */
+  /** Every call that is not at rest (machine.ts), whichever replica carries it, oldest first. */
   open(): Promise<Call[]>;
 
   /**
@@ -93,7 +93,7 @@ export interface Journal {
   /** Gives every lease up; another replica MUST be able to take them at once. Closing does not: the leases run out. */
   release(): Promise<void>;
 
-  /** Tells a listener what happens from now on. @returns ends that */
+  /** Notifies a listener from now on. @returns a function that ends it */
   listen(listener: Listener): () => void;
 
   /** A delivered bundle by its id. */
@@ -106,7 +106,7 @@ export interface Journal {
   payees(): Promise<{ rail: RailName; address: string }[]>;
 
   /**
-   * Bytes that are free for the journal; undefined where that cannot be known. A database on another host tells it only
+   * Bytes that are free for the journal; undefined where that cannot be known. A database on another host shows it only
    * by refusing: for a minute after it has refused a commit for want of room, there are none.
    */
   freeBytes(): Promise<bigint | undefined>;

@@ -6,7 +6,7 @@ import type { Call } from "./call.ts";
 import { type CallEvent, isAtRest, isFinal, nextEffect, reduce } from "./machine.ts";
 
 describe("a call", () => {
-  test("goes from prepared to done, and tells the next effect in every state", () => {
+  test("goes from prepared to done, and has a next effect in every state", () => {
     const effects: string[] = [];
     const end = GOOD_COURSE.reduce((call, event) => {
       effects.push(`${call.state}: ${nextEffect(call).do}`);

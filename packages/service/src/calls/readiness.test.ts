@@ -7,7 +7,7 @@ const NOW = 1_000_000;
 const rounds = { latestAt: () => NOW } as Rounds;
 const capacity = { refusal: () => undefined } as unknown as Capacity;
 
-test("a rail on which nothing can be sold is told of, and is no reason to send everybody away until it is the last", () => {
+test("a rail on which nothing can be sold is a reason, and makes the service unready only when no other rail is left", () => {
   const obstacles = () => [{ network: "eip155:8453", obstacle: "it rains" }];
   const reasons = ["nothing is sold on eip155:8453: it rains"];
   const doubts = () => [];
@@ -15,9 +15,9 @@ test("a rail on which nothing can be sold is told of, and is no reason to send e
   expect(readiness(rounds, capacity, { obstacles, doubts, isOpen: false }, NOW)).toEqual({ ready: false, reasons });
 });
 
-test("what payers may have caused is told of, and sends nobody away", () => {
+test("doubts that payers may have caused are reasons, and do not make the service unready", () => {
   const doubts = () => [{ network: "eip155:8453", doubt: "it may rain" }];
   const reasons = ["payments may fail on eip155:8453: it may rain"];
-  const told = readiness(rounds, capacity, { obstacles: () => [], doubts, isOpen: true }, NOW);
-  expect(told).toEqual({ ready: true, reasons });
+  const answer = readiness(rounds, capacity, { obstacles: () => [], doubts, isOpen: true }, NOW);
+  expect(answer).toEqual({ ready: true, reasons });
 });

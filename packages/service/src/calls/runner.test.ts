@@ -147,7 +147,7 @@ describe("a runner", () => {
     expect(await journal.find(KEY)).toEqual(DONE);
   });
 
-  test("tells how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
+  test("measures how long the oldest paid call has waited for its bundle, and not those that are still to be paid", async () => {
     let held: CallEvent["type"] = "settlement_begun";
     const heldUp: Perform = async (call, effect, memory, stop) => {
       const event = await goodCourse(call, effect, memory, stop);
@@ -293,7 +293,7 @@ describe("a runner", () => {
       expect(reads).toBe(0);
     });
 
-    test("that another replica carries, and hears of its end", async () => {
+    test("that another replica carries, and is notified of its end", async () => {
       const [one, two] = [replica(slow), replica()];
       const call = await one.journal.insert(aCall());
       void one.runner.start(call);
@@ -306,7 +306,7 @@ describe("a runner", () => {
       expect(two.effects).toEqual([]);
     });
 
-    test("that another replica carries, when its end is not heard", async () => {
+    test("that another replica carries, when the notification of its end is lost", async () => {
       const [one, two] = [replica(slow), replica(goodCourse, { listen: () => () => undefined })];
       const call = await one.journal.insert(aCall());
       void one.runner.start(call);
@@ -353,7 +353,7 @@ describe("a runner", () => {
       expect(effects).toHaveLength(5);
     });
 
-    test("no longer than it is told to, and gives what is known by then", async () => {
+    test("until the signal aborts, and returns the call as known then", async () => {
       const [one, two] = [replica(stuck), replica()];
       const call = await one.journal.insert(aCall());
       const waiting = [one, two].map(({ runner }) => runner.wait(call, clock.timeout(5_000)));

@@ -55,7 +55,7 @@ class Restored {
   now = 1_000_000;
   readonly waits: number[] = [];
   readonly journal: Journal = new Database({ now: () => 0, leaseMs: () => 0 }).connect();
-  /** Told of every round. */
+  /** Called with every round. */
   onRound: (round: number) => void = () => {};
 
   #reader(rail: RailName): PaymentReader {

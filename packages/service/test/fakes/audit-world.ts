@@ -143,7 +143,7 @@ export class AuditWorld {
     });
   }
 
-  /** Puts an attestation on the ledger, by the attestor and of the call, unless told otherwise. */
+  /** Puts an attestation on the ledger, by default by the attestor and of the call. */
   record(call: Call, txid: string, round: number, over: Partial<LedgerNote> = {}): void {
     this.notes.push({ txid, round, sender: ATTESTOR, note: noteOf(call), movesNothing: true, ...over });
   }
@@ -205,7 +205,7 @@ export function payeeOf(rail: RailName): string {
   return `PAYEE-${rail}`;
 }
 
-/** A note of the attestor's that commits to that payment key, and to a source of nobody's. */
+/** A note of the attestor that commits to that payment key and to an unknown source. */
 export function noteFor(paymentKey: string): string {
   const h = "0".repeat(64);
   const p = paymentCommitment(paymentKey);

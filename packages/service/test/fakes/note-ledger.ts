@@ -2,7 +2,7 @@ import type { Attempt, Ledger, Rounds, Standing, Submission } from "../../src/le
 
 type Submitted = Attempt & { note: string; lease: string };
 
-/** A ledger in memory that records notes: whoever waits for a round makes it. For tests of what is noted, and when. */
+/** A ledger in memory that records notes. Waiting for a round produces it. */
 export class NoteLedger implements Pick<Ledger, "caip2" | "address" | "sign" | "submit" | "rounds"> {
   readonly caip2: string;
   readonly address: string;

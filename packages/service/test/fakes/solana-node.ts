@@ -25,7 +25,7 @@ export type Landed = {
   meta?: unknown;
 };
 
-/** A refusal in agave's words (rpc-client-api, custom_error.rs). */
+/** A refusal as agave sends it (rpc-client-api, custom_error.rs). */
 class Refusal extends Error {
   readonly code: number;
   constructor(code: number, message: string) {

@@ -65,7 +65,7 @@ function noted(round: number, note: string, own: Fields = {}): Placed {
   return placed(round, "pay", fields, body, { fee: 1000, note: new TextEncoder().encode(note) });
 }
 
-/** One indexer that tells what a test gives it, a page at a time. */
+/** An indexer that answers what a test gives it, a page at a time. */
 class FakeIndexer {
   round = 1_000;
   transactions: Placed[] = [];
@@ -226,7 +226,7 @@ describe("payments on Algorand", () => {
     expect(await reader.heightAt(1e12, 1_000)).toBe(1_000);
   });
 
-  test("in one transaction are told by its bytes", async () => {
+  test("in one transaction are read from its bytes", async () => {
     const { reader, ofBlocks } = await reading(new FakeIndexer());
     const one = transfer(10);
     ofBlocks.set(one.id, one);

@@ -15,11 +15,11 @@ const [TRANSFER] = encodeEventTopics({
   abi: parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]),
   eventName: "Transfer",
 });
-const word = (value: Hex) => padHex(value.toLowerCase() as Hex, { size: 32 });
+const topic = (value: Hex) => padHex(value.toLowerCase() as Hex, { size: 32 });
 
 /** A transfer that no authorization was used for. */
 const plainTransfer = (from: Hex, to: Hex, value: bigint) => ({
-  topics: [TRANSFER, word(from), word(to)],
+  topics: [TRANSFER, topic(from), topic(to)],
   data: padHex(numberToHex(value), { size: 32 }),
 });
 
@@ -28,26 +28,26 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** A node behind a door that knows what a filter's `null` means, and counts the questions for logs. */
+/** A node behind a proxy that resolves a `null` in a filter (any topic), and counts the requests for logs. */
 async function node(): Promise<{ chain: FakeBaseNode; url: string; ranges: number[] }> {
   const chain = await FakeBaseNode.start({ time: TIME, head: HEAD, interval: 2 });
   const ranges: number[] = [];
-  const door = await Upstream.start(async (request, response) => {
+  const proxy = await Upstream.start(async (request, response) => {
     const call = JSON.parse(String(request.body));
     if (call.method === "eth_getLogs") {
       const [filter] = call.params;
       ranges.push(Number(filter.toBlock) - Number(filter.fromBlock) + 1);
-      const words = [...chain.receipts.values()].flatMap(({ logs }) => logs.flatMap(({ topics }) => topics));
-      filter.topics = filter.topics.map((topic: unknown) => topic ?? words);
+      const topics = [...chain.receipts.values()].flatMap(({ logs }) => logs.flatMap(({ topics }) => topics));
+      filter.topics = filter.topics.map((topic: unknown) => topic ?? topics);
     }
     const answer = await fetch(chain.url, { method: "POST", body: JSON.stringify(call) });
     json(response, await answer.json());
   });
   closing.push(
-    () => door.close(),
+    () => proxy.close(),
     () => chain.close(),
   );
-  return { chain, url: door.url, ranges };
+  return { chain, url: proxy.url, ranges };
 }
 
 function readerOf(...nodes: { url: string }[]) {
@@ -86,7 +86,7 @@ describe("payments on Base", () => {
     expect(payments[1]).not.toHaveProperty("key");
   });
 
-  test("of one transaction are told apart, and each is of the use right before it", async () => {
+  test("of one transaction are distinct, and each is of the use right before it", async () => {
     const { chain, url } = await node();
     const { receipts } = chain;
     const one = chain.use(40_000, { from: payer, to: payee, value: 1_000n, nonce: nonce(1) });

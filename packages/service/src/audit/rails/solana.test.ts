@@ -80,7 +80,7 @@ describe("payments on Solana", () => {
     expect(await reader().inTransaction("1".repeat(88), [payTo])).toEqual([]);
   });
 
-  test("are told from transactions of versions that we read, and of those that we do not", async () => {
+  test("are distinguished from transactions of versions that we read, and of those that we do not", async () => {
     const one = await node();
     const paid = one.land(await wire());
     const account = String(usdcAccountOf(payTo));
