@@ -6,7 +6,10 @@ import type { Address } from "@solana/kit";
 import { isOnCurve, solanaAddressBytes } from "../../../config/solana-address.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+const MINT = bytesOf(RAILS.solana.usdc);
+/** What follows the owner in the seeds of its account, and what follows the bump. */
+const SEEDS = Buffer.concat([bytesOf(TOKEN_PROGRAM), MINT]);
+const DERIVED_BY = bytesOf("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 
 /**
  * The address of an owner's associated USDC account: the first one off the curve that is derived from the seeds (SPL
@@ -15,14 +18,14 @@ const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
  * @returns undefined when the owner is not an address
  */
 export function usdcAccountOf(owner: string): Address | undefined {
-  if (!solanaAddressBytes(owner)) return undefined;
-  const seeds = [owner, TOKEN_PROGRAM, RAILS.solana.usdc].map(bytesOf);
+  const ownerBytes = solanaAddressBytes(owner);
+  if (!ownerBytes) return undefined;
   for (let bump = 255; bump >= 0; bump--) {
-    const hash = createHash("sha256");
-    for (const seed of seeds) hash.update(seed);
-    const derived = hash
+    const derived = createHash("sha256")
+      .update(ownerBytes)
+      .update(SEEDS)
       .update(new Uint8Array([bump]))
-      .update(bytesOf(ASSOCIATED_TOKEN_PROGRAM))
+      .update(DERIVED_BY)
       .update("ProgramDerivedAddress")
       .digest();
     if (!isOnCurve(derived)) return base58.encode(derived) as Address;
@@ -53,7 +56,7 @@ export function usdcAccountFault(
   const { length, owner: ownerAt, state, frozen } = TOKEN_ACCOUNT;
   const data = account?.data;
   if (account?.program !== TOKEN_PROGRAM || data?.length !== length || data[state] === 0) return "has no USDC account";
-  const isUsdc = equalBytes(data.subarray(0, 32), bytesOf(RAILS.solana.usdc));
+  const isUsdc = equalBytes(data.subarray(0, 32), MINT);
   if (!isUsdc || !equalBytes(data.subarray(ownerAt, ownerAt + 32), bytesOf(owner)))
     return "does not own its USDC account any more";
   return data[state] === frozen ? "has a USDC account that is frozen" : undefined;
