@@ -272,7 +272,7 @@ describe.skipIf(!browser)("buying on the page", () => {
 
     // The answer to a request that Node rejects unread is readable, too.
     const refused = [url("attest"), { "payment-signature": "A".repeat(20_000) }];
-    const told = await page.evaluate(`ask(...${JSON.stringify(refused)})`);
-    expect(told).toEqual({ status: 431, code: "headers_too_large" });
+    const answer = await page.evaluate(`ask(...${JSON.stringify(refused)})`);
+    expect(answer).toEqual({ status: 431, code: "headers_too_large" });
   });
 });

@@ -123,7 +123,7 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   await page.reload();
   await page.getByText("The key list served now contradicts an earlier one").waitFor();
   await page.getByRole("heading", { level: 1 }).waitFor();
-  yield at("a key list that is not believed");
+  yield at("a key list that is rejected");
 }
 
 async function* purchase(site: Site): AsyncGenerator<Stop> {

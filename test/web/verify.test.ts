@@ -77,9 +77,9 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain(
       `This file is unchanged, and attestd.example signed it.\n\nIt states that this Base transaction was recorded on Algorand in round ${ROUND}.\n\nNothing was uploaded. Not yet compared with the ledger.`,
     );
-    const said = await shown(page.locator("main"));
-    expect(said).not.toMatch(/is recorded|\d\d:\d\d/);
-    expect(said).toMatch(/USDC transfer on Base, 25\.00 USDC.*about January 2025, estimated from the round/s);
+    const visible = await shown(page.locator("main"));
+    expect(visible).not.toMatch(/is recorded|\d\d:\d\d/);
+    expect(visible).toMatch(/USDC transfer on Base, 25\.00 USDC.*about January 2025, estimated from the round/s);
     expect(await page.locator(".checks [data-result=pass]").count()).toBe(6);
     expect(await page.locator(".checks [data-result=not_checked]").count()).toBe(2);
     expect(await links(page)).toEqual([
@@ -278,16 +278,16 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toContain("5.0 MB; bundles are smaller.");
   });
 
-  test("pasted text, and an example whose key is trusted for the example alone", async () => {
+  test("pasted text, and an example whose key is trusted for the example only", async () => {
     const page = await checked(file({ hello: "world" }));
     await page.getByRole("button", { name: "Check another" }).click();
     await page.getByRole("button", { name: "Example" }).click();
     await page.waitForSelector("[data-state=warning]");
-    expect(await verdict(page)).toMatch(/Sandbox, not real\..*It is believed for this example alone\./s);
+    expect(await verdict(page)).toMatch(/Sandbox, not real\..*It is trusted for this example only\./s);
     await page.getByRole("button", { name: "Check another" }).click();
     await paste(page, JSON.stringify(bundle));
     await page.waitForSelector("[data-state=verified]");
-    expect(await verdict(page)).not.toContain("example alone");
+    expect(await verdict(page)).not.toContain("example only");
   });
 
   test("and copies whole ids, and confirms it", async () => {
@@ -299,9 +299,9 @@ describe.skipIf(!browser)("the page checks", () => {
     for (let index = 0; index < count; index++) {
       await copies.nth(index).focus();
       await page.keyboard.press("Space");
-      const said = page.getByRole("button", { name: /^Copied / });
-      await said.waitFor();
-      labels.push(await said.getAttribute("aria-label"));
+      const confirmation = page.getByRole("button", { name: /^Copied / });
+      await confirmation.waitFor();
+      labels.push(await confirmation.getAttribute("aria-label"));
       copied.push(await page.evaluate<string>("navigator.clipboard.readText()"));
       await page.locator("h1").focus();
     }

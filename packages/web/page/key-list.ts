@@ -10,14 +10,11 @@ const TIMEOUT_MS = 10_000;
 
 type StoredKeys = { text: string; since: number };
 
-/** `contradiction`: why the list that is served now is rejected. */
-export type ServedKeys = { keys: KeyList | undefined; contradiction?: string };
-
 /**
  * The key list of the service that serves this page: fetched, or else the one stored on an earlier visit. A list that
- * contradicts the stored one is rejected, and the stored one is used.
+ * contradicts the stored one is rejected, and the stored one is used: `contradiction` is the reason.
  */
-export async function servedKeys(judging: Judging, storage: Storage | undefined): Promise<ServedKeys> {
+export async function servedKeys(judging: Judging, storage: Storage | undefined) {
   const [fetched, stored] = await Promise.all([
     fetchKeys(),
     storage?.get<StoredKeys>("keys", "served").catch(() => undefined),

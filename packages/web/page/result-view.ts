@@ -2,7 +2,7 @@ import type { Bundle } from "@attestd/proof";
 import { type CheckRow, checkRows } from "../src/checks.ts";
 import { factsOf, noteFields } from "../src/facts.ts";
 import { printable } from "../src/printable.ts";
-import { doubt, isBelieved, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
+import { doubt, isProven, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
 import { LIMITS } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
 import { checkList, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
@@ -43,15 +43,15 @@ export function resultView(result: Result, can: ResultActions): Child[] {
         h("p", {}, `Couldn't ask the ledger; the result stands. ${printable(result.ledgerTrouble)}`),
       ...actionRows(result, verdict.mayAskLedger, can),
     ),
-    ...(isBelieved(judged) ? believed(judged, rows) : refused(judged, rows)),
+    ...(isProven(judged) ? proven(judged, rows) : refused(judged, rows)),
     judged.bundle && rawJson(result.bytes),
-    isBelieved(judged) && withoutThisSite(judged),
+    isProven(judged) && withoutThisSite(judged),
     limits(judged),
   ];
 }
 
 function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, can: ResultActions): Child[] {
-  const isGood = isBelieved(judged);
+  const isGood = isProven(judged);
   const asks = mayAsk && judged.comparedBy === undefined && judged.keys?.basis.basis !== "example";
   // A file that may be a stranger's gets no certificate, which would look like a proof.
   const certifies = isVerified(judged) && doubt(judged) === undefined;
@@ -76,7 +76,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
   ];
 }
 
-function believed(judged: Judged, rows: readonly CheckRow[]): Child[] {
+function proven(judged: Judged, rows: readonly CheckRow[]): Child[] {
   const { subject, bundle } = judged;
   const fields = subject?.transaction?.fields ?? [];
   return [

@@ -105,14 +105,14 @@ export function createVerifyPage(site: Site) {
     try {
       const bytes = new Uint8Array(await file.arrayBuffer());
       await site.keysReady;
-      const believed = keys ?? site.keys.current;
-      const age = believed ? historyAge(believed.basis) : 0;
-      const judgement = await site.judging.judge(bytes, { history: believed?.history, historyAge: age });
+      const trusted = keys ?? site.keys.current;
+      const age = trusted ? historyAge(trusted.basis) : 0;
+      const judgement = await site.judging.judge(bytes, { history: trusted?.history, historyAge: age });
       if (judgement === undefined || cancels !== cancelsBefore) return undefined;
       if (judgement.kind === "keys") await takeKeys(judgement.history, file, mine);
       else if (mine !== turn) return judgement.kind;
       else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
-      else enter(judged(judgement, believed, pointer));
+      else enter(judged(judgement, trusted, pointer));
       return judgement.kind;
     } catch {
       if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });

@@ -50,11 +50,11 @@ describe.skipIf(!hasVectors)("real transactions", () => {
   const read = (path: string) => JSON.parse(readFileSync(`${folder}/${path}`, "utf8"));
 
   test("of Algorand MainNet are described", () => {
-    const said = read("algorand/mainnet/signed-transactions.json").map((one: Record<string, string>) => {
+    const actions = read("algorand/mainnet/signed-transactions.json").map((one: Record<string, string>) => {
       const bytes = fromBase64(one.txnMsgpackBase64 ?? one.txn ?? "");
       return describeAlgorandTransaction(bytes).action;
     });
-    expect(new Set(said)).toEqual(new Set(["Asset transfer", "ALGO payment", "Asset configuration"]));
+    expect(new Set(actions)).toEqual(new Set(["Asset transfer", "ALGO payment", "Asset configuration"]));
   });
 
   test("of Base are described: a deposit", () => {

@@ -2,7 +2,7 @@ import type { Bundle, VerifyReport } from "@attestd/proof";
 import { subjectTitle } from "./description.ts";
 import type { Field } from "./display.ts";
 import { estimatedMonth } from "./display.ts";
-import { doubt, isBelieved, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
+import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
 import { OUTCOMES } from "./words.ts";
 
 /** One line about a file: text, or an id that is shown in full and can be copied. */
@@ -35,8 +35,8 @@ export function factsOf(judged: Judged): Fact[] {
     { label: "Fingerprint", id: fingerprint },
     { label: "Recorded", text: recorded(report, bundle) },
     { label: "Record", id: bundle.attest.txnId, ...linked("algorand", `tx/${bundle.attest.txnId}`) },
-    isBelieved(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
-    { label: isBelieved(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
+    isProven(judged) && { label: "Signed by", text: `${signerName(judged)} (${report.attestor.status} key)` },
+    { label: isProven(judged) ? "Key" : "Key named", id: report.attestor.kid ?? "" },
     { label: "Account", id: bundle.attestor.algorandAddress },
   ];
   return facts.filter((fact) => fact !== false && fact !== undefined);

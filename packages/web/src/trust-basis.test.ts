@@ -37,9 +37,9 @@ describe("a key list that the reader gives beside the site's own", () => {
     ["https://attestd.example.evil.example", false],
   ])("with another key, and origin %s, contradicts the site's: %s", (origin, contradicts) => {
     const given = list("file", origin, { attestor: stranger, fromRound: 1 });
-    const believed = givenBeside(given, served);
-    expect(believed.history).toEqual(given.history);
-    expect(doubtOf(believed, stranger.kid)?.why !== undefined).toBe(contradicts);
+    const trusted = givenBeside(given, served);
+    expect(trusted.history).toEqual(given.history);
+    expect(doubtOf(trusted, stranger.kid)?.why !== undefined).toBe(contradicts);
   });
 
   test("changes nothing when the site's list equals or continues it", () => {
@@ -51,9 +51,9 @@ describe("a key list that the reader gives beside the site's own", () => {
 
   test("is doubted only for its new keys when it continues the site's", () => {
     const given = list("file", "", { attestor, fromRound: 1 }, { attestor: successor, fromRound: 9 });
-    const believed = givenBeside(given, served);
-    expect(doubtOf(believed, attestor.kid)).toBeUndefined();
-    expect(doubtOf(believed, successor.kid)).toEqual({ host: "attestd.example", date: "2026-11-22" });
+    const trusted = givenBeside(given, served);
+    expect(doubtOf(trusted, attestor.kid)).toBeUndefined();
+    expect(doubtOf(trusted, successor.kid)).toEqual({ host: "attestd.example", date: "2026-11-22" });
   });
 });
 

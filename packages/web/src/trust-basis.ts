@@ -86,7 +86,7 @@ export function givenBeside(given: KeyList, known: KeyList | undefined): KeyList
   return { ...given, known: { history: known.history, basis: known.basis } };
 }
 
-/** What the known list of the same host says against the given one, for this key; undefined if nothing. */
+/** How the known list of the same host contradicts the given one about this key; undefined if it does not. */
 export function doubtOf({ history, known }: KeyList, kid: string | undefined): Doubt | undefined {
   if (known === undefined) return undefined;
   const why = breakBetween(known.history, history);

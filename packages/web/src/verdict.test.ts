@@ -115,13 +115,13 @@ describe("the verdict", () => {
 
   test.each(VERDICTS)("of a bundle %s claims only what was checked", (_, judged) => {
     const { report } = judged;
-    const said = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
-    if (report.checks.chainAttest !== "pass") expect(said).not.toMatch(/is recorded on|Found on \S+ in round/);
+    const shown = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
+    if (report.checks.chainAttest !== "pass") expect(shown).not.toMatch(/is recorded on|Found on \S+ in round/);
     const facts = factsOf(judged);
     if (!report.verified || report.warnings.includes("sandbox"))
       expect(facts.filter(({ link }) => link !== undefined)).toEqual([]);
     if (!report.verified) expect(facts.map(({ label }) => label)).not.toContain("Signed by");
-    if (report.checks.signature === "fail") expect(said).not.toMatch(/(current|A) key of attestd\.example[.,] /);
+    if (report.checks.signature === "fail") expect(shown).not.toMatch(/(current|A) key of attestd\.example[.,] /);
   });
 
   test("differs between tones by more than colour", () => {

@@ -46,7 +46,7 @@ export function isVerified({ report, certificate }: FileFindings): boolean {
 }
 
 /** Whether the bundle's statements are shown as proven, even if a certificate's text could not be compared. */
-export function isBelieved({ report, certificate }: FileFindings): boolean {
+export function isProven({ report, certificate }: FileFindings): boolean {
   return report.verified && certificate?.words !== "fail";
 }
 
@@ -86,7 +86,7 @@ export function verdictOf(judged: Judged) {
   };
 }
 
-/** What another known list says against the key list, about the signer of this file. */
+/** How another known list contradicts the key list about the signer of this file. */
 export function doubt({ report, keys }: Judged): Doubt | undefined {
   return keys && doubtOf(keys, report.attestor.kid);
 }
@@ -155,7 +155,7 @@ function warnings(judged: Judged): string[] {
     ...(found ? [doubtSentence(found)] : []),
     ...report.warnings.map((warning) => WARNINGS[warning](keys ? dateOf(keys.basis) : "")),
     ...(keys?.basis.basis === "example"
-      ? ["This is an example, signed with a key that was made for it. It is believed for this example alone."]
+      ? ["This is an example, signed with a key that was made for it. It is trusted for this example only."]
       : []),
   ];
 }

@@ -85,13 +85,13 @@ export function createBuyPage(site: Site) {
     const wallets = findWallets();
     const provider = base.provider ?? (wallets.length === 1 ? wallets[0]?.provider : undefined);
     const account = provider && (await knownAccount(provider).catch(() => undefined));
-    const known = provider && account ? await accountFacts(provider, account, base.quote) : {};
-    await enter({ name: "review", review: { ...known, ...base, provider, nowMs: Date.now(), wallets } });
-  }
-
-  async function accountFacts(provider: Provider, account: string, { offer }: Quote): Promise<Partial<Review>> {
-    if (!(await isOnBase(provider).catch(() => false))) return { account, needs: "switch" };
-    return { account, balance: await tokenBalance(provider, offer.asset, account) };
+    const found: Partial<Review> = { account };
+    if (provider && account) {
+      if (await isOnBase(provider).catch(() => false))
+        found.balance = await tokenBalance(provider, base.quote.offer.asset, account);
+      else found.needs = "switch";
+    }
+    await enter({ name: "review", review: { ...found, ...base, provider, nowMs: Date.now(), wallets } });
   }
 
   /** Asks a wallet for what must be done before the payment, and reviews the payment again. */

@@ -80,7 +80,8 @@ export function layOut(contents: CertificateContents, paper: Paper): Sheet {
     }
     y += 3;
   }
-  for (const line of breakUrl(contents.url, right - MARGIN)) {
+  const urlLength = Math.floor((right - MARGIN) / textWidth("0", "mono", 7));
+  for (const line of contents.url.match(new RegExp(`.{1,${urlLength}}`, "g")) ?? []) {
     put(line, MARGIN, y + 4, 7, "mono");
     y += 9;
   }
@@ -110,11 +111,6 @@ function stamp(text: string, width: number, height: number): Mark {
   const size = 44;
   const half = textWidth(text, "sans", size) / 2 / Math.SQRT2;
   return { kind: "stamp", x: width / 2 - half, y: height / 2 + half, size, angle, text };
-}
-
-function breakUrl(url: string, width: number): string[] {
-  const most = Math.floor(width / textWidth("0", "mono", 7));
-  return url.match(new RegExp(`.{1,${most}}`, "g")) ?? [];
 }
 
 /** Width of ASCII text in points. */
