@@ -23,10 +23,12 @@ export type Site = {
   openBundle(bytes: Uint8Array): void;
 };
 
+const FETCH_TIMEOUT_MS = 15_000;
+
 /** Fetches from the service that serves this page. @returns undefined when that fails */
-export async function fetchBlob(path: string, options: RequestInit): Promise<Blob | undefined> {
+export async function fetchBlob(path: string, options: RequestInit = {}): Promise<Blob | undefined> {
   try {
-    const response = await fetch(path, options);
+    const response = await fetch(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS), ...options });
     return response.ok ? await response.blob() : undefined;
   } catch {
     return undefined;

@@ -13,7 +13,6 @@ import { type Result, type ResultActions, resultView } from "./result-view.ts";
 import { fetchBlob, type Site } from "./site.ts";
 
 const READING_SHOWN_AFTER_MS = 300;
-const FETCH_TIMEOUT_MS = 15_000;
 
 const EMPTY = "Drop, paste or choose a bundle or certificate. Nothing leaves this device.";
 const LOOKING = "Looking for the attestation that the certificate names…";
@@ -139,7 +138,7 @@ export function createVerifyPage(site: Site) {
     render(false);
     const mine = ++turn;
     site.announce(LOOKING);
-    const found = await fetchOwn(`/bundles/${pointer.id}`);
+    const found = await fetchBlob(`/bundles/${pointer.id}`);
     if (mine !== turn) return;
     site.announce("");
     state = { name: "empty", pointer };
@@ -148,7 +147,7 @@ export function createVerifyPage(site: Site) {
   }
 
   async function showExample(): Promise<void> {
-    const found = await fetchOwn("/example.json");
+    const found = await fetchBlob("/example.json");
     if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
     const { bundle, history } = JSON.parse(await found.text());
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
@@ -241,10 +240,6 @@ function judged(
 function basisOf(file: Blob): KeyList["basis"] {
   if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
   return { basis: "file", name: file.name, since: writtenAt(file.lastModified) };
-}
-
-function fetchOwn(path: string): Promise<Blob | undefined> {
-  return fetchBlob(path, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
 }
 
 function fileName(bundle: Bundle): string {

@@ -2,8 +2,6 @@ import type { ReceiptStatus, VerifyReport } from "@attestd/proof";
 
 /* Text that several views, the command or certificates share. */
 
-export type Tone = "neutral" | "passed" | "caution" | "failed";
-
 /** The states of a file, and the heading of each. */
 export const STATES = {
   empty: { icon: "", heading: "Check an attestation", tone: "neutral" },
@@ -16,7 +14,7 @@ export const STATES = {
   failed: { icon: "✕", heading: "Not verified", tone: "failed" },
   altered: { icon: "✕", heading: "Not verified", tone: "failed" },
   unreadable: { icon: "", heading: "Can't read this file", tone: "neutral" },
-} as const satisfies Record<string, { icon: string; heading: string; tone: Tone }>;
+} as const satisfies Record<string, Record<"icon" | "heading" | "tone", string>>;
 
 export const LIMITS =
   "It says these bytes were seen on the chain; not that the payment was wanted, lawful or irreversible.";
