@@ -45,7 +45,7 @@ test("a history that was tampered with in the journal stops the start", async ()
   await expect(opened).rejects.toThrow("does not hold: /keys/0/keySha256");
 });
 
-test("a history with a successor of another account, as who has stolen the seed makes it, stops the start", async () => {
+test("a history with a successor of another account, as the thief of a seed would make, stops the start", async () => {
   const { history } = testTakeover();
   const journal = new MemoryKeys();
   for (const { untilRound: _until, revokedRound: _revoked, ...entry } of history.keys) await journal.appendKey(entry);

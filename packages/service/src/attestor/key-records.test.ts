@@ -85,7 +85,7 @@ describe("a rotation", () => {
     expect(await verified()).toHaveLength(2);
   });
 
-  test("waits for nobody: it is refused while a replica runs or a call is bound to the key, and writes nothing", async () => {
+  test("is refused while a replica runs or a call is bound to the key, and writes nothing", async () => {
     journal.otherReplicas = 2;
     await expect(rotateKey(toSecond, options)).rejects.toMatchObject({
       code: "journal_in_use",
@@ -110,7 +110,7 @@ describe("a rotation", () => {
     expect(ledger.recorded).toEqual([]);
   });
 
-  test("notes anew with a later round what the ledger did not take in time", async () => {
+  test("is noted again with a later round when the ledger did not take the first note in time", async () => {
     ledger.fullRounds = 25;
     await rotateKey(toSecond, options);
     const [, now] = await verified();

@@ -35,7 +35,7 @@ async function watch(signer = first) {
 
 const rotate = () => rotateKey({ current: first, next: second, origin: undefined }, options);
 
-test("a replica that slept through a rotation finds out before it signs anything, and tells it once", async () => {
+test("a replica that missed a rotation finds out before it signs anything, and reports it once", async () => {
   const keys = await watch();
   await rotate();
   await keys.confirm();
@@ -69,7 +69,7 @@ test("a rotation that is only announced, and a revocation, stop it too; another 
   expect(present.obstacle()).toContain("is revoked from round");
 });
 
-test("a journal that cannot be read lets nothing be signed once what is known is old, and leaves it as it is", async () => {
+test("a journal that cannot be read stops signing once the history is old, and leaves the history as it is", async () => {
   const keys = await watch();
   journal.keys = () => Promise.reject(new Error("no answer"));
   await keys.confirm();

@@ -92,7 +92,7 @@ describe("AttestorAccount", () => {
     expect((await feeOf()).fee).toBe(10_000n);
   });
 
-  it("asks for the fee once a round, and not less when who asked first has left", async () => {
+  it("asks for the fee once a round, and again when the first caller has aborted", async () => {
     const now = { round: 57 };
     const account = await accountIn(now, chainAt(57));
     const asked = () => open.at(-1)?.upstreams[0]?.requests.length;
@@ -147,7 +147,7 @@ describe("AttestorAccount", () => {
     expect(received).toEqual([Buffer.from(raw)]);
   });
 
-  it("tells the refusal of a node rather than the silence of another", async () => {
+  it("returns a node's refusal rather than another node's silence", async () => {
     const leased = chainAt(1);
     leased.onSubmit = () => "transaction X using an overlapping lease";
     const account = await accountOn(leased, chainAt(1));

@@ -32,7 +32,7 @@ describe("RoundMemory", () => {
     expect([memory.oldest, memory.latest, memory.roundOf("1.0"), memory.roundOf("3.0")]).toEqual([2, 3, undefined, 3]);
   });
 
-  it("knows of every id in the consecutive rounds that it says it holds, and of no other", () => {
+  it("has every id of the consecutive rounds from oldest to latest, and no other", () => {
     const additions = fc.array(fc.record({ gap: fc.constantFrom(0, 0, 0, 0, 7), ids: fc.nat(3) }), { maxLength: 40 });
     fc.assert(
       fc.property(additions, (rounds) => {

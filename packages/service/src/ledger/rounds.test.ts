@@ -134,7 +134,7 @@ describe("RoundWatcher", () => {
     expect(lists()).toEqual(Array.from({ length: 21 }, (_, i) => `GET /v2/blocks/${30 + i}/txids`));
   });
 
-  it("asks the nodes no more about what is open and in none of the rounds before its memory", async () => {
+  it("asks the nodes no more about an open transaction that is in no round before its memory", async () => {
     const chain = chainOf(5);
     const { watcher, upstreams } = await watch(chain);
     await reaches(watcher, 5);

@@ -12,6 +12,7 @@ import {
   txid,
 } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
+import { LRUCache } from "lru-cache";
 import { hasCode } from "../errors.ts";
 import type { Algod } from "../providers/algod.ts";
 import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
@@ -49,7 +50,7 @@ export class RoundWatcher implements Rounds {
   readonly #memory = new RoundMemory();
   readonly #older: OlderRounds;
   /** By id of a transaction, a round before which the nodes know of none that has it: they are not asked every round. */
-  readonly #absentBefore = new Map<string, number>();
+  readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
   readonly #stopping = new AbortController();
   #latestAt = 0;
   /** Emits `round` after each round. */
@@ -103,7 +104,7 @@ export class RoundWatcher implements Rounds {
     const location = await locate(this.#nodes, id, signal);
     if (location !== undefined) return { state: "confirmed", round: location.round };
     if (!passed) {
-      this.#rememberAbsence(id);
+      this.#absentBefore.set(id, this.#memory.latest - LAG_ROUNDS);
       return { state: "open" };
     }
     return this.#searchRounds(id, window.firstValid, Math.min(window.lastValid, oldest - 1), signal);
@@ -168,14 +169,6 @@ export class RoundWatcher implements Rounds {
     this.#news.emit("round");
   }
 
-  #rememberAbsence(id: string): void {
-    this.#absentBefore.delete(id);
-    this.#absentBefore.set(id, this.#memory.latest - LAG_ROUNDS);
-    if (this.#absentBefore.size <= MAX_ABSENT) return;
-    const [first] = this.#absentBefore.keys();
-    this.#absentBefore.delete(first as string);
-  }
-
   /** Dead when the quorum's lists of every round's ids lack it; open when a round cannot be read. */
   async #searchRounds(id: string, from: number, to: number, signal: AbortSignal): Promise<Standing> {
     for (let round = from; round <= to; round++) {
@@ -197,14 +190,10 @@ async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promi
 }
 
 async function readRound(algod: Algod, round: number, genesisHash: string, signal: AbortSignal): Promise<Seen> {
-  let block = await algod.block(round, signal);
-  if (block === undefined) {
-    // Another node was faster.
-    await hasRound(algod, round, signal);
-    block = await algod.block(round, signal);
-  }
-  if (block === undefined) throw unavailable(`${algod.name} does not keep round ${round}`);
-  const answer = block;
+  // Without a block at first, another node was faster.
+  const later = () => hasRound(algod, round, signal).then(() => algod.block(round, signal));
+  const answer = (await algod.block(round, signal)) ?? (await later());
+  if (answer === undefined) throw unavailable(`${algod.name} does not keep round ${round}`);
   return algod.decode(() => readBlock(answer, round, genesisHash));
 }
 

@@ -41,7 +41,7 @@ describe("Algod", () => {
     expect(seen).toEqual(["a", undefined, "b", "b"]);
   });
 
-  it("says nothing while it catches up", async () => {
+  it("is unavailable while it catches up", async () => {
     const chain = new FakeChain();
     chain.catchupTime = 1;
     const [algod] = (await start(chain)).nodes.algods;
@@ -72,13 +72,13 @@ describe("locate", () => {
     expect(await locate((await start(chain)).nodes, id, never)).toEqual({ round: 1, record });
   });
 
-  it("knows that there is none when algod and a caught-up indexer lack it", async () => {
+  it("finds no transaction when algod and a caught-up indexer lack it", async () => {
     const chain = chainOf(1);
     chain.recent.set(id, 0);
     expect(await locate((await start(chain)).nodes, id, never)).toBeUndefined();
   });
 
-  it("cannot tell when the indexer ends before algod's memory begins", async () => {
+  it("is unavailable when the indexer ends before algod's memory begins", async () => {
     const chain = chainOf(1);
     Object.assign(chain, { latest: 5_000, indexedUpTo: 3_999 });
     const { nodes } = await start(chain);
@@ -87,7 +87,7 @@ describe("locate", () => {
     expect(await locate(nodes, id, never)).toBeUndefined();
   });
 
-  it("cannot tell when either kind of node is silent", async () => {
+  it("is unavailable when either kind of node gives no answer", async () => {
     for (const path of ["/v2/status", "/v2/transactions?txid"]) {
       const { nodes, upstreams } = await start(chainOf(1));
       const [upstream] = upstreams as [Upstream];

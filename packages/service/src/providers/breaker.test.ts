@@ -22,7 +22,7 @@ describe("a breaker", () => {
     await expect(votes("answered")).rejects.toThrow(serviceError("breaker_open"));
   });
 
-  test("what is unclear neither opens it nor closes it", async () => {
+  test("an unclear vote neither opens nor closes it", async () => {
     await votes("failed", "unclear", "failed", "unclear", "unclear", "unclear");
     await breaker.run(async () => undefined);
     expect(breaker.isOpen).toBe(false);

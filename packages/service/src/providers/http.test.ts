@@ -136,7 +136,7 @@ describe("HttpProvider", () => {
     await expect(provider.request({ path: "/wait", longPollMs: 1000 }, never)).rejects.toThrow("HTTP 503");
   });
 
-  it("answers our own requests while what strangers have it run fails, and fails those fast among themselves", async () => {
+  it("answers our own requests while programs of strangers fail there, and fails further requests to run those at once", async () => {
     const upstream = await start(({ url = "" }, response) =>
       url === "/foreign" ? response.writeHead(500).end() : json(response, {}),
     );
@@ -147,7 +147,7 @@ describe("HttpProvider", () => {
     await expect(provider.request({ path: "/own" }, never)).resolves.toMatchObject({ status: 200 });
   });
 
-  it("does not count callers who leave as failures of the upstream", async () => {
+  it("does not count requests that their callers abort as failures of the upstream", async () => {
     const upstream = await start(silent);
     const provider = new HttpProvider({ url: upstream.url });
     for (let i = 0; i < 6; i++) {
@@ -160,7 +160,7 @@ describe("HttpProvider", () => {
     await expect(provider.request({ path: "/" }, never)).resolves.toMatchObject({ status: 200 });
   });
 
-  it("never tells headers, credentials, path or query in an error", async () => {
+  it("puts no header, credential, path or query into an error", async () => {
     const closed = await Upstream.start(silent);
     await closed.close();
     const provider = new HttpProvider({

@@ -40,7 +40,7 @@ describe("agree", () => {
     expect(await vote(providers(yes)).result).toEqual(["yes"]);
   });
 
-  it("refuses two that contradict, and tells who said what", async () => {
+  it("refuses two that contradict each other, and reports the answer of each", async () => {
     const { result, conflicts } = vote(providers(yes, no));
     await expect(result).rejects.toEqual(conflict);
     expect(conflicts).toEqual([
@@ -114,7 +114,7 @@ describe("agree", () => {
     await expect(other.result).rejects.toThrow("stopping");
   });
 
-  it("passes on what is no provider's failure", async () => {
+  it("throws an error that is no provider's failure", async () => {
     const rules = { onConflict: () => {} };
     const question = { about: "a fact", same: String, signal: new AbortController().signal };
     const broken = () => Promise.reject(new TypeError("our own mistake"));

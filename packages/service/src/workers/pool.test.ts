@@ -63,7 +63,7 @@ function nices(): number[] {
   });
 }
 
-it("tells data that are malformed from defects, and goes on after both", async () => {
+it("rejects malformed data as such and defects as such, and goes on after both", async () => {
   const { work } = start(1, 3);
   const malformed = work.readAlgorandHeader(testAlgorandBlock(1).header, 256);
   const defect = work.proveItem(transactions, -1);
@@ -73,7 +73,7 @@ it("tells data that are malformed from defects, and goes on after both", async (
   expect(await sound).toEqual(await here.proveItem(transactions, 3));
 });
 
-it("rejects what is under way or waiting when it is closed, and what comes after", async () => {
+it("rejects the jobs that are under way or waiting when it is closed, and later ones", async () => {
   const { pool, work } = start(1);
   const asked = [0, 1, 2].map((index) => work.proveItem(transactions, index));
   const settled = Promise.allSettled(asked);

@@ -37,7 +37,7 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-type Pending = Job & { transfer: Transfer; resolve: (value: unknown) => void; reject: (error: Error) => void };
+type Pending = Job & { transfer: Transfer } & Omit<PromiseWithResolvers<unknown>, "promise">;
 type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
 
 /**

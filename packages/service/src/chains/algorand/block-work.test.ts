@@ -179,7 +179,7 @@ describe("a proof of inclusion", () => {
     }
   });
 
-  it("is not made for what is not in the block", async () => {
+  it("is not made for a transaction that is not in the block", async () => {
     const { source } = await sourceOf([nodeWith(ANSWER, ROUND)]);
     const block = await source.block(ROUND, never);
     expect(await block.find(txid(testPayment("elsewhere")), never)).toBeUndefined();

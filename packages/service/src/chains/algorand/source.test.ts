@@ -43,18 +43,18 @@ describe("AlgorandSource", () => {
     expect(await read(id)).toEqual({ chain: "algorand", caip2, txnId: id, bytes, level: "finalized", height: 1 });
   });
 
-  it("asks for nothing but the block where the round was seen already", async () => {
+  it("asks only for the block where the round was seen already", async () => {
     const { nodes, upstreams } = await start([chainWith(transaction)]);
     const source = new AlgorandSource({ nodes, caip2, seen: (txnId) => (txnId === id ? 1 : undefined) });
     expect(await source.transaction(id, never)).toMatchObject({ bytes: encodeMsgpack(transaction), height: 1 });
     expect(upstreams[0]?.requests).toEqual(["GET /v2/blocks/1?format=msgpack"]);
   });
 
-  it("knows of none when the nodes lack it", async () => {
+  it("finds no transaction when the nodes lack it", async () => {
     await expect((await sourceOf([chainWith()])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
   });
 
-  it("knows of none while it is only in the pool", async () => {
+  it("finds no transaction while it is only in the pool", async () => {
     const chain = chainWith();
     chain.recent.set(id, 0);
     await expect((await sourceOf([chain])).read(id)).rejects.toMatchObject({ code: "source_not_found" });
@@ -74,7 +74,7 @@ describe("AlgorandSource", () => {
     await expect((await sourceOf([chain])).read(id)).rejects.toMatchObject({ code: "providers_conflict" });
   });
 
-  it("cannot tell when the node gives another round's block, or no block at all", async () => {
+  it("is unavailable when the node gives another round's block, or data that are no block", async () => {
     for (const block of [blockOf(2, [transaction]), new Uint8Array([0xc1]), new Uint8Array()]) {
       const chain = chainWith(transaction);
       chain.blocks.set(1, block);

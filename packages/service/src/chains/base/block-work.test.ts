@@ -93,7 +93,7 @@ describe("a block of Base", () => {
     expect(await source.block(NUMBER, never)).toMatchObject({ level });
   });
 
-  it("has the lowest level of those who agree", async () => {
+  it("has the lowest level of the nodes that agree", async () => {
     const { source } = await sourceOf(madeNode(), Object.assign(madeNode(), { safe: NUMBER, finalized: 0 }));
     expect(await source.block(NUMBER, never)).toMatchObject({ level: "safe" });
   });

@@ -151,7 +151,7 @@ describe("BaseSource", () => {
       expect(matchTransactionId(id)).toBeUndefined();
   });
 
-  it("knows of none when the nodes lack it", async () => {
+  it("finds no transaction when the nodes lack it", async () => {
     await expect((await sourceOf(new FakeBase())).read(hash)).rejects.toMatchObject({ code: "source_not_found" });
   });
 
@@ -211,7 +211,7 @@ describe("BaseSource", () => {
     await expect(read(id)).rejects.toMatchObject({ code: "source_wrong_chain" });
   });
 
-  it("cannot tell when a node answers with nonsense", async () => {
+  it("is unavailable when a node answers with data that cannot be read", async () => {
     for (const nonsense of [{}, "0x", { blockNumber: -1 }, undefined]) {
       const fake = new FakeBase().include(7, transaction);
       fake.methods.eth_getTransactionReceipt = () => nonsense;
