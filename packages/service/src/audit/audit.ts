@@ -107,9 +107,7 @@ function countState(call: Call, now: number, counts: AuditReport["counts"], find
  */
 function judgePaymentsLeft(chain: ChainIndex, prices: ReadonlySet<bigint>, findings: Findings): number {
   let unaccounted = 0;
-  for (const key of chain.paymentsLeft()) {
-    const payment = chain.takePayment(key);
-    if (!payment) continue;
+  for (const [key, payment] of chain.paymentsLeft()) {
     const attestations = chain.takeAttestations(key);
     const txid = payment.transaction;
     if (attestations.length > 1) {

@@ -42,7 +42,10 @@ export class ChainIndex {
    */
   static async read(facts: Facts, attestors: ReadonlySet<string>, findings: Findings): Promise<ChainIndex> {
     const index = new ChainIndex(attestors);
-    for await (const payment of facts.payments) index.#addPayment(payment, findings);
+    for await (const payment of facts.payments) {
+      if (payment.key !== undefined) index.#payments.set(payment.key, payment);
+      else index.addStranger(payment, findings);
+    }
     for await (const note of facts.notes) index.addNote(note, findings);
     return index;
   }
@@ -62,18 +65,13 @@ export class ChainIndex {
     return attestations;
   }
 
-  /** Keys of the payments that were not taken. */
-  paymentsLeft(): string[] {
-    return [...this.#payments.keys()];
+  /** The payments that were not taken, by key. */
+  paymentsLeft(): ReadonlyMap<string, ChainPayment> {
+    return this.#payments;
   }
 
   attestationsLeft(): Recorded[] {
     return [...this.#attestations.values()].flat();
-  }
-
-  #addPayment(payment: ChainPayment, findings: Findings): void {
-    if (payment.key !== undefined) this.#payments.set(payment.key, payment);
-    else this.addStranger(payment, findings);
   }
 
   /** Books a transfer that is no payment for a call. */

@@ -45,17 +45,12 @@ export async function findPayment(
   if (!payment) throw new ServiceError("not_on_chain", explain(target, rail, found));
   if (another) {
     const keys = [payment, another].map(({ key }) => key).join(", ");
-    throw new ServiceError(
-      "argument_invalid",
-      `${target} holds more than one payment to us: name one by its key, as ${keys}.`,
-    );
+    const message = `${target} holds more than one payment to us: name one by its key, as ${keys}.`;
+    throw new ServiceError("argument_invalid", message);
   }
-  if (payment.height > heads.final)
-    throw new ServiceError(
-      "not_on_chain",
-      `The payment at ${payment.height} is not final yet: ${rail} is so up to ${heads.final}.`,
-    );
-  return payment;
+  if (payment.height <= heads.final) return payment;
+  const message = `The payment at ${payment.height} is not final yet: ${rail} is so up to ${heads.final}.`;
+  throw new ServiceError("not_on_chain", message);
 }
 
 async function withKey(key: string, payments: AsyncIterable<ChainPayment>): Promise<ChainPayment[]> {

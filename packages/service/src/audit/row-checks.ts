@@ -27,9 +27,6 @@ export type RowContext = {
 /** A row with what the chains show of it. */
 export type Joined = { call: Call; payment: ChainPayment | undefined; attestations: readonly Recorded[] };
 
-/** What was found of a row. */
-export type Fared = { settled: boolean; delivered: boolean; notRead: boolean };
-
 /** States in which the payment is on its chain. */
 const PAID: ReadonlySet<CallState> = new Set(["paid", "signed", "confirmed", "done", "owed", "refunded"]);
 /** States in which the payment never will be on its chain, or has vanished from it. */
@@ -56,7 +53,7 @@ export function claimsOf(
 }
 
 /** Compares a row with the chains, and its parts with one another. */
-export function checkRow(joined: Joined, context: RowContext): Fared {
+export function checkRow(joined: Joined, context: RowContext) {
   const { call } = joined;
   const report = (severity: Severity, code: Code, message: string, txid?: string) =>
     context.findings.add(severity, code, message, { key: call.key, ...(txid !== undefined && { txid }) });

@@ -78,10 +78,8 @@ function refundName({ rail, payer }: Call, transaction: string): string {
 
 function alreadyUsed(transaction: string, by: Call | undefined): ServiceError {
   const what = by ? `the payment ${by.key}` : "another payment";
-  return new ServiceError(
-    "not_allowed",
-    `${transaction} has given back ${what} already: each payment takes a transfer of its own.`,
-  );
+  const message = `${transaction} has given back ${what} already: each payment takes a transfer of its own.`;
+  return new ServiceError("not_allowed", message);
 }
 
 /** @throws ServiceError unless the payer has got its money, and not before it paid */
@@ -94,10 +92,8 @@ async function checkGivenBack(
   if (!reader) throw new ServiceError("argument_invalid", `The payment is of ${rail}, of which no node is configured.`);
   const { final } = await reader.heads();
   const owed = BigInt(requirement.amount);
-  const given = (await reader.inTransaction(transaction, [payer])).filter(
-    ({ amount }) => amount !== undefined && amount >= owed,
-  );
-  const [back] = given;
+  const transfers = await reader.inTransaction(transaction, [payer]);
+  const back = transfers.find(({ amount }) => amount !== undefined && amount >= owed);
   if (!back)
     throw new ServiceError("not_on_chain", `${transaction} on ${rail} does not send ${owed} micro-USDC to ${payer}.`);
   if (back.height > final) throw new ServiceError("not_on_chain", `${transaction} is not final on ${rail} yet.`);
@@ -110,17 +106,15 @@ async function withoutAttempts(call: Call, { journal, rounds, signal }: RefundOp
   const attempt = liveAttempt(call);
   if (!attempt) return call;
   const standing = await rounds.standing(attempt.txid, attempt, signal);
-  if (standing.state === "confirmed")
-    throw new ServiceError(
-      "not_allowed",
-      `The attestation stands in round ${standing.round}: the service will deliver it.`,
-    );
+  if (standing.state === "confirmed") {
+    const message = `The attestation stands in round ${standing.round}: the service will deliver it.`;
+    throw new ServiceError("not_allowed", message);
+  }
   if (standing.state === "open")
     throw new ServiceError("not_allowed", `${attempt.txid} may be confirmed until round ${attempt.lastValid}.`);
-  const reason = call.reason ?? "no reason given";
   const events: CallEvent[] = [
     { type: "attestation_dead", txid: attempt.txid },
-    { type: "attestation_blocked", reason },
+    { type: "attestation_blocked", reason: call.reason ?? "no reason given" },
   ];
   let bare = call;
   for (const event of events) {
