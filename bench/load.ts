@@ -1,6 +1,8 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import type { Server } from "./server.ts";
 
 /** One request, as it is sent again and again. */
 export type Request = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
@@ -29,6 +31,9 @@ export interface Load extends AsyncDisposable {
 
   /** A turn of one request again and again. @returns answers a second */
   rate(url: string, request: Request, turn: Turn): () => Promise<number>;
+
+  /** The same. @returns CPU time of the server's process for an answer, in µs (Linux) */
+  cpu(server: Pick<Server, "url" | "pid">, request: Request, turn: Turn): () => Promise<number>;
 }
 
 /** How many connections ask at once where a benchmark says nothing else. */
@@ -56,12 +61,24 @@ export function startLoad(): Load {
       const { answered, seconds } = await load.run(url, [request], { connections: CONNECTIONS, ...turn });
       return answered / seconds;
     },
+    cpu: (server, request, turn) => async () => {
+      const before = await cpuTime(server.pid);
+      const { answered } = await load.run(server.url, [request], { connections: CONNECTIONS, ...turn });
+      return ((await cpuTime(server.pid)) - before) / 1000 / answered;
+    },
     async [Symbol.asyncDispose]() {
       child.disconnect();
       await once(child, "exit");
     },
   };
   return load;
+}
+
+/** What all threads of a process have computed, in ns: the first number of their schedstat (proc(5)). */
+async function cpuTime(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, "utf8")));
+  return stats.reduce((sum, stat) => sum + Number.parseInt(stat, 10), 0);
 }
 
 /** HTTP/1.1 bytes of a request, base64. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { sandboxFolder } from "../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings, writeSettings } from "../packages/attestd/src/sandbox-settings.ts";
+import type { Request } from "./load.ts";
 
 /** A server in a process of its own, which says over IPC where it listens: `{ready: url}`. */
 export interface Server extends AsyncDisposable {
@@ -22,6 +23,11 @@ const ATTESTD = fileURLToPath(new URL("../packages/attestd/src/main.ts", import.
 /** @param file of this folder */
 export function startBare(file: string, args: readonly string[] = []): Promise<Server> {
   return start(fileURLToPath(new URL(file, import.meta.url)), args);
+}
+
+/** Bare node:http that answers a request with the bytes that `server` answered it with. */
+export function startReplies(server: Server, request: Request): Promise<Server> {
+  return startBare("bare-replies.ts", [server.url, JSON.stringify(request)]);
 }
 
 /** `attestd serve` on a sandbox, as an operator would start it. @param over settings that replace those of the file */

@@ -104,7 +104,7 @@ export function createContractCheck(report: (fault: string) => void): ContractCh
   const { promise: contract, resolve } = Promise.withResolvers<Contract>();
   return {
     async observe({ method = "", url = "" }, { status, headers, body }) {
-      const path = new URL(url, "http://service").pathname;
+      const path = URL.parse(url, "http://service")?.pathname ?? url;
       if (OTHER_PROTOCOLS.includes(path) || body instanceof ReadableStream) return;
       const bytes = Buffer.from(body ?? "");
       const text = (headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes).toString();

@@ -33,7 +33,8 @@ export function notJson(message: string, pointer: string): Problem {
  * @throws Problem `media_type`
  */
 export function requireJson(type: string | null | undefined, encoding: string | null | undefined): void {
-  if (type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
+  // The first comparison spares most requests the second.
+  if (type !== "application/json" && type?.split(";", 1)[0]?.trim().toLowerCase() !== "application/json")
     throw new Problem("media_type", `The body's media type is ${type ? JSON.stringify(excerpt(type)) : "not given"}.`);
   if (encoding && encoding.trim().toLowerCase() !== "identity")
     throw new Problem(

@@ -2,6 +2,7 @@ import type { Admit } from "../calls/admit.ts";
 import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
+import type { ChainName } from "../chains/chain.ts";
 import { type Answer, json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { PaidOperation } from "../endpoints/operations.ts";
@@ -10,63 +11,63 @@ import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
-import { complete } from "./cors.ts";
+import type { Subject } from "../subjects/subject.ts";
+import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
 
 export type PaidOptions = { admit: Admit; offers: Offers; origin: string };
 
-/** Reads a paid request as far as possible without an upstream, and leaves the rest to `admit`. */
+/** Reads a paid request as far as possible without an upstream, and leaves a payment to `admit`. */
 export function paidHandler(
   endpoint: Endpoint,
   operation: PaidOperation,
   { admit, offers, origin }: PaidOptions,
 ): Handler {
-  const { body } = endpoint;
+  const maxBytes = endpoint.body?.maxBytes ?? 0;
+  const resource = resourceOf(endpoint, origin);
   const delivered = createDeliveredCache();
-  const demand = createDemand(resourceOf(endpoint, origin));
+  /** 402s of requests without a payment, by their offers. */
+  const prices = new WeakMap<ReturnType<Offers["for"]>, CompleteAnswer>();
 
-  return async (incoming) => {
-    const header = incoming.headers["payment-signature"]?.toString();
-    const bytes = await readBody(incoming, body?.maxBytes ?? 0);
-    if (bytes.length === 0) {
-      if (header !== undefined)
-        throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
+  // Not `async`: what needs no upstream is answered with one promise fewer.
+  return (incoming) => {
+    const { "payment-signature": header, "content-type": type, "content-encoding": encoding } = incoming.headers;
+    return readBody(incoming, maxBytes).then((bytes) => {
       // A crawler's probe for the price (x402 discovery).
-      return demand(paymentRequired(offers, undefined));
-    }
-    requireJson(incoming.headers["content-type"], incoming.headers["content-encoding"]);
-    const request = header === undefined ? undefined : requestName(header, bytes);
-    const known = request && delivered.find(request);
-    if (known) return known;
-
-    const subject = operation.subject(parseInput(bytes));
-    const payload = header === undefined ? undefined : decodePaymentHeader(header);
-    const outcome = await admit(subject, payload);
-    if (outcome.kind === "payment_required") return demand(outcome);
-    const answer = complete(json(200, outcome.body, { "payment-response": outcome.receipt }));
-    if (request) delivered.keep(request, answer);
-    return answer;
+      if (bytes.length === 0 && header === undefined) return price(undefined);
+      if (bytes.length === 0)
+        throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
+      requireJson(type, encoding);
+      return header === undefined ? price(operation.subject(parseInput(bytes)).chain) : paid(String(header), bytes);
+    });
   };
+
+  function price(chain: ChainName | undefined): Answer {
+    return prices.getOrInsertComputed(offers.for(chain), () =>
+      complete(demand(paymentRequired(offers, chain), resource)),
+    );
+  }
+
+  function paid(header: string, bytes: Uint8Array): Answer | Promise<Answer> {
+    const request = requestName(header, bytes);
+    return delivered.find(request) ?? buy(request, operation.subject(parseInput(bytes)), header);
+  }
+
+  async function buy(request: string, subject: Subject, header: string): Promise<Answer> {
+    const outcome = await admit(subject, decodePaymentHeader(header));
+    if (outcome.kind === "payment_required") return demand(outcome, resource);
+    const answer = complete(json(200, outcome.body, { "payment-response": outcome.receipt }));
+    delivered.keep(request, answer);
+    return answer;
+  }
 }
 
-/** Asks for payment for a resource (x402 v2, HTTP transport). */
-function createDemand(resource: Resource): (outcome: PaymentRequired) => Answer {
-  /** 402s without a reason, which most answers of a paid route are, by their offers. */
-  const known = new WeakMap<PaymentRequired["accepts"], Answer>();
-
-  return (outcome) => {
-    const { accepts, error, receipt } = outcome;
-    if (error !== undefined || receipt !== undefined) return make(outcome);
-    return known.getOrInsertComputed(accepts, () => complete(make(outcome)));
-  };
-
-  /** With PAYMENT-RESPONSE where a settlement has failed. */
-  function make(outcome: PaymentRequired): Answer {
-    const { options, receipt } = outcome;
-    const required = x402PaymentRequired(outcome, resource);
-    return json(402, JSON.stringify({ ...required, options }), {
-      "payment-required": encodeHeader(required),
-      ...(receipt !== undefined && { "payment-response": receipt }),
-    });
-  }
+/** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE where a settlement has failed. */
+function demand(outcome: PaymentRequired, resource: Resource): Answer {
+  const { options, receipt } = outcome;
+  const required = x402PaymentRequired(outcome, resource);
+  return json(402, JSON.stringify({ ...required, options }), {
+    "payment-required": encodeHeader(required),
+    ...(receipt !== undefined && { "payment-response": receipt }),
+  });
 }
