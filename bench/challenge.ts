@@ -1,13 +1,13 @@
 import { post } from "../test/e2e/deployment.ts";
-import { type Request, startLoad } from "./load.ts";
+import { type Request, startLoad, type Turn } from "./load.ts";
 import { type Effort, inTurns, judge, type Row } from "./measure.ts";
 import { buy } from "./purchase.ts";
 import { startAttestd, startBare, startNetworks, startReplies } from "./server.ts";
 
 /**
- * An unpaid POST /attest, which is answered with 402: its CPU time beside bare node:http that sends the same bytes, and its
- * rate beside the stock x402 middleware on Hono with the same offers; and the delivered bundle for a payment that is sent
- * again, beside such a 402.
+ * An unpaid POST /attest, which is answered with 402, and the delivered bundle for a payment that is sent again: the CPU
+ * time of each beside bare node:http that sends the same bytes; the rate of the first beside the stock x402 middleware on
+ * Hono with the same offers, and that of the second beside the first.
  */
 export async function run(effort: Effort): Promise<Row[]> {
   await using networks = await startNetworks(1000);
@@ -16,7 +16,6 @@ export async function run(effort: Effort): Promise<Row[]> {
   const unpaid = { txid: sandbox.sampleTransactions.base };
   const challenge: Request = { method: "POST", path: "/attest", body: JSON.stringify(unpaid) };
   const { accepts } = (await post(`${attestd.url}/attest`, unpaid)).json;
-  await using bare = await startReplies(attestd, challenge);
   await using stock = await startBare("bare-x402.ts", [sandbox.facilitatorUrl, JSON.stringify(accepts)]);
 
   const { replay } = await buy(attestd, networks);
@@ -24,13 +23,17 @@ export async function run(effort: Effort): Promise<Row[]> {
   await using load = startLoad();
   const { seconds } = effort;
   const refused = { status: 402, seconds };
+  const cpu = async (request: Request, turn: Turn) => {
+    await using bare = await startReplies(attestd, request);
+    return await inTurns(effort, load.cpu(attestd, request, turn), load.cpu(bare, request, turn));
+  };
   const ours = load.rate(attestd.url, challenge, refused);
   const theirs = load.rate(stock.url, challenge, refused);
   const again = load.rate(attestd.url, replay, { status: 200, seconds });
-  const cpu = await inTurns(effort, load.cpu(attestd, challenge, refused), load.cpu(bare, challenge, refused));
   return [
-    judge("challenge", "µs CPU", cpu, "share", { atMost: 1.2 }),
+    judge("challenge", "µs CPU", await cpu(challenge, refused), "share", { atMost: 1.2 }),
     judge("challenge-x402", "/s", await inTurns(effort, ours, theirs), "share", { atLeast: 5 }),
     judge("replay", "/s", await inTurns(effort, again, ours), "share", { atLeast: 0.9 }),
+    judge("replay-cpu", "µs CPU", await cpu(replay, { status: 200, seconds }), "share", { atMost: 1.2 }),
   ];
 }

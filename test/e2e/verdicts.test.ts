@@ -13,7 +13,7 @@ import {
   type Verifier,
   type VerifierOptions,
 } from "../../packages/service/src/verification/verifier.ts";
-import { createExaminer } from "../../packages/service/src/verification/worker-pool.ts";
+import { createVerificationPool } from "../../packages/service/src/verification/worker-pool.ts";
 import { serve } from "../../packages/service/test/fakes/transport.ts";
 
 /*
@@ -154,9 +154,9 @@ const ROUTES: Record<BundleType, string> = {
 
 /** The verify routes of a service whose own history is the given one, over HTTP. */
 async function verifyingService(history: KeyHistory) {
-  const examiner = createExaminer(1, () => history);
+  const pool = createVerificationPool(1, () => history);
   const verifier = createVerifier({
-    examiner,
+    pool,
     records: {} as VerifierOptions["records"],
     genesisHash: "",
   });
@@ -184,7 +184,7 @@ async function verifyingService(history: KeyHistory) {
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      await examiner.close();
+      await pool.close();
     },
   };
 }

@@ -14,25 +14,22 @@ import type { Perform } from "./calls/perform.ts";
 import { readiness } from "./calls/readiness.ts";
 import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
-import type { ChainName } from "./chains/chain.ts";
 import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
-import { createDocuments, type Site } from "./documents/documents.ts";
+import { createDocuments } from "./documents/documents.ts";
+import { siteOf } from "./documents/site.ts";
 import type { ReadMessage } from "./endpoints/messages.ts";
 import { createOperations, type Operations } from "./endpoints/operations.ts";
 import { hasCode } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
-import { openNetworks, openVerificationNetworks } from "./networks/networks.ts";
+import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
 import { createOffers, type Offers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
-import { createBulkhead } from "./verification/bulkhead.ts";
-import { createChainRecords } from "./verification/chain-records.ts";
-import { createVerifier } from "./verification/verifier.ts";
-import { createExaminer } from "./verification/worker-pool.ts";
+import { openVerification } from "./verification/open.ts";
 
 /** The service, open and carrying calls, before anything listens. */
 export type Service = {
@@ -65,11 +62,6 @@ const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
 /** In this time no more can be written than what must be free, in ms (docs/operations.md). */
 const DISK_REFRESH_MS = 2_000;
-/**
- * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
- * They are free, and must leave most of an upstream's rate limit to paid calls.
- */
-const VERIFIED_ONLINE = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
 /** The endpoint that sells each kind; receipts and facilitators name it, over whichever transport the subject was bought. */
 const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
@@ -202,12 +194,9 @@ export async function openService(config: Config, origin: string, log: Logger, s
     waitMs: config.maxTimeoutSeconds * 1000 + WAIT_BEYOND_TIMEOUT_MS,
     deadlineMs: DEADLINE_MS,
   });
-  const examiner = createExaminer(config.workers, keys.history);
-  opened.defer(() => examiner.close());
-  const verifying = openVerificationNetworks(config, log);
-  opened.defer(() => verifying.close());
-  const bulkhead = createBulkhead({ ...VERIFIED_ONLINE, clock: systemClock });
-  const records = createChainRecords({ ...verifying, bulkhead, clock: systemClock, deadlineMs: DEADLINE_MS });
+  const { genesisHash } = ledger;
+  const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
+  opened.defer(() => verification.close());
   const closing = opened.move();
   return {
     kid: signer.kid,
@@ -215,9 +204,9 @@ export async function openService(config: Config, origin: string, log: Logger, s
       admit,
       recall: createRecall(journal, offers),
       offers,
-      readMessage: examiner.readMessage,
+      readMessage: verification.readMessage,
       operations: createOperations({
-        verifier: createVerifier({ examiner, records, genesisHash: ledger.genesisHash }),
+        verifier: verification.verifier,
         sources: chains,
         bundle: (id) => journal.bundle(id),
         readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
@@ -228,22 +217,6 @@ export async function openService(config: Config, origin: string, log: Logger, s
     },
     drain: () => capacity.stop(),
     close: () => closing.disposeAsync(),
-  };
-}
-
-/** What the documents say of this deployment. */
-function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[]): Site {
-  return {
-    origin,
-    sandbox: config.sandbox,
-    mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
-    // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
-    contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
-    options: offers.termsFor(undefined),
-    listed: offers.listed,
-    sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
-    paymentLifeSeconds: config.maxLifeSeconds,
-    today: new Date(),
   };
 }
 

@@ -1,4 +1,7 @@
 import { DESCRIPTION } from "../catalogue/about.ts";
+import type { ChainName } from "../chains/chain.ts";
+import type { Config } from "../config/config.ts";
+import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 
 /** The settings that documents are drawn from, beside the catalogue. */
@@ -22,6 +25,22 @@ export type Site = {
   /** The day on which the documents are made. */
   today: Date;
 };
+
+/** What the documents state of this deployment. */
+export function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[]): Site {
+  return {
+    origin,
+    sandbox: config.sandbox,
+    mcpUrl: `${config.mcpUrl ?? origin}/mcp`,
+    // Every domain that takes mail has this mailbox (RFC 5321, 4.5.1).
+    contact: config.contact ?? `mailto:postmaster@${new URL(origin).hostname}`,
+    options: offers.termsFor(undefined),
+    listed: offers.listed,
+    sources: chains.map((chain) => ({ chain, options: offers.termsFor(chain) })),
+    paymentLifeSeconds: config.maxLifeSeconds,
+    today: new Date(),
+  };
+}
 
 /** What the service does, in sentences. */
 export function introduction({ sandbox }: Site): string {

@@ -1,18 +1,18 @@
 import type { JsonValue } from "@attestd/proof/json";
 import { afterAll, describe, expect, test } from "vitest";
 import { testAttestor, testBundle, testHistory } from "../../../../test/bundles/bundles.ts";
-import { createExaminer } from "../verification/worker-pool.ts";
+import { createVerificationPool } from "../verification/worker-pool.ts";
 import { type MessageForm, readMessage, readSmallMessage } from "./messages.ts";
 
 const MCP: MessageForm = { protocol: "mcp", verifying: ["verify"], beside: ["chain"] };
 const A2A: MessageForm = { protocol: "a2a", verifying: ["verify"], beside: ["skill", "chain"] };
 
-const examiner = createExaminer(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
-afterAll(() => examiner.close());
+const pool = createVerificationPool(1, () => testHistory([{ attestor: testAttestor(), fromRound: 1 }]));
+afterAll(() => pool.close());
 
 /** Read as a transport reads it: in the calling thread, or in the worker pool when it is large. */
 async function read(text: string, form: MessageForm) {
-  const read = await examiner.readMessage(Buffer.from(text), form);
+  const read = await pool.readMessage(Buffer.from(text), form);
   if ("message" in read && read.bundle) return { ...read, bundle: Buffer.from(read.bundle).toString() };
   return read;
 }

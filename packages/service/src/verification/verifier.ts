@@ -14,10 +14,10 @@ import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
 import { isProviderError } from "../providers/provider.ts";
 import type { ChainRecords } from "./chain-records.ts";
-import type { Claims, Examiner } from "./worker-pool.ts";
+import type { Claims, VerificationPool } from "./worker-pool.ts";
 
 export type VerifierOptions = {
-  examiner: Pick<Examiner, "examine">;
+  pool: Pick<VerificationPool, "verify">;
   records: ChainRecords;
   /** Of the ledger, base64, 32 bytes. */
   genesisHash: string;
@@ -45,23 +45,23 @@ export interface Verifier {
   online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
 }
 
-export function createVerifier({ examiner, records, genesisHash }: VerifierOptions): Verifier {
+export function createVerifier({ pool, records, genesisHash }: VerifierOptions): Verifier {
   return {
     async offline(body, type) {
-      return accepted((await examine(body, type, false)).report);
+      return accepted((await verify(body, type, false)).report);
     },
     async online(body, type) {
-      const { report, claims } = await examine(body, type, true);
+      const { report, claims } = await verify(body, type, true);
       if (!claims || !mayAskChain(report)) throw rejected(report);
       const [chainSource, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
       return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
     },
   };
 
-  async function examine(body: Uint8Array, type: BundleType, asksChain: boolean) {
-    const examined = await examiner.examine(body, type, { asksChain });
-    if ("notJson" in examined) throw new Problem("body_not_json", examined.notJson);
-    return examined;
+  async function verify(body: Uint8Array, type: BundleType, asksChain: boolean) {
+    const verified = await pool.verify(body, type, { asksChain });
+    if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
+    return verified;
   }
 
   /** Check `chainSource`; undefined when the bundle's chain is not configured here. */

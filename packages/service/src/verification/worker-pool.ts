@@ -5,7 +5,7 @@ import { Problem } from "../problems.ts";
 import { createWorkerPool } from "../workers/pool.ts";
 
 /** The result of offline verification, or why the body is not JSON. */
-export type Examined = { report: VerifyReport; claims?: Claims } | { notJson: string };
+export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJson: string };
 
 /** What a bundle states that its chains can confirm; without its proof, which may be large. */
 export type Claims = {
@@ -17,17 +17,17 @@ export type Claims = {
 };
 
 /** The functions of its workers. */
-export type ExaminerJob = "examine" | "readMessage";
+export type PoolJob = "verify" | "readMessage";
 
 /** Verifies bundles, and reads large messages, in a worker pool: either takes as long as several paid requests. */
-export interface Examiner {
+export interface VerificationPool {
   /**
    * @param body the bundle's JSON, UTF-8
    * @param type the only type of bundle that is accepted
    * @param options.asksChain whether the chains are asked next: then the result has `claims` where they may be asked
    * @throws Problem `over_capacity` while too many bytes are waiting
    */
-  examine(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<Examined>;
+  verify(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<VerifiedOffline>;
   /** Reads a message of an agent: in this thread when it is small. */
   readMessage: ReadMessage;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ const MAX_WAITING_BYTES = 2 ** 26;
 /**
  * @param history the trusted keys as they are known now; the same object until they change
  */
-export function createExaminer(maxWorkers: number, history: () => KeyHistory): Examiner {
+export function createVerificationPool(maxWorkers: number, history: () => KeyHistory): VerificationPool {
   const pool = createWorkerPool(new URL("./worker.ts", import.meta.url), {
     maxWorkers,
     maxJobsPerWorker: MAX_JOBS_PER_WORKER,
@@ -50,7 +50,7 @@ export function createExaminer(maxWorkers: number, history: () => KeyHistory): E
   let shared: KeyHistory | undefined;
   let waitingBytes = 0;
 
-  async function run(name: ExaminerJob, body: Uint8Array, how: unknown): Promise<unknown> {
+  async function run(name: PoolJob, body: Uint8Array, how: unknown): Promise<unknown> {
     if (waitingBytes + body.length > MAX_WAITING_BYTES)
       throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
     // A copy, to transfer: Node's small buffers share one ArrayBuffer, which would be transferred whole.
@@ -65,11 +65,11 @@ export function createExaminer(maxWorkers: number, history: () => KeyHistory): E
   }
 
   return {
-    async examine(body, type, { asksChain } = { asksChain: false }) {
+    async verify(body, type, { asksChain } = { asksChain: false }) {
       const known = history();
       if (known !== shared) pool.share(known);
       shared = known;
-      return (await run("examine", body, { type, asksChain })) as Examined;
+      return (await run("verify", body, { type, asksChain })) as VerifiedOffline;
     },
     async readMessage(body, form) {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);

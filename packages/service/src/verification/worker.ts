@@ -12,15 +12,15 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import { serviceCrypto } from "../crypto/crypto.ts";
 import { readMessage } from "../endpoints/messages.ts";
 import { answerJobs } from "../workers/worker.ts";
-import type { Claims, Examined, ExaminerJob } from "./worker-pool.ts";
+import type { Claims, PoolJob, VerifiedOffline } from "./worker-pool.ts";
 
 const crypto = await serviceCrypto();
 let trust: KeyHistory | undefined;
 
-const JOBS: Record<ExaminerJob, (body: Uint8Array, how: never) => unknown> = { examine, readMessage };
+const JOBS: Record<PoolJob, (body: Uint8Array, how: never) => unknown> = { verify: verifyBundle, readMessage };
 
 answerJobs(
-  (name, [body, how]) => JOBS[name as ExaminerJob](body as Uint8Array, how as never),
+  (name, [body, how]) => JOBS[name as PoolJob](body as Uint8Array, how as never),
   (history) => {
     trust = history as KeyHistory;
     crypto.pin(trust.keys.map(({ pqPublicKey }) => fromBase64(pqPublicKey)));
@@ -32,7 +32,10 @@ answerJobs(
   },
 );
 
-function examine(body: Uint8Array, { type, asksChain }: { type: BundleType; asksChain: boolean }): Examined {
+function verifyBundle(
+  body: Uint8Array,
+  { type, asksChain }: { type: BundleType; asksChain: boolean },
+): VerifiedOffline {
   try {
     const report = verify(body, { trust, crypto, type });
     return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, type) }) };

@@ -1,0 +1,44 @@
+import type { KeyHistory } from "@attestd/proof";
+import type { Logger } from "pino";
+import { systemClock } from "../clock.ts";
+import type { Config } from "../config/config.ts";
+import type { ReadMessage } from "../endpoints/messages.ts";
+import { openVerificationNetworks } from "../networks/networks.ts";
+import { createBulkhead } from "./bulkhead.ts";
+import { createChainRecords } from "./chain-records.ts";
+import { createVerifier, type Verifier } from "./verifier.ts";
+import { createVerificationPool } from "./worker-pool.ts";
+
+/**
+ * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
+ * They are free, and must leave most of an upstream's rate limit to paid calls.
+ */
+const VERIFIED_ONLINE = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
+
+export type VerificationOptions = {
+  /** The trusted keys as they are known now; the same object until they change. */
+  history: () => KeyHistory;
+  /** Of the ledger, base64, 32 bytes. */
+  genesisHash: string;
+  /** Time-out of one look-up, in ms. */
+  deadlineMs: number;
+};
+
+/** Opens the worker pool, and the clients of verification, which share nothing with those of paid calls. */
+export function openVerification(
+  config: Config,
+  log: Logger,
+  { history, genesisHash, deadlineMs }: VerificationOptions,
+): { verifier: Verifier; readMessage: ReadMessage; close(): Promise<void> } {
+  const pool = createVerificationPool(config.workers, history);
+  const networks = openVerificationNetworks(config, log);
+  const bulkhead = createBulkhead({ ...VERIFIED_ONLINE, clock: systemClock });
+  const records = createChainRecords({ ...networks, bulkhead, clock: systemClock, deadlineMs });
+  return {
+    verifier: createVerifier({ pool, records, genesisHash }),
+    readMessage: pool.readMessage,
+    async close() {
+      await Promise.all([networks.close(), pool.close()]);
+    },
+  };
+}
