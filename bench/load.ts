@@ -2,7 +2,6 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Server } from "./server.ts";
 
 /** One request, as it is sent again and again. */
 export type Request = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
@@ -33,7 +32,7 @@ export interface Load extends AsyncDisposable {
   rate(url: string, request: Request, turn: Turn): () => Promise<number>;
 
   /** The same. @returns CPU time of the server's process for an answer, in µs (Linux) */
-  cpu(server: Pick<Server, "url" | "pid">, request: Request, turn: Turn): () => Promise<number>;
+  cpu(server: { url: string; pid: number }, request: Request, turn: Turn): () => Promise<number>;
 }
 
 /** How many connections ask at once where a benchmark says nothing else. */

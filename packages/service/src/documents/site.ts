@@ -1,8 +1,8 @@
 import { DESCRIPTION } from "../catalogue/about.ts";
-import type { ChainName } from "../chains/chain.ts";
 import type { Config } from "../config/config.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
+import type { Subject } from "../subjects/subject.ts";
 
 /** The settings that documents are drawn from, beside the catalogue. */
 export type Site = {
@@ -27,7 +27,7 @@ export type Site = {
 };
 
 /** What the documents state of this deployment. */
-export function siteOf(config: Config, origin: string, offers: Offers, chains: ChainName[]): Site {
+export function siteOf(config: Config, origin: string, offers: Offers, chains: Subject["chain"][]): Site {
   return {
     origin,
     sandbox: config.sandbox,

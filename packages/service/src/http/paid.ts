@@ -2,7 +2,6 @@ import type { Admit } from "../calls/admit.ts";
 import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
-import type { ChainName } from "../chains/chain.ts";
 import { type Answer, json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { PaidOperation } from "../endpoints/operations.ts";
@@ -42,7 +41,7 @@ export function paidHandler(
     });
   };
 
-  function price(chain: ChainName | undefined): Answer {
+  function price(chain: Subject["chain"] | undefined): Answer {
     return prices.getOrInsertComputed(offers.for(chain), () =>
       complete(demand(paymentRequired(offers, chain), resource)),
     );
