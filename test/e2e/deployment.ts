@@ -12,7 +12,7 @@ import type { PaymentPayload, PaymentRequired } from "@x402/core/types";
 import algosdk from "algosdk";
 import { sandboxFolder } from "../../packages/attestd/src/sandbox-folder.ts";
 import { newServiceSettings } from "../../packages/attestd/src/sandbox-settings.ts";
-import { oneAMillisecond } from "../../packages/client/src/one-a-millisecond.ts";
+import { oneAMillisecond } from "../../packages/client/src/clock.ts";
 import { createContractCheck } from "./contract.ts";
 
 type Settings = Record<string, string | undefined>;

@@ -1,5 +1,6 @@
 import { type BundleType, type ChainFindings, type VerifyReport, withChain } from "@attestd/proof";
 import { withoutTrailing } from "@attestd/proof/text";
+import { parseObject, readBody } from "./body.ts";
 import { AttestError } from "./errors.ts";
 
 export { AttestError };
@@ -55,8 +56,7 @@ async function post(url: string, body: Uint8Array): Promise<{ status: number; bo
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const answer: unknown = await response.json().catch(() => undefined);
-    return { status: response.status, body: (answer ?? {}) as Record<string, unknown> };
+    return { status: response.status, body: parseObject(await readBody(response)) };
   } catch (cause) {
     throw new AttestError("unreachable", `No answer from ${new URL(url).origin}.`, { cause });
   }

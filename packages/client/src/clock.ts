@@ -8,17 +8,40 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  wait: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const stop = () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
-      const timer = setTimeout(() => {
-        signal.removeEventListener("abort", stop);
-        resolve();
-      }, ms);
-      signal.addEventListener("abort", stop, { once: true });
-    }),
+  async wait(ms, signal) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await unlessAborted(promise, signal).finally(() => clearTimeout(timer));
+  },
 };
+
+/** The result of work that cannot be stopped; rejects with the signal's reason when that comes first. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * Runs actions one after another, never two in one millisecond: stock Algorand payments differ only in the time stamp
+ * in their notes, and two signed in the same millisecond would be one payment for two calls.
+ */
+export function oneAMillisecond(): <T>(action: () => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const result = turn.then(action);
+    turn = result.catch(() => undefined).then(nextMillisecond);
+    return result;
+  };
+}
+
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -3,7 +3,6 @@ import {
   type BundleBlock,
   chainOf,
   parseBundle,
-  parseJson,
   type Trust,
   type VerifyReport,
   verify,
@@ -25,7 +24,7 @@ export function examine(
 ): { bundle: Bundle; report: VerifyReport } {
   let examined: ReturnType<typeof examine>;
   try {
-    examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(parseJson(bytes)) };
+    examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(bytes) };
   } catch (cause) {
     throw new AttestError("paid_unfinished", `The service's answer is not a bundle: ${(cause as Error).message}.`, {
       paymentId: id,

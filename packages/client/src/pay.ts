@@ -1,6 +1,6 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
-import type { Clock } from "./clock.ts";
+import { type Clock, unlessAborted } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
 import { chooseOffer } from "./offers.ts";
 import { type Answer, type PaidRequest, postRequest } from "./request.ts";
@@ -181,19 +181,6 @@ async function refused(call: Call, payment: StoredPayment, problem: Problem): Pr
 function describe(chosen: PaymentRequirements, wallet: Wallet): Offer {
   const { network, amount, payTo, maxTimeoutSeconds } = chosen;
   return { network, amount, payTo, maxTimeoutSeconds, payer: wallet.payer(network) ?? "" };
-}
-
-/** Stops waiting for work that cannot be stopped itself. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -1,8 +1,7 @@
-import { MAX_BUNDLE_BYTES } from "@attestd/proof";
-import { concatBytes } from "@attestd/proof/encoding";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { isPaymentRequiredV2 } from "@x402/core/schemas";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { parseObject, readBody } from "./body.ts";
 import { AttestError, type Problem } from "./errors.ts";
 
 /** A source chain by its name, such as `algorand` or `base`. */
@@ -18,9 +17,6 @@ export type Answer =
   | { kind: "bundle"; bytes: Uint8Array; receipt: SettleResponse | undefined }
   | { kind: "payment_required"; paymentRequired: PaymentRequired }
   | { kind: "problem"; problem: Problem };
-
-/** Above the largest bundle: an endless answer must end. */
-const MAX_ANSWER_BYTES = 2 * MAX_BUNDLE_BYTES;
 
 /**
  * Sends one request to its route.
@@ -55,17 +51,6 @@ export async function postRequest(
   if (response.status === 200) return { kind: "bundle", bytes: body, receipt: readReceipt(response.headers) };
   if (response.status === 402) return { kind: "payment_required", paymentRequired: readOffers(response.headers) };
   return { kind: "problem", problem: readProblem(response, body) };
-}
-
-async function readBody(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
-    chunks.push(chunk);
-  }
-  return concatBytes(...chunks);
 }
 
 function readOffers(headers: Headers): PaymentRequired {
@@ -104,15 +89,6 @@ function readProblem(response: Response, body: Uint8Array): Problem {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     sameHeader: retry?.sameHeader === true,
   };
-}
-
-function parseObject(body: Uint8Array): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 /** RFC 9110, 10.2.3: whole seconds, or a date. */

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { type Rail, railOf } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
-import { oneAMillisecond } from "./one-a-millisecond.ts";
+import { oneAMillisecond } from "./clock.ts";
 
 /** Signs payments. It never sends them. */
 export interface Wallet {

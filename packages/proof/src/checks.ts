@@ -4,7 +4,7 @@ import { signingBytes } from "./bundle.ts";
 import type { ChainFormat, Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";
-import { isProofError, type ProofError } from "./errors.ts";
+import { attempt, isProofError, type ProofError } from "./errors.ts";
 import { type Note, parseNote } from "./note.ts";
 import type { CheckName } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
@@ -63,7 +63,7 @@ export function examine(bundle: Bundle, input: VerifierInput): Examined {
 
 function recompute<T extends object>(base64: string, read: (bytes: Uint8Array) => T): Recomputed<T> {
   const bytes = fromBase64(base64);
-  return { bytes, hashSha256: toHex(sha256(bytes)), ...(unlessMalformed(() => read(bytes)) as Partial<T>) };
+  return { bytes, hashSha256: toHex(sha256(bytes)), ...(attempt("malformed", () => read(bytes)) as Partial<T>) };
 }
 
 function readNote(text: string): Note | ProofError {
@@ -106,7 +106,7 @@ export const OFFLINE_CHECKS = {
 
   inclusion({ bundle, chain, source, block, crypto }) {
     if (!("inclusion" in bundle) || !source || !block) return undefined;
-    const found = unlessMalformed(() => chain.checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
+    const found = attempt("malformed", () => chain.checkInclusion(bundle.inclusion, source.bytes, block.bytes, crypto));
     return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
   },
 
@@ -136,13 +136,4 @@ function compare<T extends string | number>(pointer: string, stated: T, computed
   if (stated === computed) return [];
   const finding = { pointer, stated: String(stated) };
   return [computed === undefined ? finding : { ...finding, computed: String(computed) }];
-}
-
-function unlessMalformed<T>(compute: () => T): T | undefined {
-  try {
-    return compute();
-  } catch (error) {
-    if (isProofError(error, "malformed")) return undefined;
-    throw error;
-  }
 }

@@ -52,12 +52,20 @@ export function isProofError(error: unknown, code: ProofErrorCode): error is Pro
   return error instanceof ProofError && error.code === code;
 }
 
-/** @param pointer of the value that does not have the form that it should */
+/** The result; undefined when the computation throws a ProofError with this code. */
+export function attempt<T>(code: ProofErrorCode, compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (isProofError(error, code)) return undefined;
+    throw error;
+  }
+}
+
 export function formatError(pointer: string, message: string): ProofError {
   return new ProofError("format", message, { pointer });
 }
 
-/** Of bytes, or a text that encodes bytes, that do not decode. */
 export function malformed(message: string, cause?: unknown): ProofError {
   return new ProofError("malformed", message, { cause });
 }

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { Finding } from "./chain-format.ts";
 import { toHex } from "./encoding.ts";
-import { formatError, isProofError } from "./errors.ts";
+import { attempt, formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
 import { childPointer } from "./json/parse.ts";
 import { encodeNote, parseNote } from "./note.ts";
@@ -92,13 +92,8 @@ export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNo
 
 /** @returns K; undefined where the note is none of a key on this ledger */
 function keyNoteHash(text: string, ledger: string): string | undefined {
-  try {
-    const note = parseNote(text);
-    return "k" in note && note.g === ledger ? note.k : undefined;
-  } catch (error) {
-    if (isProofError(error, "format")) return undefined;
-    throw error;
-  }
+  const note = attempt("format", () => parseNote(text));
+  return note && "k" in note && note.g === ledger ? note.k : undefined;
 }
 
 function take<K, V>(map: Map<K, V>, key: K): V | undefined {

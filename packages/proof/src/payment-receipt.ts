@@ -1,5 +1,5 @@
 import { fromBase64, fromBase64Url, toBase64Url, utf8 } from "./encoding.ts";
-import { formatError } from "./errors.ts";
+import { attempt, formatError } from "./errors.ts";
 import { canonicalize } from "./json/canonical.ts";
 import { parseJson } from "./json/parse.ts";
 import { base64Url32Bytes, caip2, constant, integer, object, type Reader, string } from "./json/readers.ts";
@@ -84,18 +84,13 @@ function encode(text: string): string {
 }
 
 function decode(part: string, pointer: string): Uint8Array {
-  try {
-    return fromBase64Url(part);
-  } catch {
-    throw formatError(pointer, "must be base64url");
-  }
+  const bytes = attempt("malformed", () => fromBase64Url(part));
+  if (bytes === undefined) throw formatError(pointer, "must be base64url");
+  return bytes;
 }
 
 function decodeJson(part: string, pointer: string): unknown {
-  const bytes = decode(part, pointer);
-  try {
-    return parseJson(bytes);
-  } catch {
-    throw formatError(pointer, "must be JSON");
-  }
+  const value = attempt("json", () => parseJson(decode(part, pointer)));
+  if (value === undefined) throw formatError(pointer, "must be JSON");
+  return value;
 }

@@ -1,5 +1,5 @@
 import { equalBytes, fromUtf8, toHex } from "../encoding.ts";
-import { malformed } from "../errors.ts";
+import { attempt, malformed } from "../errors.ts";
 import { excerpt } from "../text.ts";
 import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "./msgpack-value.ts";
 import { encodeMsgpack } from "./msgpack-writer.ts";
@@ -42,11 +42,8 @@ export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
 
 /** Whether the bytes are one value in its canonical encoding. Never throws. */
 export function isCanonicalMsgpack(bytes: Uint8Array): boolean {
-  try {
-    return equalBytes(encodeMsgpack(decodeMsgpack(bytes)), bytes);
-  } catch {
-    return false;
-  }
+  const value = attempt("malformed", () => decodeMsgpack(bytes));
+  return value !== undefined && equalBytes(encodeMsgpack(value), bytes);
 }
 
 class Reader {
@@ -163,11 +160,7 @@ class Reader {
 }
 
 function decodeString(bytes: Uint8Array): string | RawString {
-  try {
-    return fromUtf8(bytes);
-  } catch {
-    return new RawString(bytes);
-  }
+  return attempt("malformed", () => fromUtf8(bytes)) ?? new RawString(bytes);
 }
 
 function narrow(value: bigint): number | bigint {

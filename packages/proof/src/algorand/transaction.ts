@@ -1,7 +1,7 @@
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import type { IdForm } from "../chain-format.ts";
 import { concatBytes, equalBytes, fromBase32, toBase32, utf8 } from "../encoding.ts";
-import { malformed } from "../errors.ts";
+import { attempt, malformed } from "../errors.ts";
 import {
   decodeMsgpackMap,
   encodeMsgpack,
@@ -52,11 +52,7 @@ export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
 
 /** Whether `decodeTransaction` takes the bytes. */
 export function isCanonicalTransaction(bytes: Uint8Array): boolean {
-  try {
-    return decodeTransaction(bytes) instanceof Map;
-  } catch {
-    return false;
-  }
+  return attempt("malformed", () => decodeTransaction(bytes)) !== undefined;
 }
 
 /** Integer keys mark Go maps, whose values stand even when empty; keys that are text, UTF-8 or not, mark structs. */
@@ -109,11 +105,7 @@ export function decodeAddress(address: string): Uint8Array {
 
 /** Whether the text is an Algorand address with a right checksum. */
 export function isAlgorandAddress(text: string): boolean {
-  try {
-    return decodeAddress(text).length === 32;
-  } catch {
-    return false;
-  }
+  return attempt("malformed", () => decodeAddress(text)) !== undefined;
 }
 
 function checksum(publicKey: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { equalBytes } from "../encoding.ts";
-import { isProofError, malformed } from "../errors.ts";
+import { attempt, malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 
@@ -142,12 +142,7 @@ export function verifyIndex(
   keccak256: Keccak256 = keccak_256,
 ): Uint8Array | undefined {
   if (!Number.isSafeInteger(index) || index < 0) return undefined;
-  try {
-    return descend(root, keyNibbles(index), nodes, keccak256);
-  } catch (error) {
-    if (isProofError(error, "malformed")) return undefined;
-    throw error;
-  }
+  return attempt("malformed", () => descend(root, keyNibbles(index), nodes, keccak256));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { fromBase64 } from "../encoding.ts";
-import { formatError } from "../errors.ts";
+import { attempt, formatError } from "../errors.ts";
 import { childPointer } from "./parse.ts";
 
 /** Reads the value at a JSON pointer. @throws ProofError `format` pointing at it or into it */
@@ -11,16 +11,17 @@ export function object<R extends object, O extends object = Record<never, never>
   required: Readers<R>,
   optional?: Readers<O>,
 ): Reader<R & Partial<O>> {
-  const readers: Record<string, Reader<unknown>> = { ...required, ...optional };
+  const readers = new Map<string, Reader<unknown>>(Object.entries({ ...required, ...optional }));
   return (value, pointer) => {
     if (!isObject(value)) throw formatError(pointer, "must be an object");
-    const foreign = Object.keys(value).find((name) => !Object.hasOwn(readers, name));
+    const foreign = Object.keys(value).find((name) => !readers.has(name));
     if (foreign !== undefined) throw formatError(childPointer(pointer, foreign), "unknown member");
     const missing = Object.keys(required).find((name) => !Object.hasOwn(value, name));
-    if (missing !== undefined) throw formatError(childPointer(pointer, missing), "missing");
-    const present = Object.entries(readers).filter(([name]) => Object.hasOwn(value, name));
-    const members = present.map(([name, read]) => [name, read(value[name], childPointer(pointer, name))]);
-    return Object.fromEntries(members) as R & Partial<O>;
+    if (missing !== undefined) throw formatError(`${pointer}/${missing}`, "missing");
+    const members: Record<string, unknown> = {};
+    for (const [name, read] of readers)
+      if (Object.hasOwn(value, name)) members[name] = read(value[name], `${pointer}/${name}`);
+    return members as R & Partial<O>;
   };
 }
 
@@ -56,12 +57,8 @@ export function integer(min: number): Reader<number> {
 /** The text of canonical standard base64 of exactly `length` bytes, or of at least one. */
 export function base64(length?: number): Reader<string> {
   return string(`canonical base64 of ${length ?? "at least 1"} bytes`, (text) => {
-    try {
-      const bytes = fromBase64(text);
-      return length === undefined ? bytes.length > 0 : bytes.length === length;
-    } catch {
-      return false;
-    }
+    const found = attempt("malformed", () => fromBase64(text))?.length ?? 0;
+    return length === undefined ? found > 0 : found === length;
   });
 }
 

@@ -1,0 +1,32 @@
+import { MAX_BUNDLE_BYTES } from "@attestd/proof";
+import { concatBytes } from "@attestd/proof/encoding";
+import { AttestError } from "./errors.ts";
+
+/** Above the largest bundle: an endless answer must end. */
+const MAX_ANSWER_BYTES = 2 * MAX_BUNDLE_BYTES;
+
+/** The whole body of an answer. @throws AttestError `unexpected_answer` when it is larger than any bundle */
+export async function readBody(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Chrome before 124 cannot iterate over a stream.
+  const reader = response.body?.getReader();
+  for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
+    size += next.value.length;
+    chunks.push(next.value);
+    if (size <= MAX_ANSWER_BYTES) continue;
+    await reader?.cancel();
+    throw new AttestError("unexpected_answer", "The answer is larger than any bundle.");
+  }
+  return concatBytes(...chunks);
+}
+
+/** The members of a JSON object; none when the body is anything else. */
+export function parseObject(body: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
