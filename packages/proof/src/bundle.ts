@@ -81,10 +81,10 @@ export type InclusionBundle = Attested & {
 
 export type Bundle = ProofBundle | BlockBundle | InclusionBundle;
 
-/** The size of the largest bundle that a verifier takes. */
+/** The size of the largest bundle that a verifier accepts. */
 export const MAX_BUNDLE_BYTES = MAX_JSON_BYTES;
 
-/** The type that a value claims, by its member `type`, which a ProofBundle does not have. */
+/** The type that a value claims. */
 export function bundleType(value: unknown): BundleType {
   const type = isObject(value) ? value.type : undefined;
   return type === "block-attestation" || type === "tx-inclusion" ? type : "transaction-attestation";
@@ -98,8 +98,7 @@ export type ParseOptions = {
 };
 
 /**
- * Reads a bundle: every member present, none other, each in its one spelling. Whether its statements are
- * true is for `verify`.
+ * Reads a bundle: every member present, none other, each in its one spelling. `verify` checks what it states.
  * @param input text or UTF-8, or a value as `parseJson` returns it
  * @throws ProofError `format`; `json` for a text
  */
@@ -129,7 +128,6 @@ export function readBundle(value: unknown, type: BundleType, chains: readonly Ch
   }
 }
 
-/** An Algorand address. */
 export const algorandAddress = string("an Algorand address", isAlgorandAddress);
 
 const ATTESTED = {
@@ -183,18 +181,15 @@ function namedChain(value: unknown, pointer: string, chains: readonly ChainForma
   return chainNamed(chainReader(chains)(value.chain, `${pointer}/chain`), chains);
 }
 
-/** A bundle of any kind before it is signed. */
-export type UnsignedBundle =
-  | Omit<ProofBundle, "signature">
-  | Omit<BlockBundle, "signature">
-  | Omit<InclusionBundle, "signature">;
+type Unsigned<B> = B extends Bundle ? Omit<B, "signature"> : never;
+export type UnsignedBundle = Unsigned<Bundle>;
 
 /** The bytes that an attestor signs: RFC 8785 of the bundle, as received, without its signature. */
 export function signingBytes(bundle: UnsignedBundle | Bundle): Uint8Array<ArrayBuffer> {
   return canonicalBytes(Object.fromEntries(Object.entries(bundle).filter(([member]) => member !== "signature")));
 }
 
-/** A bundle's own id S: base64url SHA-256 of RFC 8785 of the whole bundle, signature included. */
+/** A bundle's id, the S of `/bundles/{S}`: base64url SHA-256 of RFC 8785 of the whole bundle. */
 export function bundleId(bundle: Bundle): string {
   return toBase64Url(sha256(canonicalBytes(bundle)));
 }

@@ -3,12 +3,8 @@ import { baseFormat } from "./base/format.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { formatError } from "./errors.ts";
 
-/** The registry. */
-const registered = [
-  // One line for each chain.
-  algorandFormat,
-  baseFormat,
-];
+/** One line for each chain. */
+const registered = [algorandFormat, baseFormat];
 
 /** The source chains. */
 export const CHAINS: readonly ChainFormat[] = registered;
@@ -16,17 +12,16 @@ export const CHAINS: readonly ChainFormat[] = registered;
 /** The proof that leads from a transaction to its block's header. */
 export type Inclusion = ReturnType<(typeof registered)[number]["readInclusion"]>;
 
-/** The chain of this name; undefined when there is none. */
 export function chainNamed(name: string | undefined, chains: readonly ChainFormat[] = CHAINS): ChainFormat | undefined {
   return chains.find((chain) => chain.name === name);
 }
 
-/** The chain to which an id belongs by its spelling in bundles; undefined when it is no id. */
+/** The chain of an id, by its spelling in bundles; undefined when it is no id. */
 export function inferChain(transactionId: string, chains: readonly ChainFormat[] = CHAINS): ChainFormat | undefined {
   return chains.find((chain) => chain.transactionId.pattern.test(transactionId));
 }
 
-/** The chain and the one spelling of a transaction id as a request spells it; undefined when it is no id. */
+/** The chain, and the spelling in bundles, of a transaction id in a request; undefined when it is no id. */
 export function matchTransactionId(
   text: string,
   chains: readonly ChainFormat[] = CHAINS,
@@ -39,8 +34,8 @@ export function matchTransactionId(
 }
 
 /**
- * The chain of a bundle: as its block or source names it, else as its transaction id shows.
- * @throws ProofError `format` when there is no such chain; never for what `parseBundle` returned with the same chains
+ * The chain of a bundle, by its name or else by the transaction id.
+ * @throws ProofError `format` when there is no such chain; never for a result of `parseBundle` with the same chains
  */
 export function chainOf(
   bundle: { block: { chain: string } } | { source: { chain?: string; txnId: string } },

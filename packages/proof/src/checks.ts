@@ -10,10 +10,9 @@ import type { CheckName } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
 
-/** The verifier's own inputs. */
 export type VerifierInput = { trust: Trust | undefined; crypto: Crypto; chains: readonly ChainFormat[] };
 
-/** A bundle that passed `schema`, and everything that is recomputed from it, once. */
+/** A bundle that passed `schema`, with the values recomputed from it. */
 export type Examined = VerifierInput & {
   bundle: Bundle;
   chain: ChainFormat;
@@ -28,13 +27,12 @@ export type Examined = VerifierInput & {
   block: Recomputed<ReturnType<ChainFormat["header"]>> | undefined;
 };
 
-/** Bytes, and what they show: nothing more where the chain would not take them for what they should be. */
+/** Bytes and the values recomputed from them: only their hash where the chain would not accept them. */
 type Recomputed<T> = { bytes: Uint8Array; hashSha256: string } & Partial<T>;
 
-/** Returns what is wrong: nothing if the check passes, undefined if it cannot be made. */
+/** @returns the faults; undefined if the check cannot be made */
 type Check = (examined: Examined) => Finding[] | undefined;
 
-/** Recomputes what the checks compare. */
 export function examine(bundle: Bundle, input: VerifierInput): Examined {
   const { trust, crypto, chains } = input;
   const chain = chainOf(bundle, chains);
@@ -75,7 +73,7 @@ function readNote(text: string): Note | ProofError {
   }
 }
 
-/** Every offline check except `schema`, which comes before them. */
+/** The offline checks after `schema`. */
 export const OFFLINE_CHECKS = {
   keyTrust: ({ judgement }) => judgement?.findings,
 

@@ -6,9 +6,8 @@ import { malformed } from "./errors.ts";
 /** `toHex`: lower-case hex without a prefix. `concatBytes`: the byte strings one after the other. */
 export { bytesToHex as toHex, concatBytes } from "@noble/hashes/utils.js";
 
-// The platform's Uint8Array codecs (ES2026: Node 25, Chrome 140, Firefox 133, Safari 18.2) do the work where it has them,
-// `atob` and `btoa` where it is older; what is added here is strictness. In a signed format each byte string has exactly
-// one spelling, so a second one is an error.
+// Older platforms than Node 25, Chrome 140, Firefox 133 and Safari 18.2 have no base64 of Uint8Array (ES2026), but `atob`.
+// In a signed format each byte string has exactly one spelling, so every decoder refuses all others.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -18,10 +17,7 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 
-/**
- * The text of UTF-8 bytes, byte order mark kept.
- * @throws ProofError `malformed` when the bytes are not UTF-8 (RFC 3629).
- */
+/** The text of UTF-8 bytes (RFC 3629), byte order mark kept. @throws ProofError `malformed` */
 export function fromUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -30,10 +26,7 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
-/**
- * Bytes of lower-case hex without a prefix.
- * @throws ProofError `malformed` on upper case, an odd length or any other character.
- */
+/** Bytes of lower-case hex without a prefix. @throws ProofError `malformed` */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw malformed("not lower-case hex");
   return hexToBytes(text) as Uint8Array<ArrayBuffer>;
@@ -41,13 +34,11 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> {
 
 /** Standard base64 with padding (RFC 4648 section 4). */
 export function toBase64(bytes: Uint8Array): string {
-  return typeof bytes.toBase64 === "function" ? bytes.toBase64() : btoa(fromBytes(bytes));
+  if (typeof bytes.toBase64 === "function") return bytes.toBase64();
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/**
- * Bytes of canonical standard base64: padded, no white space, unused bits zero (RFC 4648 sections 3.5 and 4).
- * @throws ProofError `malformed` on any other spelling.
- */
+/** Bytes of standard base64: padded, unused bits zero (RFC 4648 sections 3.5 and 4). @throws ProofError `malformed` */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text, "base64");
   // The platform's decoder skips ASCII white space, which shows in the length.
@@ -61,10 +52,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/**
- * Bytes of canonical base64url without padding.
- * @throws ProofError `malformed` on padding, white space, non-zero unused bits or a foreign character.
- */
+/** Bytes of base64url without padding, unused bits zero. @throws ProofError `malformed` */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text + "=".repeat(-text.length & 3), "base64url");
   if (text.length !== Math.ceil((bytes.length * 4) / 3)) throw malformed("not canonical base64url");
@@ -85,14 +73,9 @@ function decodeByAtob(padded: string, alphabet: "base64" | "base64url"): Uint8Ar
   if (alphabet === "base64url" && /[+/]/.test(padded)) throw malformed("the other alphabet");
   const standard = alphabet === "base64" ? padded : padded.replaceAll("-", "+").replaceAll("_", "/");
   const binary = atob(standard);
-  // atob forgives missing padding, white space and unused bits, which all show here.
+  // `atob` takes missing padding, white space and unused bits too.
   if (btoa(binary) !== standard) throw malformed("another spelling");
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
-}
-
-/** One character of U+0000 to U+00FF for each byte, as `btoa` wants them. */
-function fromBytes(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
 }
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -113,10 +96,7 @@ export function toBase32(bytes: Uint8Array): string {
   return bits === 0 ? text : text + BASE32[(pending << (5 - bits)) & 31];
 }
 
-/**
- * Bytes of canonical upper-case base32 without padding.
- * @throws ProofError `malformed` on a foreign character, an impossible length or non-zero unused bits.
- */
+/** Bytes of upper-case base32 without padding, unused bits zero. @throws ProofError `malformed` */
 export function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((text.length * 5) / 8));
   let pending = 0;

@@ -1,4 +1,4 @@
-/** The ways in which a text is no JSON, or is JSON that readers could take in two ways. */
+/** The ways in which a text is no JSON, or ambiguous JSON. */
 export type JsonFault =
   | "syntax"
   | "encoding"
@@ -12,29 +12,29 @@ export type JsonFault =
   | "number_spelling";
 
 /**
- * - `json`: a text is not strict JSON; `fault`, `line` and `pointer` say why and where
- * - `format`: a value does not have the form that it should; `pointer` says where
+ * - `json`: a text is not strict JSON; see `fault`, `line` and `pointer`
+ * - `format`: the value at `pointer` has another form than it must have
  * - `malformed`: bytes, or a text that encodes bytes, do not decode
  */
 export type ProofErrorCode = "json" | "format" | "malformed";
 
 export type ProofErrorDetails = {
-  /** JSON pointer (RFC 6901) of the value or member at fault; long names are cut. */
+  /** JSON pointer (RFC 6901) of the wrong value or member; long names are cut. */
   pointer?: string;
   fault?: JsonFault;
-  /** Counted from 1; 1 where the text as a whole is refused. */
+  /** Counted from 1. */
   line?: number;
   cause?: unknown;
 };
 
-/** The error of this package. The message is for people. */
+/** The error of this package. */
 export class ProofError extends Error {
   override readonly name = "ProofError";
   readonly code: ProofErrorCode;
   readonly pointer: string;
   readonly fault: JsonFault | undefined;
   readonly line: number | undefined;
-  /** Whether the text is JSON all the same, which other parsers would take, each in its own way. */
+  /** Whether the text is JSON that other parsers may read differently. */
   readonly isAmbiguous: boolean;
 
   constructor(code: ProofErrorCode, message: string, { pointer = "", fault, line, cause }: ProofErrorDetails = {}) {
@@ -47,7 +47,6 @@ export class ProofError extends Error {
   }
 }
 
-/** Whether an error is of this package and has this code. */
 export function isProofError(error: unknown, code: ProofErrorCode): error is ProofError {
   return error instanceof ProofError && error.code === code;
 }

@@ -22,11 +22,10 @@ export function keyNotePrefix(ledger: string): string {
 }
 
 /**
- * Checks that a key history continues an earlier copy. A history is append-only: this finds what a history by itself
- * cannot show: an altered first entry, a cut end, a revocation that was taken back.
- *
- * @param known from an earlier time, as `parseKeyHistory` gave it
- * @param fresh likewise
+ * Checks that a key history only adds to an earlier copy. This finds an altered first entry, a cut end and a revocation
+ * that was taken back, which a history alone cannot show.
+ * @param known the earlier result of `parseKeyHistory`
+ * @param fresh the later one
  * @throws ProofError `format` pointing into `fresh`
  */
 export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void {
@@ -36,7 +35,6 @@ export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void 
     const now = fresh.keys[index];
     if (now === undefined) throw formatError(pointer, `the key ${before.kid}, known before, is gone`);
     if (now.kid !== before.kid) throw formatError(pointer, `was the key ${before.kid} before`);
-    // The rest of an entry never changes; `untilRound` follows from the next one.
     if (keyEntryHash(now) !== keyEntryHash(before)) throw formatError(pointer, "is not the entry known before");
     if (before.revokedRound !== undefined && now.revokedRound !== before.revokedRound)
       throw formatError(`${pointer}/revokedRound`, `the key was revoked from round ${before.revokedRound} on before`);
@@ -44,19 +42,17 @@ export function requireContinuation(known: KeyHistory, fresh: KeyHistory): void 
 }
 
 /**
- * Holds a key history against the key notes on its ledger: each key but the first, and each revocation, was noted, and
- * each note is accounted for. So it finds an end that was cut off and a revocation that was left out.
- *
- * @param recorded transactions whose notes begin with `keyNotePrefix`, of the history's ledger, from whoever; those that
- *   the attestor's one account has not sent are passed over
- * @returns what does not fit; nothing, where all does
+ * Compares a key history with the key notes on its ledger: each key but the first and each revocation needs a note, and
+ * each note an entry. This finds a cut end and a revocation that was left out.
+ * @param recorded transactions on the history's ledger whose notes begin with `keyNotePrefix`; those of another sender than
+ *   the attestor's account are ignored
  */
 export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNote[]): Finding[] {
   const account = accountOf(history);
   const left = new Map(
     recorded
       .filter(({ sender }) => sender === account)
-      // Of notes that say the same, the earliest counts: the last that the map is given.
+      // Of equal notes the earliest counts, so the map gets it last.
       .toSorted((a, b) => b.round - a.round)
       .flatMap((one) => {
         const k = keyNoteHash(one.note, history.ledger);
@@ -90,7 +86,7 @@ export function checkKeyNotes(history: KeyHistory, recorded: readonly RecordedNo
   return [...findings, ...unaccounted];
 }
 
-/** @returns K; undefined where the note is none of a key on this ledger */
+/** The `k` of a key note; undefined for any other note, or one of another ledger. */
 function keyNoteHash(text: string, ledger: string): string | undefined {
   const note = attempt("format", () => parseNote(text));
   return note && "k" in note && note.g === ledger ? note.k : undefined;

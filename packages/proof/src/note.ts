@@ -35,7 +35,7 @@ export type TransactionNote = SubjectNote & {
   t: string;
 };
 
-/** For a block, and for the block in which an inclusion is proven. */
+/** The note of a block, or of the block of an inclusion. */
 export type BlockNote = SubjectNote & {
   /** Block hash. */
   b: string;
@@ -43,7 +43,7 @@ export type BlockNote = SubjectNote & {
   n: number;
 };
 
-/** Announces an attestor's next key, or a revocation. */
+/** Announces an attestor's next key or a revocation. */
 export type KeyNote = {
   /** Ledger on which the note stands, CAIP-2. */
   g: string;
@@ -55,7 +55,7 @@ export type Note = TransactionNote | BlockNote | KeyNote;
 
 /** ARC-2: `<dapp name>:<format><data>`, the format `j` being JSON. */
 const PREFIX = "attestd/v1:j";
-/** The ledger's own limit on a transaction's note, in bytes. */
+/** Algorand's limit. */
 export const MAX_NOTE_BYTES = 1024;
 
 /** The text of a note: ARC-2, canonical JSON. Its UTF-8 is the transaction's note field. */
@@ -63,10 +63,7 @@ export function encodeNote(note: Note): string {
   return PREFIX + canonicalize(note);
 }
 
-/**
- * Reads a note and requires the one spelling that `encodeNote` gives.
- * @throws ProofError `format` whose pointer leads into the note's JSON; `""` where the note as a whole is at fault.
- */
+/** Reads a note in the spelling of `encodeNote`. @throws ProofError `format` pointing into the note's JSON */
 export function parseNote(text: string): Note {
   if (utf8(text).length > MAX_NOTE_BYTES) throw formatError("", `longer than ${MAX_NOTE_BYTES} bytes`);
   if (!text.startsWith(PREFIX)) throw formatError("", `does not begin with ${PREFIX}`);
@@ -99,15 +96,14 @@ const SUBJECT = {
   l: constant("included", "safe", "finalized"),
   p: base64Url16Bytes,
 };
-/** The chain decides how an id is spelled; a note only requires that it is one. */
+/** Ids of every chain. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
 const readTransactionNote = object({ ...SUBJECT, t: string("a transaction id", ID) });
 const readBlockNote = object({ ...SUBJECT, b: string("a block hash", ID), n: integer(0) });
 
 /**
- * The note's `p`: base64url of the first 16 bytes of the payment key's SHA-256. It binds a note to one payment without
- * naming the payer.
- * @param paymentKey the payment's identity, ASCII
+ * The note's `p`, which names the payment and not the payer: base64url of the first 16 bytes of the payment key's SHA-256.
+ * @param paymentKey ASCII
  */
 export function paymentCommitment(paymentKey: string): string {
   return toBase64Url(sha256(utf8(paymentKey)).subarray(0, 16));

@@ -6,10 +6,7 @@ import { base64Url32Bytes, caip2, constant, integer, object, type Reader, string
 import { type Crypto, nobleCrypto, verifySignature } from "./signature.ts";
 import { keyId } from "./trust.ts";
 
-/**
- * The attestor's statement that it was paid and has delivered: payload of a receipt of the x402 extension `offer-receipt`
- * (version 1, section 5.2), and the `type` that everything but a ProofBundle has which the key signs.
- */
+/** The attestor's statement that it was paid and has delivered: x402 extension `offer-receipt`, version 1, section 5.2. */
 export type PaymentReceipt = {
   type: "x402-receipt";
   version: 1;
@@ -26,25 +23,19 @@ export type PaymentReceipt = {
 };
 
 /**
- * The text that a receipt's signature covers: the JWS signing input (RFC 7515 section 5.1).
- *
- * It begins with the base64url of `{`, the letter e, and every other message that the key signs is canonical JSON, which
- * begins with `{` itself: no signature of one kind is one of the other.
- *
+ * The JWS signing input of a receipt (RFC 7515 section 5.1), ASCII. It begins with `e`, and every other message that the key
+ * signs with `{`, so that no signature fits both.
  * @param kid thumbprint of the key that signs
- * @returns ASCII, header and payload with a point between them
  */
 export function receiptSigningInput(receipt: PaymentReceipt, kid: string): string {
   return `${encode(canonicalize({ alg: "ML-DSA-65", kid }))}.${encode(canonicalize(receipt))}`;
 }
 
 /**
- * Reads a signed receipt and checks its signature: JWS Compact Serialization, `alg` ML-DSA-65 (RFC 9964). Whether the
- * payment is on its chain is for the reader to look up.
- *
- * @param jws as it is in `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE
+ * Reads a signed receipt and verifies its signature; it does not look the payment up on its chain.
+ * @param jws `extensions["offer-receipt"].info.receipt.signature` of a PAYMENT-RESPONSE: compact, `alg` ML-DSA-65 (RFC 9964)
  * @param pqPublicKeys the keys that may have signed it, raw, base64: of a history, or of the bundle that was paid for
- * @throws ProofError `format` when it is not of this form, or signed by none of the keys
+ * @throws ProofError `format`, also when none of the keys signed it
  */
 export function verifyPaymentReceipt(
   jws: string,
@@ -74,7 +65,7 @@ const readReceipt: Reader<PaymentReceipt> = object({
   issuedAt: integer(0),
 });
 
-/** At most as long as every recipient must support (RFC 9110 section 4.1): some parsers take minutes for a 1 MB host. */
+/** 8000 characters are what recipients must support (RFC 9110 section 4.1); some parsers take minutes for a 1 MB host. */
 function isUrl(text: string): boolean {
   return text.length <= 8000 && URL.canParse(text);
 }

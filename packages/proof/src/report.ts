@@ -1,7 +1,7 @@
 import type { BundleType } from "./bundle.ts";
 import type { Finding, ReceiptStatus } from "./chain-format.ts";
 
-/** The checks in their order. Which of them a bundle has depends on its type. */
+/** The checks in their order. A type of bundle has some of them. */
 export type CheckName =
   | "schema"
   | "keyTrust"
@@ -16,7 +16,7 @@ export type CheckName =
 export type CheckResult = "pass" | "fail" | "not_checked";
 export type Warning = "sandbox" | "included_only" | "transaction_failed" | "history_old";
 
-/** A key's standing: `retired` once a successor has replaced it, `unknown` where the verifier trusts no such key. */
+/** `retired`: replaced by a successor. `unknown`: not trusted by the verifier. */
 export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 export type Failure = { check: CheckName } & Finding;
@@ -25,33 +25,23 @@ export type VerifyReport = {
   /** Every offline check of the type passed, and no online check failed. */
   verified: boolean;
   type: BundleType;
-  /** The checks of the type, in their order. */
   checks: Partial<Record<CheckName, CheckResult>>;
-  /**
-   * Of an inclusion that leads on to a state proof's commitment: `pass` where `inclusion` passed and the verifier trusts
-   * the commitment; else `not_checked`. It decides nothing.
-   */
+  /** Of a proof to a state proof's commitment: `pass` if `inclusion` passed and the verifier trusts the commitment. */
   lightHeader?: Exclude<CheckResult, "fail">;
-  /** The transaction's outcome, where a receipt is in the bundle and `inclusion` passed. */
+  /** The transaction's outcome, if the bundle has a receipt and `inclusion` passed. */
   receipt?: { status: ReceiptStatus };
-  /**
-   * When the ledger recorded it, by the ledger's own clock: RFC 3339, UTC. From the online check `chainAttest`, where it
-   * passed: a bundle states a round and no time.
-   */
+  /** When the ledger recorded it, by the ledger's clock, if `chainAttest` passed: RFC 3339, UTC. */
   recordedAt?: string;
-  /** The signer, as far as the bundle could be read. */
+  /** The signer, without `kid` and address if `schema` failed. */
   attestor: { kid?: string; status: KeyStatus; algorandAddress?: string };
   warnings: Warning[];
   failures: Failure[];
 };
 
-/**
- * The conclusion of a report. `unknown`: intact, but signed with a key that the verifier does not trust, which is no fault
- * of the bundle. `revoked`: intact, but its key was revoked.
- */
+/** `unknown`: intact, but signed with a key that the verifier does not trust. `revoked`: intact, but its key was revoked. */
 export type Conclusion = "verified" | "warning" | "unknown" | "revoked" | "failed";
 
-/** Sums up a report for display; it judges nothing again. */
+/** The conclusion of a report, for display. */
 export function conclusionOf({ verified, warnings, attestor, failures }: VerifyReport): Conclusion {
   if (verified) return warnings.length > 0 ? "warning" : "verified";
   const { status } = attestor;

@@ -4,13 +4,13 @@ import { ml_dsa65 } from "@noble/post-quantum/ml-dsa.js";
 /** Keccak-256 with Ethereum's padding: bytes to 32 bytes. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
-/** The costly primitives, which a server may replace by faster ones. The cheap hashes are always noble's. */
+/** The costly primitives, which a server may replace by faster ones. */
 export interface Crypto {
   keccak256: Keccak256;
   mldsa65: {
     /**
-     * Pure ML-DSA-65 (FIPS 204 algorithm 3) with an empty context. Called only with a key of 1952 bytes and a signature
-     * of 3309. MUST return false, not throw, for a signature that does not verify.
+     * Pure ML-DSA-65 (FIPS 204 algorithm 3) with an empty context, for a key of 1952 bytes and a signature of 3309. MUST
+     * return false, not throw, for a signature that does not verify.
      */
     verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   };
@@ -26,12 +26,7 @@ export const nobleCrypto: Crypto = {
 export const ML_DSA_65_PUBLIC_KEY_LENGTH = 1952;
 export const ML_DSA_65_SIGNATURE_LENGTH = 3309;
 
-/**
- * Whether an ML-DSA-65 signature, empty context, is the key's over the message. A key or signature of another length
- * verifies nothing.
- * @param publicKey raw, 1952 bytes
- * @param signature 3309 bytes
- */
+/** Verifies an ML-DSA-65 signature, empty context. @returns false also for a raw key or signature of another length */
 export function verifySignature(
   publicKey: Uint8Array,
   message: Uint8Array,

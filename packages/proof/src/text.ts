@@ -1,16 +1,13 @@
 /**
- * Cuts a text for an answer, a report or a log: whole if short, else its beginning and "…". So a stranger cannot choose
- * the length of what is repeated or kept.
- * @param most UTF-16 units; 128, unless given: longer than any id, hash or name that a bundle or a request of ours has
+ * The text if it is short, else its beginning and "…": it bounds what an answer, a report or a log repeats of a stranger's.
+ * @param most UTF-16 units; 128, unless given: more than any id, hash or name in a bundle or a request
  */
 export function excerpt(text: string, most = 128): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
 /**
- * Removes the run of `character` at the end of a text. Reads it once, from its end: the pattern `/c+$/` is tried again at
- * each `c`, and takes minutes for a megabyte of them.
- * @param character one UTF-16 unit
+ * Removes every `character`, one UTF-16 unit, from the end of a text, in linear time: `/c+$/` needs quadratic time.
  */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;

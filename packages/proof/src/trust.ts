@@ -16,7 +16,7 @@ import {
   verifySignature,
 } from "./signature.ts";
 
-/** One key of an attestor, and the rounds for which it is valid. */
+/** A key of an attestor, and the rounds in which it is valid. */
 export type KeyEntry = {
   type: "attestor-key";
   version: 1;
@@ -39,7 +39,7 @@ export type KeyEntry = {
   endorsement?: string;
 };
 
-/** An attestor's keys, oldest first, as `/.well-known/attestor-keys.json` gives them. */
+/** An attestor's keys, oldest first: the content of `/.well-known/attestor-keys.json`. */
 export type KeyHistory = {
   version: 1;
   /** CAIP-2 of the ledger on which the attestor's notes stand. */
@@ -47,7 +47,7 @@ export type KeyHistory = {
   keys: KeyEntry[];
 };
 
-/** Keys that a verifier knows by their thumbprints alone. */
+/** Keys that a verifier knows only by their thumbprints. */
 export type PinnedKeys = {
   kids: string[];
   /** CAIP-2; Algorand MainNet unless given. */
@@ -60,50 +60,39 @@ export type Trust = KeyHistory | PinnedKeys;
 /** Public key as a JSON Web Key of type AKP (RFC 9964), named by its RFC 7638 thumbprint. */
 export type AkpJwk = { kty: "AKP"; alg: "ML-DSA-65"; pub: string; kid: string };
 
-/** The names by which a key is known. */
 export type KeyIdentity = Pick<KeyEntry, "kid" | "keySha256">;
 
-/** @param publicKey raw, 1952 bytes */
+/** @param publicKey raw */
 export function jwk(publicKey: Uint8Array): AkpJwk {
   return { kty: "AKP", alg: "ML-DSA-65", pub: toBase64Url(publicKey), kid: keyId(publicKey) };
 }
 
-/**
- * The `kid`: RFC 7638 thumbprint of the AKP key, base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`.
- * @param publicKey raw, 1952 bytes
- */
+/** A key's `kid`, its RFC 7638 thumbprint: base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`. @param publicKey raw */
 export function keyId(publicKey: Uint8Array): string {
   return toBase64Url(sha256(canonicalBytes({ alg: "ML-DSA-65", kty: "AKP", pub: toBase64Url(publicKey) })));
 }
 
-/** Both names of a key. @param publicKey raw, 1952 bytes */
+/** @param publicKey raw */
 export function keyIdentity(publicKey: Uint8Array): KeyIdentity {
   return { kid: keyId(publicKey), keySha256: toBase64Url(sha256(publicKey)) };
 }
 
-/** CAIP-2 of the ledger on which a verifier expects notes to stand. */
+/** CAIP-2 of the ledger on which a verifier expects the notes. */
 export function trustedLedger(trust: Trust | undefined): string {
   return trust?.ledger ?? ALGORAND_MAINNET;
 }
 
-/**
- * The names of a key in a bundle.
- * @param pqPublicKey as the bundle has it: raw, base64
- */
+/** The identity of a key in a bundle. @param pqPublicKey raw, base64 */
 export function identify(trust: Trust | undefined, pqPublicKey: string): KeyIdentity {
-  // A history's names were recomputed when it was parsed; hashing the key again would cost as much as the parsing.
+  // `parseKeyHistory` recomputed those of a history; hashing a key again costs as much as parsing it.
   const known = trust && "keys" in trust ? trust.keys.find((entry) => entry.pqPublicKey === pqPublicKey) : undefined;
   return known ?? keyIdentity(fromBase64(pqPublicKey));
 }
 
-/** The standing of a bundle's key, and what is wrong with its use here. */
+/** The status of a bundle's key, and the faults of its use in the bundle. */
 export type KeyJudgement = { status: KeyStatus; findings: Finding[] };
 
-/**
- * Judges a bundle's key.
- * @param kid of the key in the bundle
- * @param claim the bundle's own `attest.round` and `attestor.algorandAddress`
- */
+/** Judges a bundle's key. @param claim the bundle's own `attest.round` and `attestor.algorandAddress` */
 export function judgeKey(trust: Trust, kid: string, claim: { round: number; algorandAddress: string }): KeyJudgement {
   const unknown: KeyJudgement = { status: "unknown", findings: [{ pointer: KEY_POINTER, stated: kid }] };
   if ("kids" in trust) return trust.kids.includes(kid) ? { status: "current", findings: [] } : unknown;
@@ -113,7 +102,7 @@ export function judgeKey(trust: Trust, kid: string, claim: { round: number; algo
   const { fromRound, untilRound = Number.POSITIVE_INFINITY, revokedRound = Number.POSITIVE_INFINITY } = entry;
   const endRound = Math.min(untilRound, revokedRound);
   const findings: Finding[] = [];
-  // Its holder can write any round into a bundle, so that a revoked key proves nothing by itself: see `withChain`.
+  // A revoked key proves nothing by itself, because its holder can write any round into a bundle: see `withChain`.
   if (entry.revokedRound !== undefined)
     findings.push({ pointer: KEY_POINTER, stated: kid, computed: `revoked in round ${revokedRound}` });
   if (claim.round < fromRound || claim.round >= endRound) {
@@ -154,10 +143,9 @@ export function keyEntryHash(entry: KeyEntry): string {
 }
 
 /**
- * Reads a key history. Every key's two names are recomputed, every key but the first is endorsed by the one before, all
- * have the first one's account, and their spans follow one another without gap or overlap: this finds an entry that was
- * altered, removed or inserted, and, since a history ends with an open span, a cut end. The account is for life: a thief
- * of a key can endorse a successor, but cannot send its note. Nothing endorses the first entry's account and the
+ * Reads a key history, and finds an entry that was altered, removed or inserted and a cut end: it recomputes every key's
+ * `kid` and SHA-256, each key but the first must be endorsed by the one before, all must have the first one's account, and
+ * their spans must follow one another and end with an open one. Nothing endorses the first entry's account and the
  * revocations: check those against an earlier copy (`requireContinuation`) or the ledger (`checkKeyNotes`).
  * @param input text or UTF-8, or a value as `parseJson` returns it
  * @throws ProofError `format`; `json` for a text
@@ -175,12 +163,12 @@ export function parseKeyHistory(input: unknown, crypto: Pick<Crypto, "mldsa65"> 
   return history;
 }
 
-/** The attestor's account, from which alone a key note counts. */
+/** The attestor's account. Only its key notes count: a thief of a key can endorse a successor, but not send its note. */
 export function accountOf({ keys: [first] }: KeyHistory): string {
   return (first as KeyEntry).algorandAddress;
 }
 
-/** Scheme, host and port as a URL's origin has them (RFC 6454 section 6.1): ASCII in lower case, no user, no path. */
+/** The ASCII serialization of an origin (RFC 6454 section 6.2). */
 const ORIGIN = /^https?:\/\/(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[1-9][0-9]{0,4})?$/;
 
 const readEntryMembers: Reader<KeyEntry> = object(

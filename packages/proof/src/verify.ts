@@ -1,7 +1,7 @@
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
-import type { Bundle, BundleType } from "./bundle.ts";
+import type { Bundle, BundleType, InclusionBundle } from "./bundle.ts";
 import { bundleType, readBundle } from "./bundle.ts";
-import type { ChainFormat, Finding, ReceiptStatus } from "./chain-format.ts";
+import type { ChainFormat, Finding } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
 import { formatError, isProofError } from "./errors.ts";
@@ -27,10 +27,10 @@ export type VerifyOptions = {
   crypto?: Crypto;
 };
 
-/** The result of an online check: `pass`, or what is wrong. */
+/** The result of an online check: `pass`, or the faults. */
 export type ChainFinding = "pass" | Finding[];
 
-/** The results of the online checks, from a program that can query the chains. An absent check was not made. */
+/** The results of the online checks that were made. */
 export type ChainFindings = {
   chainSource?: ChainFinding;
   chainAttest?: ChainFinding;
@@ -41,7 +41,7 @@ export type ChainFindings = {
 /** The age in seconds above which a key history gives a warning: 30 days. */
 export const HISTORY_OLD_AFTER = 30 * 24 * 60 * 60;
 
-/** The offline checks of each type of bundle, in their order. `schema` comes first: what fails it has no contents to check. */
+/** The offline checks of each type of bundle after `schema`, in their order. */
 const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
   "transaction-attestation": ["keyTrust", "signature", "hashPreimage", "transactionId", "note"],
   "block-attestation": ["keyTrust", "signature", "hashPreimage", "blockHash", "note"],
@@ -49,32 +49,22 @@ const CHECKS: Record<BundleType, (keyof typeof OFFLINE_CHECKS)[]> = {
 };
 const ONLINE_CHECKS = ["chainSource", "chainAttest"] as const;
 
-/** Any other option is an error: a misspelt `trust` would be no trust, and a misspelt `type` any type. */
-const OPTIONS: readonly string[] = [
-  "trust",
-  "type",
-  "historyAge",
-  "commitments",
-  "chains",
-  "crypto",
-] satisfies (keyof VerifyOptions)[];
-
 /**
  * Verifies a bundle offline. Every check is made even if an earlier one failed, except after `schema`.
- * @param input a bundle as text or UTF-8, or as `parseJson` returned it
+ * @param input a bundle as text or UTF-8, or a value as `parseJson` returns it
  * @returns rely on `verified`, never on the checks alone: a bundle brings its own key
- * @throws ProofError `json` when a text is no JSON at all, or larger than 2 MiB. What is JSON but can be read in two ways, as
- *   with duplicate members, fails `schema` instead.
- * @throws TypeError when there is no such option
+ * @throws ProofError `json` for a text that is no JSON or larger than 2 MiB; ambiguous JSON fails `schema` instead
+ * @throws TypeError for an unknown option
  * @example
  * const trust = parseKeyHistory(await readFile("keys.json"));
  * const { verified, failures } = verify(await readFile("bundle.json"), { trust });
  */
 export function verify(input: unknown, options: VerifyOptions = {}): VerifyReport {
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  const { trust, type, historyAge = 0, commitments = [], chains = CHAINS, crypto = nobleCrypto, ...others } = options;
+  // A misspelt `trust` would be no trust, and a misspelt `type` any type.
+  const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new TypeError(`verify has no option ${JSON.stringify(unknown)}`);
-  const { trust, crypto = nobleCrypto, historyAge = 0, commitments = [], chains = CHAINS } = options;
-  const read = readInput(input, options.type, chains);
+  const read = readInput(input, type, chains);
   const report = emptyReport(read.type);
   record(report, "schema", read.bundle ? [] : [read.finding]);
   if (read.bundle === undefined) return report;
@@ -83,22 +73,15 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
   const { algorandAddress } = read.bundle.attestor;
   report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
-  const status = report.checks.inclusion === "pass" ? receiptStatusOf(examined) : undefined;
-  if (status) report.receipt = { status };
-  report.warnings = warnings(examined, historyAge, status);
+  if ("inclusion" in read.bundle) addInclusion(report, read.bundle, examined, commitments);
+  report.warnings = warnings(report, examined, historyAge);
   report.verified = isVerified(report);
-  const commitment = commitmentOf(examined);
-  if (commitment !== undefined) {
-    const isTrusted = report.checks.inclusion === "pass" && commitments.includes(commitment);
-    report.lightHeader = isTrusted ? "pass" : "not_checked";
-  }
   return report;
 }
 
 /**
- * Adds the online findings to a report. A revoked key is trusted again where the ledger itself shows the record in a
- * round before the revocation: the key's holder can write any round into a bundle, but not into the ledger.
- * @param report of the same bundle, from `verify`
+ * Adds the online findings to the report of `verify`. A revoked key is trusted if the ledger shows the record in a round
+ * before the revocation: the key's holder can write any round into a bundle, but not into the ledger.
  */
 export function withChain(report: VerifyReport, findings: ChainFindings): VerifyReport {
   const online: VerifyReport = { ...report, checks: { ...report.checks }, failures: [...report.failures] };
@@ -116,7 +99,7 @@ export function withChain(report: VerifyReport, findings: ChainFindings): Verify
   return online;
 }
 
-/** Whether online checks can still matter: no offline check failed that `chainAttest` could not clear. */
+/** Whether online checks can matter: no offline check failed but a `keyTrust` that `chainAttest` may clear. */
 export function mayAskChain(report: VerifyReport): boolean {
   return report.failures.every(({ check }) => check === "keyTrust" && awaitsLedger(report));
 }
@@ -141,7 +124,7 @@ function readInput(input: unknown, only: BundleType | undefined, chains: readonl
   try {
     const value = jsonValue(input);
     type = only ?? bundleType(value);
-    // Names the wrong type, instead of the members that the other type does not have.
+    // Reports the wrong type instead of the members that another type has.
     if (typeof value === "object" && value !== null && bundleType(value) !== type)
       throw formatError("/type", `must be ${TYPE_MEMBER[type]}`);
     return { type, bundle: readBundle(value, type, chains) };
@@ -174,19 +157,25 @@ function isVerified({ type, checks }: VerifyReport): boolean {
   return offline.every((check) => checks[check] === "pass") && !Object.values(checks).includes("fail");
 }
 
-function commitmentOf({ bundle, chain }: Examined): string | undefined {
-  return "inclusion" in bundle ? chain.commitment?.(bundle.inclusion) : undefined;
+function addInclusion(
+  report: VerifyReport,
+  { inclusion }: InclusionBundle,
+  { chain, source }: Examined,
+  commitments: readonly string[],
+): void {
+  const isProven = report.checks.inclusion === "pass";
+  const status = isProven && source ? chain.receiptStatus?.(inclusion, source.bytes) : undefined;
+  if (status) report.receipt = { status };
+  const commitment = chain.commitment?.(inclusion);
+  if (commitment !== undefined)
+    report.lightHeader = isProven && commitments.includes(commitment) ? "pass" : "not_checked";
 }
 
-function receiptStatusOf({ bundle, chain, source }: Examined): ReceiptStatus | undefined {
-  return "inclusion" in bundle && source ? chain.receiptStatus?.(bundle.inclusion, source.bytes) : undefined;
-}
-
-function warnings({ note }: Examined, historyAge: number, status: ReceiptStatus | undefined): Warning[] {
+function warnings({ receipt }: VerifyReport, { note }: Examined, historyAge: number): Warning[] {
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
   if ("l" in note && note.l === "included") found.push("included_only");
-  if (status === "failed") found.push("transaction_failed");
+  if (receipt?.status === "failed") found.push("transaction_failed");
   if (historyAge > HISTORY_OLD_AFTER) found.push("history_old");
   return found;
 }

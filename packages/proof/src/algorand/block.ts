@@ -3,9 +3,7 @@ import { concatBytes, toBase32, utf8 } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import { decodeMsgpackMap, encodeMsgpack, getInteger, getMap, type MsgpackMap } from "./msgpack.ts";
 
-const BH = utf8("BH");
-
-/** A block as a node holds it, taken apart. */
+/** The parts of a block. */
 export interface AlgorandBlock {
   header: MsgpackMap;
   /** Canonical msgpack of the header: the block map without `txns`. Its hash is the block's. */
@@ -16,31 +14,22 @@ export interface AlgorandBlock {
   cert: MsgpackMap | undefined;
 }
 
-/**
- * Takes apart `{block, cert}` as algod answers `GET /v2/blocks/{round}?format=msgpack`.
- * @throws ProofError `malformed` when it has another shape.
- */
+/** Decodes `{block, cert}`, algod's answer to `GET /v2/blocks/{round}?format=msgpack`. @throws ProofError `malformed` */
 export function splitBlock(bytes: Uint8Array): AlgorandBlock {
   const answer = decodeMsgpackMap(bytes);
   const block = getMap(answer, "block");
   if (block === undefined) throw malformed("block answer has no block");
   const header = new Map(block);
   header.delete("txns");
-  return { header, headerBytes: encodeMsgpack(header), transactions: payset(block), cert: getMap(answer, "cert") };
-}
-
-function payset(block: MsgpackMap): MsgpackMap[] {
-  const entries = block.get("txns") ?? [];
-  if (!Array.isArray(entries)) throw malformed("block's txns is not an array");
-  return entries.map((entry) => {
-    if (entry instanceof Map) return entry;
-    throw malformed("block entry is not a map");
-  });
+  const transactions = block.get("txns") ?? [];
+  if (!Array.isArray(transactions) || !transactions.every((entry) => entry instanceof Map))
+    throw malformed("block's txns is not an array of maps");
+  return { header, headerBytes: encodeMsgpack(header), transactions, cert: getMap(answer, "cert") };
 }
 
 /** A block's 32-byte hash: SHA-512/256 of `"BH"` and the canonical msgpack of its header. */
 export function headerDigest(headerBytes: Uint8Array): Uint8Array {
-  return sha512_256(concatBytes(BH, headerBytes));
+  return sha512_256(concatBytes(utf8("BH"), headerBytes));
 }
 
 /** A block's hash as 52 characters of unpadded base32, without the `blk-` that some answers put before it. */

@@ -10,7 +10,7 @@ import { encodeMsgpack, getBytes, getInteger, type MsgpackMap, structMap } from 
 export type TransactionTree = "txn" | "txn256" | "txn512";
 
 interface TreeRules {
-  /** Hash of the transaction and of its in-block map, of which a leaf is made. */
+  /** Hash of the transaction and of its in-block map, in a leaf. */
   element: (bytes: Uint8Array) => Uint8Array;
   /** Hash of leaves and nodes. */
   node: (bytes: Uint8Array) => Uint8Array;
@@ -41,20 +41,13 @@ export function transactionLeaf(tree: TransactionTree, transaction: Uint8Array, 
   return node(concatBytes(LEAF, element(concatBytes(TX, transaction)), element(concatBytes(STIB, stib))));
 }
 
-/**
- * The root over leaves in payset order. An empty plain tree is 32 zero bytes, which a header leaves out; an empty
- * vector commitment is the hash of its bottom leaf.
- */
+/** The root over leaves in payset order. That of an empty plain tree is zeros, which a header leaves out. */
 export function treeRoot(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array {
   const top = treeLevels(tree, leaves).at(-1)?.[0];
   return top ?? new Uint8Array(TREES[tree].length);
 }
 
-/**
- * The siblings of one leaf, from leaf to root. `verifyLeaf` checks that they lead to a header's root.
- * @param index the transaction's index in the payset, from 0
- * @throws RangeError when there is no such leaf.
- */
+/** The siblings of the leaf at `index` in the payset, from leaf to root. @throws RangeError when there is no such leaf */
 export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: number): Uint8Array[] {
   if (!Number.isInteger(index) || index < 0 || index >= leaves.length) throw new RangeError(`no leaf ${index}`);
   const levels = treeLevels(tree, leaves);
@@ -67,10 +60,7 @@ export function proveLeaf(tree: TransactionTree, leaves: Uint8Array[], index: nu
   });
 }
 
-/**
- * Whether the siblings lead from the leaf at `index` to the root. Every sibling must be one digest long, and `index`
- * must fit in a tree of that depth; no other index is accepted for the same path.
- */
+/** Whether the siblings lead from the leaf at `index` to the root. No other index is accepted for the same path. */
 export function verifyLeaf(
   tree: TransactionTree,
   leaf: Uint8Array,
@@ -96,7 +86,7 @@ const MAX_DEPTH = 30;
 
 function treeLevels(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array[][] {
   const { node, length, vectorCommitment } = TREES[tree];
-  // Only a plain tree has a missing right child; go-algorand hashes it as zeros.
+  // go-algorand hashes a missing right child, which only a plain tree has, as zeros.
   const missing = new Uint8Array(length);
   // One buffer for every node, of which a large tree has many.
   const preimage = new Uint8Array(NODE.length + 2 * length);
@@ -116,7 +106,7 @@ function treeLevels(tree: TransactionTree, leaves: Uint8Array[]): Uint8Array[][]
   return levels;
 }
 
-/** Element i stands at the bit-reversed place, and bottom leaves fill up to a power of two. */
+/** Puts element i at the bit-reversed place, and fills up to a power of two with bottom leaves. */
 function arrangeVector(leaves: Uint8Array[], bottom: Uint8Array): Uint8Array[] {
   const depth = leaves.length <= 1 ? 0 : 32 - Math.clz32(leaves.length - 1);
   return Array.from({ length: 2 ** depth }, (_, place) => leaves[reverseBits(place, depth)] ?? bottom);
@@ -144,12 +134,11 @@ const SEED_VERSIONS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * The leaf of a block in a state proof's commitment: SHA-256 of `"B256"` and the msgpack of `{"1": block hash, gh, r,
- * tc}`, or before consensus v39 of `{"0": seed, gh, r, tc}`. `tc` is the header's `txn256`, and not its own `tc`, which
- * counts transactions. The leaves of an interval form a SHA-256 vector commitment, whose root the state proof's message
- * carries. Source: go-algorand, `data/bookkeeping/lightBlockHeader.go`.
- * @param header the block's header map, whose hash is `blockDigest` (32 bytes)
- * @throws ProofError `malformed` when the header lacks a member of it, as one does that no state proof can cover.
+ * The leaf of a block in a state proof's commitment, a SHA-256 vector commitment: SHA-256 of `"B256"` and the msgpack of
+ * `{"1": block hash, gh, r, tc}`, or before consensus v39 of `{"0": seed, gh, r, tc}`. `tc` is the header's `txn256`; its
+ * own `tc` counts transactions. Source: go-algorand, `data/bookkeeping/lightBlockHeader.go`.
+ * @param header the header map, whose hash is `blockDigest` (32 bytes)
+ * @throws ProofError `malformed` when the header lacks one of these members, so that no state proof can cover it
  */
 export function lightHeaderLeaf(header: MsgpackMap, blockDigest: Uint8Array): Uint8Array {
   const needed = (member: string) => {

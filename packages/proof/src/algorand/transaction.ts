@@ -22,7 +22,7 @@ export function transactionDigest(bytes: Uint8Array): Uint8Array {
   return sha512_256(concatBytes(TX, bytes));
 }
 
-/** A transaction's id: 52 characters of unpadded base32. `bytes`: canonical msgpack of the unsigned transaction. */
+/** A transaction's id: 52 characters of base32. @param bytes canonical msgpack of the unsigned transaction */
 export function txid(bytes: Uint8Array): string {
   return toBase32(transactionDigest(bytes));
 }
@@ -36,10 +36,9 @@ export function isAlgorandTxId(text: string): boolean {
 }
 
 /**
- * Decodes an unsigned transaction from the bytes that a node would hash: canonical msgpack of a map with a `type`, a
- * str, without empty members (every transaction struct is `omitempty`). Zero addresses and digests, which a node also leaves
- * out, cannot be told from other bytes without a schema; they change the id, so no ledger has it.
- * @throws ProofError `malformed` on any other bytes.
+ * Decodes an unsigned transaction: canonical msgpack of a map with a str `type` and no empty member (`omitempty`). It
+ * accepts zero addresses and digests, which a node leaves out and only a schema shows; no ledger has an id of such bytes.
+ * @throws ProofError `malformed`
  */
 export function decodeTransaction(bytes: Uint8Array): MsgpackMap {
   const transaction = decodeMsgpackMap(bytes);
@@ -55,7 +54,7 @@ export function isCanonicalTransaction(bytes: Uint8Array): boolean {
   return attempt("malformed", () => decodeTransaction(bytes)) !== undefined;
 }
 
-/** Integer keys mark Go maps, whose values stand even when empty; keys that are text, UTF-8 or not, mark structs. */
+/** Go's `omitempty` is for structs, whose keys are strings, and not for maps, whose keys are integers. */
 function hasEmptyMember(value: MsgpackValue): boolean {
   if (Array.isArray(value)) return value.some(hasEmptyMember);
   if (!(value instanceof Map)) return false;
@@ -64,12 +63,9 @@ function hasEmptyMember(value: MsgpackValue): boolean {
 }
 
 /**
- * The unsigned transaction of a block's entry. A block leaves out what its header says already: the genesis id where
- * the entry has `hgi`, the genesis hash always (consensus v16 and later; every public network began at v17).
- * Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
- * @param inBlock one element of the block's `txns`
- * @param header the block's header map
- * @throws ProofError `malformed` when the entry has no `txn` or carries what the block should have left out.
+ * The unsigned transaction of one element of a block's `txns`, with the genesis id (where it has `hgi`) and genesis hash
+ * that the block leaves out (consensus v16 and later). Source: go-algorand, `data/bookkeeping`, DecodeSignedTxn.
+ * @throws ProofError `malformed` when the element has no `txn` or repeats the header's genesis
  */
 export function restoreTransaction(inBlock: MsgpackMap, header: MsgpackMap): MsgpackMap {
   const stripped = getMap(inBlock, "txn");
@@ -91,10 +87,7 @@ export function encodeAddress(publicKey: Uint8Array): string {
   return toBase32(concatBytes(publicKey, checksum(publicKey)));
 }
 
-/**
- * The 32-byte public key of an address.
- * @throws ProofError `malformed` when it is not 58 characters of base32 or its checksum is wrong.
- */
+/** The 32-byte public key of an address. @throws ProofError `malformed`, also when the checksum is wrong */
 export function decodeAddress(address: string): Uint8Array {
   const bytes = fromBase32(address);
   const publicKey = bytes.subarray(0, 32);

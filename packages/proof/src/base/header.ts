@@ -2,9 +2,9 @@ import { keccak_256 } from "@noble/hashes/sha3.js";
 import { fromHex, toHex } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
-import { decodeQuantity, decodeRlpList, encodeQuantity, encodeRlp } from "./rlp.ts";
+import { decodeQuantity, decodeRlpList, encodeQuantity, encodeRlp, isQuantity } from "./rlp.ts";
 
-/** Bytes of a fixed length, bytes of any, or a quantity. */
+/** Bytes of this length, bytes of any length, or a quantity. */
 type FieldKind = number | "bytes" | "quantity";
 
 /**
@@ -39,7 +39,7 @@ const MANDATORY_FIELDS = 15;
 
 export type BaseHeaderField = (typeof FIELDS)[number][0];
 
-/** A header taken apart: each field as RLP has it, quantities as their shortest bytes. */
+/** A decoded header: each field as RLP has it, quantities in their shortest form. */
 export type BaseHeader = {
   fields: ReadonlyMap<BaseHeaderField, Uint8Array>;
   number: number;
@@ -53,10 +53,9 @@ export function baseHeaderHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_
 }
 
 /**
- * RLP of the header of a block as JSON-RPC gives it (`eth_getBlockByNumber`), members that are no header fields
- * ignored. A field that this table does not know would show in the hash, so that no schedule of forks is needed.
- * @throws ProofError `malformed` when a field is malformed or missing before one that is present, and when the bytes do not have
- *   the block's own `hash`.
+ * RLP of the header of a block from JSON-RPC (`eth_getBlockByNumber`); ignores members that are no header fields. The hash
+ * shows whether a header has a field that this table lacks, so no schedule of forks is needed.
+ * @throws ProofError `malformed`, also when the bytes do not have the block's own `hash`
  */
 export function encodeBaseHeader(block: Record<string, unknown>, keccak256: Keccak256 = keccak_256): Uint8Array {
   const isPresent = (name: string) => block[name] !== undefined && block[name] !== null;
@@ -79,13 +78,13 @@ function encodeField(name: string, kind: FieldKind, value: unknown): Uint8Array 
 }
 
 function isOfKind(bytes: Uint8Array, kind: FieldKind): boolean {
-  if (kind === "quantity") return bytes[0] !== 0 && bytes.length <= 32;
+  if (kind === "quantity") return isQuantity(bytes);
   return kind === "bytes" || bytes.length === kind;
 }
 
 /**
- * Takes a header's RLP apart. Fields behind the known ones, which a later fork may append, are left alone.
- * @throws ProofError `malformed` when it is not one, or its number exceeds 2^53 - 1.
+ * Decodes a header's RLP, and ignores fields after the known ones, which a later fork may append.
+ * @throws ProofError `malformed`, also when the number exceeds 2^53 - 1
  */
 export function decodeBaseHeader(bytes: Uint8Array): BaseHeader {
   const items = decodeRlpList(bytes);

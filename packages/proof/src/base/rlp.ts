@@ -1,7 +1,7 @@
 import { fromHex, toHex } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 
-/** Recursive Length Prefix (Ethereum yellow paper, appendix B): byte strings and lists of items. */
+/** An item of Recursive Length Prefix (Ethereum yellow paper, appendix B). */
 export type RlpItem = Uint8Array | RlpItem[];
 
 /** Deeper than any header, transaction, receipt or trie node. */
@@ -32,7 +32,7 @@ function isOwnEncoding(bytes: Uint8Array): boolean {
   return bytes.length === 1 && (bytes[0] as number) < 0x80;
 }
 
-/** @returns offset of what comes after the item */
+/** @returns the offset after the item */
 function write(item: RlpItem, target: Uint8Array, offset: number): number {
   if (Array.isArray(item)) {
     let end = writePrefix(0xc0, payloadLength(item), target, offset);
@@ -44,12 +44,12 @@ function write(item: RlpItem, target: Uint8Array, offset: number): number {
   return start + item.length;
 }
 
-/** Length of the prefix of a payload. */
-function prefixLength(length: number): number {
-  return length <= 55 ? 1 : 1 + quantityLength(length);
+/** @param payload below 2^32 */
+function prefixLength(payload: number): number {
+  return payload <= 55 ? 1 : 5 - Math.floor(Math.clz32(payload) / 8);
 }
 
-/** @param kind 0x80 for a byte string, 0xc0 for a list @returns offset of the payload */
+/** @param kind 0x80 for a byte string, 0xc0 for a list @returns the payload's offset */
 function writePrefix(kind: number, length: number, target: Uint8Array, offset: number): number {
   const digits = prefixLength(length) - 1;
   target[offset] = digits === 0 ? kind + length : kind + 55 + digits;
@@ -58,24 +58,14 @@ function writePrefix(kind: number, length: number, target: Uint8Array, offset: n
   return offset + 1 + digits;
 }
 
-/** Bytes of a non-negative safe integer, big-endian and shortest. */
-function quantityLength(value: number): number {
-  let length = 0;
-  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) length++;
-  return length;
-}
-
-/**
- * Decodes exactly one item. Byte strings are views of the input, not copies.
- * @throws ProofError `malformed` on truncation, trailing bytes, a length not in its shortest form, or nesting deeper than 32.
- */
+/** Decodes one item. Byte strings are views of the input, not copies. @throws ProofError `malformed` */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = decodeAt(bytes, 0, bytes.length, 0);
   if (end !== bytes.length) throw malformed(`rlp: trailing bytes at offset ${end}`);
   return item;
 }
 
-/** Decodes exactly one item that must be a list. @throws ProofError `malformed` as `decodeRlp` does, and when it is no list. */
+/** Decodes one list. @throws ProofError `malformed` */
 export function decodeRlpList(bytes: Uint8Array): RlpItem[] {
   const item = decodeRlp(bytes);
   if (!Array.isArray(item)) throw malformed("rlp: not a list");
@@ -121,6 +111,11 @@ function within(from: number, length: number, limit: number): { from: number; en
 export function encodeQuantity(value: bigint | number): Uint8Array<ArrayBuffer> {
   const hex = value.toString(16);
   return value === 0 || value === 0n ? new Uint8Array() : fromHex(hex.length % 2 ? `0${hex}` : hex);
+}
+
+/** Whether an item is a quantity of at most so many bytes. */
+export function isQuantity(item: RlpItem | undefined, maxLength = 32): item is Uint8Array {
+  return item instanceof Uint8Array && item.length <= maxLength && item[0] !== 0;
 }
 
 /** The integer of a quantity. @throws ProofError `malformed` when it begins with a zero byte. */

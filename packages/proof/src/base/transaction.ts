@@ -3,13 +3,21 @@ import type { IdForm } from "../chain-format.ts";
 import { toHex } from "../encoding.ts";
 import { malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
-import { decodeQuantity, decodeRlpList, type RlpItem } from "./rlp.ts";
+import { decodeQuantity, decodeRlpList, isQuantity, type RlpItem } from "./rlp.ts";
 
-/**
- * What a field may hold: a quantity of at most 32 bytes, or of 8, an address, an address or nothing, a 32-byte hash, any
- * bytes, a list of anything.
- */
-type FieldKind = "quantity" | "uint64" | "address" | "address?" | "hash" | "bytes" | "list";
+const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array;
+
+/** The kinds of fields. */
+const KINDS = {
+  quantity: (item) => isQuantity(item),
+  uint64: (item) => isQuantity(item, 8),
+  address: (item) => isBytes(item) && item.length === 20,
+  "address?": (item) => isBytes(item) && (item.length === 20 || item.length === 0),
+  hash: (item) => isBytes(item) && item.length === 32,
+  bytes: isBytes,
+  list: Array.isArray,
+} satisfies Record<string, (item: RlpItem) => boolean>;
+type FieldKind = keyof typeof KINDS;
 
 /** A deposit of the OP Stack. */
 export const DEPOSIT_TYPE = 0x7e;
@@ -38,7 +46,7 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
   [DEPOSIT_TYPE, fields("sourceHash:hash from:address to:address? mint value gas isSystemTx data:bytes")],
 ]);
 
-/** A transaction taken apart as far as its type is known. */
+/** The parts of a transaction. */
 export interface BaseTransaction {
   /** EIP-2718 type; 0 for legacy. */
   type: number;
@@ -46,7 +54,7 @@ export interface BaseTransaction {
   fields: ReadonlyMap<string, RlpItem> | undefined;
 }
 
-/** A transaction's hash, its id: `0x` and 64 lower-case hex digits. `bytes`: EIP-2718, as the block's trie has them. */
+/** A transaction's id, its hash: `0x` and 64 lower-case hex digits. @param bytes EIP-2718 */
 export function baseTxHash(bytes: Uint8Array, keccak256: Keccak256 = keccak_256): string {
   return `0x${toHex(keccak256(bytes))}`;
 }
@@ -64,21 +72,18 @@ export const BASE_HASH: IdForm = {
  * @throws ProofError `malformed` when they begin as neither
  */
 export function transactionType([first]: Uint8Array): number {
-  // 0xc0 and above begin a legacy one's list, 0x80 to 0xbf nothing.
+  // A legacy transaction is an RLP list, which begins with 0xc0 or above. No type is above 0x7f (EIP-2718).
   if (first === undefined || (first > 0x7f && first < 0xc0)) throw malformed("not a transaction");
   if (first === 0) throw malformed("a legacy transaction has no type byte");
   return first >= 0xc0 ? 0 : first;
 }
 
-/** Whether the fields of a type are known here. */
+/** Whether `decodeBaseTransaction` knows the fields of a type. */
 export function isKnownType(type: number): boolean {
   return FIELDS.has(type);
 }
 
-/**
- * Takes EIP-2718 bytes apart.
- * @throws ProofError `malformed` when they are no transaction, or one of a known type that is malformed.
- */
+/** Decodes EIP-2718 bytes. @throws ProofError `malformed`, never for the fields of a type that is not known here */
 export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
   const type = transactionType(bytes);
   const kinds = FIELDS.get(type);
@@ -87,28 +92,10 @@ export function decodeBaseTransaction(bytes: Uint8Array): BaseTransaction {
   if (items.length !== kinds.length) throw malformed(`transaction type ${type}: ${items.length} fields`);
   const fields = kinds.map(([name, kind], index) => {
     const item = items[index];
-    if (item === undefined || !isOfKind(item, kind)) throw malformed(`transaction type ${type}: bad ${name}`);
+    if (item === undefined || !KINDS[kind](item)) throw malformed(`transaction type ${type}: bad ${name}`);
     return [name, item] as const;
   });
   return { type, fields: new Map(fields) };
-}
-
-function isOfKind(item: RlpItem, kind: FieldKind): boolean {
-  if (Array.isArray(item)) return kind === "list";
-  switch (kind) {
-    case "quantity":
-      return item.length <= 32 && item[0] !== 0;
-    case "uint64":
-      return item.length <= 8 && item[0] !== 0;
-    case "address":
-      return item.length === 20;
-    case "address?":
-      return item.length === 20 || item.length === 0;
-    case "hash":
-      return item.length === 32;
-    default:
-      return kind === "bytes";
-  }
 }
 
 /**

@@ -4,29 +4,23 @@ import { attempt, malformed } from "../errors.ts";
 import type { Keccak256 } from "../signature.ts";
 import { decodeRlpList, encodeQuantity, encodeRlp, type RlpItem } from "./rlp.ts";
 
-/**
- * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D): item i stands
- * under the key rlp(i). Since all keys are known, and their order too, the trie is made of ranges of the sorted keys,
- * from the root down, without ever being changed.
+/*
+ * The Merkle-Patricia tries of a block's transactions and receipts (Ethereum yellow paper, appendix D): item i stands under
+ * the key rlp(i). All keys are known in their order, so the trie is built once, over ranges of them, from the root down.
  */
 
-/** A trie's root, and the nodes that lead to one item. */
 export type IndexProof = {
   root: Uint8Array;
-  /** RLP of every node from root to leaf, also of one that is so small that its parent holds it whole. */
+  /** RLP of every node from root to leaf, a node that its parent holds whole included. */
   nodes: Uint8Array[];
 };
 
-/** Root of the trie over items, which are transactions (EIP-2718) or receipts, in block order. */
+/** The root of the trie over transactions or receipts (EIP-2718) in block order. */
 export function trieRoot(items: readonly Uint8Array[], keccak256: Keccak256 = keccak_256): Uint8Array {
   return build(items, -1, keccak256).root;
 }
 
-/**
- * The root, and the proof of one item.
- * @param index the item's place in the block, from 0
- * @throws RangeError when there is no such item.
- */
+/** The root, and the proof of the item at `index`, from 0. @throws RangeError when there is no such item */
 export function proveIndex(items: readonly Uint8Array[], index: number, keccak256: Keccak256 = keccak_256): IndexProof {
   if (!Number.isInteger(index) || index < 0 || index >= items.length) throw new RangeError(`no item ${index}`);
   return build(items, index, keccak256);
@@ -64,7 +58,7 @@ function build(items: readonly Uint8Array[], proven: number, keccak256: Keccak25
     return slots;
   }
 
-  /** How a parent names a node: by its hash, or by itself where that is shorter. */
+  /** What a parent holds of a node: its hash, or the node itself where that is shorter. */
   function reference(start: number, end: number, depth: number): RlpItem {
     const named = node(start, end, depth);
     const rlp = encode(named, start, end);
@@ -108,7 +102,7 @@ function fromNibbles(nibbles: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** How many nibbles two different keys share, the first `depth` being known to be the same. */
+/** The number of nibbles that two different keys share, of which the first `depth` are the same. */
 function sharedDepth(a: Uint8Array, b: Uint8Array, depth: number): number {
   let shared = depth;
   while (a[shared] === b[shared]) shared++;
@@ -131,9 +125,9 @@ function decodePath(bytes: Uint8Array): { nibbles: Uint8Array; isLeaf: boolean }
 }
 
 /**
- * The item to which a proof leads under the key rlp(index); undefined when it is no proof of this root and index. Every
- * node must be the one that its parent names, and the last must be the leaf: nothing may be left over.
- * @param root 32 bytes, from a header
+ * The item that a proof proves under the key rlp(index); undefined when it is no proof of this root and index. Every node
+ * must be the one that its parent names, and the last must be the leaf.
+ * @param root 32 bytes
  */
 export function verifyIndex(
   root: Uint8Array,
@@ -145,11 +139,7 @@ export function verifyIndex(
   return attempt("malformed", () => descend(root, keyNibbles(index), nodes, keccak256));
 }
 
-/**
- * @param named what the parent, or the header, names: the hash of the next node, or the node itself
- * @param key nibbles that are left
- * @param nodes of the proof, those that are left
- */
+/** @param named the hash of the next node, or the node itself @param key nibbles that are left @param nodes that are left */
 function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], keccak256: Keccak256): Uint8Array {
   const [rlp, ...rest] = nodes;
   if (rlp === undefined || !isNamed(named, rlp, keccak256)) throw malformed("trie: not the node that is next");
@@ -174,7 +164,6 @@ function descend(named: RlpItem, key: Uint8Array, nodes: readonly Uint8Array[], 
   return target;
 }
 
-/** Whether the node is the one named: by its hash, or, where it is shorter than one, by itself. */
 function isNamed(named: RlpItem, rlp: Uint8Array, keccak256: Keccak256): boolean {
   if (Array.isArray(named)) return rlp.length < HASH_LENGTH && equalBytes(rlp, encodeRlp(named));
   return equalBytes(keccak256(rlp), named);

@@ -2,9 +2,8 @@ import { utf8 } from "../encoding.ts";
 import type { JsonValue } from "./parse.ts";
 
 /**
- * JSON Canonicalization Scheme (RFC 8785): no white space, members sorted by UTF-16 units, ECMAScript's own spelling of
- * strings and numbers.
- * @throws TypeError on what has no canonical form: a lone surrogate, a number that is not finite, undefined.
+ * JSON Canonicalization Scheme (RFC 8785).
+ * @throws TypeError for a lone surrogate, a number that is not finite, undefined
  */
 export function canonicalize(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return scalar(value);
@@ -18,7 +17,7 @@ export function canonicalize(value: JsonValue): string {
   return `{${text}}`;
 }
 
-/** UTF-8 of the canonical JSON: what is signed and hashed. */
+/** UTF-8 of the canonical JSON, which is signed and hashed. */
 export function canonicalBytes(value: JsonValue): Uint8Array<ArrayBuffer> {
   return utf8(canonicalize(value));
 }

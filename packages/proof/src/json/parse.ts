@@ -2,7 +2,7 @@ import { fromUtf8 } from "../encoding.ts";
 import { type JsonFault, ProofError } from "../errors.ts";
 import { excerpt } from "../text.ts";
 
-/** What JSON can carry. Objects are plain, and never have a member named `__proto__`. */
+/** A JSON value. Objects are plain, and never have a member named `__proto__`. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export type JsonObject = { [member: string]: JsonValue };
 
@@ -47,28 +47,27 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The message begins with the line. */
 function refusal(fault: JsonFault, reason: string, line = 1, pointer = ""): ProofError {
   return new ProofError("json", `line ${line}: ${reason}`, { fault, line, pointer });
 }
 
-/** The value of a text or of its UTF-8, by `parseJson`; what is neither is a value already. @throws ProofError `json` */
+/** Parses a text or its UTF-8, and returns any other value as it is. @throws ProofError `json` */
 export function jsonValue(input: unknown): unknown {
   return typeof input === "string" || input instanceof Uint8Array ? parseJson(input) : input;
 }
 
-/** A JSON pointer one step deeper (RFC 6901), by an excerpt of the name: no name of ours is as long as one. */
+/** A JSON pointer (RFC 6901) to a member, whose name is cut as `excerpt` cuts it. */
 export function childPointer(pointer: string, member: string | number): string {
   return `${pointer}/${excerpt(String(member)).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** Above this length the platform's own parser is faster than the test whether it is needed. */
+/** For longer strings `JSON.parse` is faster than this test. */
 const MAX_TESTED = 64;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a JSON string may not hold unescaped.
 const NEEDS_UNESCAPING = /[\\\u0000-\u001f]/;
 
-// UTF-16 units, compared as numbers: this is the hot path of every request, and twice as fast as one-letter strings.
+// UTF-16 units: in this hot path of every request, comparing numbers is twice as fast as comparing strings.
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -152,7 +151,7 @@ class Parser {
     return array;
   }
 
-  /** Steps over the bracket. The path has one element per container around this one. */
+  /** Steps over the bracket. The path has one element for each container around this one. */
   #enter(): void {
     const { maxDepth } = this.#limits;
     if (this.#path.length >= maxDepth) throw this.#error("too_deep", `nested deeper than ${maxDepth}`);
@@ -198,7 +197,7 @@ class Parser {
     const digits = NUMBER.exec(this.#text)?.[0];
     if (digits === undefined) throw this.#unexpected();
     const number = Number(digits);
-    // Every number of 2^53 and more, infinity included, is an integer to some readers and another to others.
+    // Readers differ in numbers of 2^53 and more.
     if (Math.abs(number) > Number.MAX_SAFE_INTEGER)
       throw this.#error("unsafe_integer", `${excerpt(digits)} is too large`);
     const spelled = this.#limits.allowPointZero && digits.endsWith(".0") ? digits.slice(0, -2) : digits;
