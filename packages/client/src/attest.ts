@@ -22,12 +22,9 @@ export type PurchaseOptions<B extends Bundle = Bundle> = {
   trust?: Trust;
   /** Seconds since `trust`, a key history, was fetched. */
   historyAge?: number;
-  /** Keeps the signed payment until its bundle is saved. If it survives the process, a purchase can be resumed. */
+  /** Keeps the signed payment until its bundle is saved. */
   vault: Vault;
-  /**
-   * Stores the bundle durably. The payment is removed from the vault only after this resolves: if it rejects, the next
-   * call delivers the bundle again.
-   */
+  /** Stores the bundle durably. If it rejects, the payment stays in the vault, and the next call gets the bundle again. */
   save?: (attestation: Attestation<B>) => Promise<void>;
   onProgress?: (progress: Progress) => void;
   /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
@@ -40,7 +37,7 @@ export type PurchaseOptions<B extends Bundle = Bundle> = {
 export type AttestOptions = PurchaseOptions<ProofBundle> & {
   /** Id of a confirmed transaction: 52 characters (Algorand), or 0x and 64 hex characters (Base). */
   txid: string;
-  /** The chain of `txid`; the service infers it from the id when it is absent. */
+  /** Inferred from `txid` when absent. */
   chain?: ChainName;
 };
 
@@ -54,30 +51,28 @@ export type ProveInclusionOptions = PurchaseOptions<InclusionBundle> & {
   chain: ChainName;
   /** As `txid` of `attest`. */
   txId: string;
-  /** Of the transaction's block. */
+  /** That of the transaction's block. */
   height: number;
 };
 
 export type Attestation<B extends Bundle = Bundle> = {
   bundle: B;
-  /** The result of verifying the bundle here, offline. */
+  /** The result of the client's own offline verification. */
   report: VerifyReport;
-  /** The bundle exactly as the service sent it: JSON in UTF-8. */
+  /** The bundle as the service sent it: JSON in UTF-8. */
   bundleBytes: Uint8Array;
-  /** The settlement as the service states it, if it does. Not checked here. */
+  /** The settlement that the service states; not checked. */
   receipt: SettleResponse | undefined;
-  /** The same, signed by the bundle's signer and checked to be for this payment; undefined otherwise. */
+  /** The signed receipt, if the bundle's key signed it for this payment. */
   signedReceipt: SignedReceipt | undefined;
 };
 
 const DEFAULT_MAX_WAIT_MS = 300_000;
 
 /**
- * Buys one attestation, or continues the purchase that an earlier call with this vault, service and transaction began.
- *
- * The signed payment is in the vault before it is sent, and no other is signed until the service either delivers the
- * bundle or answers with 402: one call never pays twice.
- *
+ * Buys one attestation, or continues the purchase that an earlier call with this vault, service and transaction began. The
+ * signed payment is in the vault before it is sent, and no other is signed until the service delivers the bundle or answers
+ * 402: one call never pays twice.
  * @returns the bundle and its verification; look at `report.verified`
  * @throws AttestError
  * @example
@@ -114,13 +109,8 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   try {
     const { payment, bytes, receipt } = await obtainBundle(call);
     const { bundle, report } = examine(bytes, call, options);
-    const attestation = {
-      bundle: bundle as B,
-      report,
-      bundleBytes: bytes,
-      receipt,
-      signedReceipt: signedReceipt(receipt, bundle, payment),
-    };
+    const signed = signedReceipt(receipt, bundle, payment);
+    const attestation = { bundle: bundle as B, report, bundleBytes: bytes, receipt, signedReceipt: signed };
     await options.save?.(attestation).catch((cause: unknown) => {
       throw new AttestError("save_failed", "The bundle could not be saved.", { paymentId: call.id, cause });
     });
@@ -134,7 +124,7 @@ async function buy<B extends Bundle>(options: PurchaseOptions<B>, request: PaidR
   }
 }
 
-/** A Base hash in lower case; an Algorand id unchanged. */
+/** A Base hash in lower case; any other id unchanged. */
 function normalized(txid: string): string {
   return txid.startsWith("0x") ? txid.toLowerCase() : txid;
 }

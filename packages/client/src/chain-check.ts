@@ -11,14 +11,12 @@ const ROUTES: Record<BundleType, string> = {
   "tx-inclusion": "verify-tx-inclusion",
 };
 const ONLINE = ["chainSource", "chainAttest"] as const;
-/** As `Date.prototype.toISOString` writes it. */
+/** The format of `Date.prototype.toISOString`. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Asks a service to compare a bundle with its source chain and the ledger. Only the service's two online checks are
- * added to the report: everything that can be checked offline was.
- *
+ * Asks a service to compare a bundle with its source chain and the ledger, and adds these two online checks to a report.
  * @param report of the same bundle, from `verify`
  * @throws AttestError `unreachable` when the service gave no result: the offline report stands
  */
@@ -32,7 +30,7 @@ export async function withChainOf(service: string, bundle: Uint8Array, report: V
   throw new AttestError("unreachable", message);
 }
 
-/** The results of the online checks in a service's report; empty when the value is not a report. */
+/** The results of the online checks in a service's report, if the value is one. */
 function findings(value: unknown): ChainFindings {
   const { checks, failures, recordedAt } = (value ?? {}) as Partial<VerifyReport>;
   const found: ChainFindings = {};

@@ -1,4 +1,3 @@
-/** Time, as the retries see it. */
 export interface Clock {
   /** ms. */
   now(): number;

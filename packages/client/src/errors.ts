@@ -1,12 +1,12 @@
-/** An error answer of the service: the members of RFC 9457 problem details that a payer can act on. */
+/** An error answer of the service: members of RFC 9457 problem details. */
 export type Problem = {
   status: number;
-  /** The service's stable code, e.g. `source_not_found`; `http_<status>` where the answer names none. */
+  /** The service's code, e.g. `source_not_found`; `http_<status>` where the answer has none. */
   code: string;
   detail?: string;
   /** From Retry-After (RFC 9110, 10.2.3). */
   retryAfterMs?: number;
-  /** The service still works on the payment: send the same one again, sign no other. */
+  /** Whether the service still works on the payment: send the same one again, sign no other. */
   sameHeader: boolean;
 };
 

@@ -12,10 +12,9 @@ import type { Call } from "./pay.ts";
 import type { PaidRequest } from "./request.ts";
 
 /**
- * Reads and verifies what the service delivered. A bundle that fails verification is still returned, with its report.
- *
+ * Reads and verifies a delivered bundle, and returns it with its report even if it fails verification.
  * @param bytes JSON in UTF-8
- * @throws AttestError `paid_unfinished` when it is not a bundle, or one for another request
+ * @throws AttestError `paid_unfinished` when they are no bundle, or one for another request
  */
 export function examine(
   bytes: Uint8Array,
@@ -36,7 +35,7 @@ export function examine(
   throw new AttestError("paid_unfinished", `The service's bundle is of another ${other}.`, { paymentId: id });
 }
 
-/** The first difference of a bundle from the request; undefined when it is the one that was asked for. */
+/** The first difference of a bundle from the request; undefined when there is none. */
 function difference(bundle: Bundle, { path, body }: PaidRequest): string | undefined {
   switch (path) {
     case "/attest":

@@ -3,17 +3,14 @@ import { link, mkdir, open, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { StoredPayment, Vault } from "./vault.ts";
 
-/** A vault of files. */
 export interface FileVault extends Vault {
   /** The path of an id's file, whether the file exists or not. */
   path(id: string): string;
 }
 
 /**
- * Keeps each payment in its own file, mode 0600, in a folder of mode 0700 that is created when first needed. Several
- * processes may share the folder.
- *
- * @param folder absolute path
+ * Keeps each payment in its own file, mode 0600, in a folder of mode 0700, which several processes may share.
+ * @param folder absolute path; created when first needed
  */
 export function fileVault(folder: string): FileVault {
   const path = (id: string) => join(folder, `${createHash("sha256").update(id).digest("hex").slice(0, 32)}.json`);
@@ -76,7 +73,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
   }
 }
 
-/** Syncs the folder: after fsync of the file alone a new name may not survive a power cut (fsync(2)). */
+/** A new name may not survive a power cut until its folder is synced (fsync(2)). */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

@@ -3,16 +3,14 @@ import type { PaymentRequirements } from "@x402/core/types";
 import { AttestError } from "./errors.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** An authorization that is valid for longer is not signed: one call does not need it. */
+/** No call needs an authorization that is valid for longer. */
 const MAX_LIFETIME_SECONDS = 3600;
 
-/** The plain transfer (EIP-3009 on Base), whose effect a payer can read: no other method is signed. */
+/** Plain transfers (EIP-3009 on Base), whose effect a payer can read: no other method is signed. */
 const TRANSFER_METHODS = new Set([undefined, "default", "eip3009"]);
 
 /**
- * Chooses the first offer, in the service's order, that the wallet can pay and that asks for at most `maxPrice` of the
- * network's own USDC.
- *
+ * Chooses the service's first offer that the wallet can pay, of at most `maxPrice` of the network's own USDC.
  * @param offers `accepts` of x402's PaymentRequired
  * @param maxPrice micro-USDC
  * @throws AttestError `price_too_high` when only the price is wrong, else `no_usable_offer` with the reason for each

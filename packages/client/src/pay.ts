@@ -7,7 +7,7 @@ import { type Answer, type PaidRequest, postRequest } from "./request.ts";
 import type { StoredPayment, Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** One purchase, with its options checked and defaults filled in. */
+/** One purchase: its options, checked and with defaults. */
 export type Call = {
   service: string;
   request: PaidRequest;
@@ -28,7 +28,7 @@ export type Call = {
 type Offer = StoredPayment["offer"];
 
 export type Progress =
-  /** The vault has a payment for this call: it is sent again, and no other is signed. */
+  /** The payment in the vault is sent again, and no other is signed. */
   | { step: "resumed"; offer: Offer }
   /** The offer that will be signed. */
   | { step: "offered"; offer: Offer }
@@ -40,20 +40,18 @@ export type Progress =
 type Delivered = { payment: StoredPayment } & Omit<Extract<Answer, { kind: "bundle" }>, "kind">;
 
 const OFFERS_TIMEOUT_MS = 30_000;
-/** A wallet may ask a node for the round or blockhash that the payment is valid for. */
+/** A wallet may ask a node for a round or blockhash. */
 const SIGNING_TIMEOUT_MS = 60_000;
-/** The service answers within the offer's `maxTimeoutSeconds` + 30 s; 30 s later the connection counts as dead. */
+/** Twice the 30 s after `maxTimeoutSeconds` in which the service answers; then the connection counts as dead. */
 const GRACE_SECONDS = 60;
 const MIN_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 15_000;
-/** Not finished, or not now: the payment that was sent stays valid. Every other status below 500 is final. */
+/** The statuses below 500 after which the payment stays valid; every other one is final. */
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
- * Gets the bytes of a bundle, with the payment in the vault or else with a new one.
- *
- * A 402 means that the payment is void and that a new one may be signed. If a new payment is refused with 402, the call
- * fails with the reason; if a 402 follows after waiting, the payment expired meanwhile, and one new payment is signed.
+ * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 means that the payment is void: if
+ * it may have expired meanwhile, one new payment is signed, and otherwise the call fails with the reason.
  */
 export async function obtainBundle(call: Call): Promise<Delivered> {
   let payment = await call.vault.get(call.id).catch(vaultFailed);
@@ -113,7 +111,7 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
   return stored;
 }
 
-/** Sends one payment, the same bytes each time, until the service has decided about it or the deadline has passed. */
+/** Sends the same bytes until the service has decided about the payment, or until the deadline. */
 async function sendUntilAnswered(call: Call, payment: StoredPayment) {
   for (let sendings = 1; ; sendings++) {
     const answer = await send(call, payment);
@@ -147,7 +145,7 @@ function isWorthSendingAgain({ status, code }: Problem): boolean {
   return status >= 500 || WORTH_SENDING_AGAIN.has(status) || code === "source_not_final";
 }
 
-/** The service's code marks every case in which money may have moved; an answer of another server has no such code. */
+/** Whether the service states that no money moved. `http_<status>` is the code of an answer of another server. */
 function isUncharged({ status, code, sameHeader }: Problem): boolean {
   return !sameHeader && status !== 500 && !/^(http|payment)_/.test(code);
 }
@@ -170,7 +168,7 @@ function unfinished(call: Call, problem: Problem | undefined): AttestError {
   return new AttestError("paid_unfinished", message, { paymentId: call.id, ...(problem && { problem }) });
 }
 
-/** A refunded payment is void, as after a 402. After any other refusal it can still buy what it was signed for. */
+/** A refunded payment is void, as after a 402. After any other refusal it can still buy the bundle. */
 async function refused(call: Call, payment: StoredPayment, problem: Problem): Promise<AttestError> {
   const refunded = problem.code === "payment_refunded";
   if (refunded) await forget(call, payment);

@@ -2,14 +2,12 @@ import { type Bundle, type PaymentReceipt, verifyPaymentReceipt } from "@attestd
 import type { SettleResponse } from "@x402/core/types";
 import type { StoredPayment } from "./vault.ts";
 
-/** The bundle's signer's statement about the payment. `jws` alone proves it to others. */
+/** A receipt that the bundle's key signed. `jws` alone proves it to others. */
 export type SignedReceipt = { payload: PaymentReceipt; jws: string };
 
 /**
- * Reads the attestor's signed receipt from the settlement (x402 extension `offer-receipt`) and checks that the bundle's
- * key signed it for this payment. Whether the key is trusted is in the bundle's report.
- *
- * @returns undefined when there is none, or one for another payment
+ * The signed receipt in a settlement (x402 extension `offer-receipt`); undefined unless the bundle's key signed it for this
+ * payment. The bundle's report has whether the key is trusted.
  */
 export function signedReceipt(
   settlement: SettleResponse | undefined,

@@ -7,7 +7,7 @@ import { AttestError, type Problem } from "./errors.ts";
 /** A source chain by its name, such as `algorand` or `base`. */
 export type ChainName = string;
 
-/** A request to a paid route: the attestation of a transaction or of a block, or a proof of inclusion. */
+/** A request to a paid route. */
 export type PaidRequest =
   | { path: "/attest"; body: { txid: string; chain?: ChainName } }
   | { path: "/attest-block"; body: { chain: ChainName; height: number } }
@@ -20,11 +20,9 @@ export type Answer =
 
 /**
  * Sends one request to its route.
- *
  * @param header value of PAYMENT-SIGNATURE; without it the service answers with its offers
- * @param signal aborts the request
- * @throws AttestError `unreachable` when no complete answer came: the request may have been carried out or not
- * @throws AttestError `unexpected_answer` when the answer is not one that an attestd service gives
+ * @throws AttestError `unreachable` without a complete answer, when the service may have carried out the request or not
+ * @throws AttestError `unexpected_answer` for an answer that no attestd service gives
  */
 export async function postRequest(
   fetch: typeof globalThis.fetch,
@@ -56,10 +54,8 @@ export async function postRequest(
 function readOffers(headers: Headers): PaymentRequired {
   const decoded = decodeOr(headers.get("payment-required"), decodePaymentRequiredHeader);
   if (!isPaymentRequiredV2(decoded)) {
-    throw new AttestError(
-      "unexpected_answer",
-      "The answer is 402 without a PAYMENT-REQUIRED header of x402 version 2.",
-    );
+    const message = "The answer is 402 without a PAYMENT-REQUIRED header of x402 version 2.";
+    throw new AttestError("unexpected_answer", message);
   }
   return decoded;
 }

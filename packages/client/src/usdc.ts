@@ -1,12 +1,6 @@
 import { USDC_DECIMALS } from "@attestd/proof/rails";
 
-/**
- * Reads an amount of USDC.
- *
- * @param text a decimal number with at most six places, e.g. `0.001`
- * @returns micro-USDC
- * @throws RangeError when it is anything else
- */
+/** Reads a decimal number with at most six places, e.g. `0.001`, as micro-USDC. @throws RangeError for any other text */
 export function parseUsdc(text: string): bigint {
   const match = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text);
   if (!match) throw new RangeError(`${JSON.stringify(text)} is not an amount of USDC, such as 0.001.`);

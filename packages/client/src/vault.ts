@@ -12,24 +12,17 @@ export type StoredPayment = {
 };
 
 /**
- * Keeps signed payments from before they are sent until their bundle is stored. Losing one may lose the money that it
- * moved, so the caller chooses a vault that survives the process (`fileVault` for Node).
- *
- * An implementation MUST have made the payment durable before `put` resolves, MUST keep at most one for an id, and MUST
- * hide it from other users of the machine: anyone who reads it before it is sent can have it settled.
+ * Keeps signed payments from before they are sent until their bundle is stored. Losing one may lose its money, so the caller
+ * chooses a vault that survives the process (`fileVault` for Node). It MUST make a payment durable before `put` resolves,
+ * MUST keep at most one for an id, and MUST hide them from other users of the machine, who could have them settled.
  */
 export interface Vault {
-  /** The payment stored for an id. */
   get(id: string): Promise<StoredPayment | undefined>;
-
   /**
    * Stores a payment unless the id has one.
-   *
-   * @returns the payment that is in the vault now: the given one, or the one that another caller stored first. Only
-   * that one may be sent, so that two callers with the same request pay once.
+   * @returns the payment that is now in the vault. Only that one may be sent, so that two callers with one request pay once.
    */
   put(id: string, payment: StoredPayment): Promise<StoredPayment>;
-
   /** Removes this payment; one with another header, stored under the same id since, MUST stay. */
   remove(id: string, payment: StoredPayment): Promise<void>;
 }

@@ -5,19 +5,17 @@ import { oneAMillisecond } from "./clock.ts";
 
 /** Signs payments. It never sends them. */
 export interface Wallet {
-  /** The address that would pay on a network (CAIP-2); undefined when this wallet has none. */
+  /** The wallet's address on a network (CAIP-2), if it has one. */
   payer(network: string): string | undefined;
-
   /**
    * Signs one payment of one offer.
-   *
    * @param offer one of `required.accepts`, whose terms the caller has accepted
    * @returns x402's PaymentPayload, version 2
    */
   sign(required: PaymentRequired, offer: PaymentRequirements): Promise<PaymentPayload>;
 }
 
-/** A payer's keys, by rail, as `sandbox.json` has them. */
+/** A payer's keys, by rail; `sandbox.json` has such an object. */
 export type WalletKeys = {
   /** `mnemonic`: 25 words. */
   algorand?: { address: string; mnemonic: string };
@@ -27,9 +25,9 @@ export type WalletKeys = {
   solana?: { address: string; secretKeyBase64: string };
 };
 
-/** Nodes that signing needs; public MainNet nodes by default. Base needs none. */
+/** Nodes that signing needs; public MainNet nodes unless given. */
 export type WalletNodes = {
-  /** Its genesis hash and round go into an Algorand payment, so it decides for which ledger that is valid. */
+  /** Its genesis hash and round go into an Algorand payment, which is valid on its ledger alone. */
   algodUrl?: string;
   algodToken?: string;
   /** Its recent blockhash goes into a Solana payment. */
@@ -37,9 +35,8 @@ export type WalletNodes = {
 };
 
 /**
- * A wallet of keys in this process, on the stock x402 clients. Each rail's packages are loaded when it first pays.
- *
- * The first signature rejects when a key does not belong to its address.
+ * A wallet of keys in this process, on the stock x402 clients. Each rail's packages are loaded when it first pays; `sign`
+ * rejects when a key does not belong to its address.
  */
 export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   return {
@@ -53,7 +50,7 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
       const [{ x402Client }, scheme] = await Promise.all([import("@x402/core/client"), SCHEMES[rail](keys, nodes)]);
       const client = new x402Client()
         .register(offer.network, scheme)
-        // The stock client's own limit, set to the accepted amount: it signs that or throws.
+        // The stock client throws for any other amount.
         .setSpendControls({
           allowedAssets: [{ network: offer.network, asset: offer.asset, maxAmountPerPayment: offer.amount }],
         });
@@ -63,7 +60,7 @@ export function keyWallet(keys: WalletKeys, nodes: WalletNodes = {}): Wallet {
   };
 }
 
-/** Shared by all wallets, since two may have the same key. */
+/** Shared by all wallets, because two may have the same key. */
 const inTurn = oneAMillisecond();
 
 const SCHEMES = {

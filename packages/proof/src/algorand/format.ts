@@ -12,7 +12,7 @@ const DIGEST_LENGTH = 32;
 /** No payset is deeper: a 5 MiB block holds fewer than 2^17 transactions. */
 const MAX_SIBLINGS = 20;
 
-/** The proof that leads from an Algorand transaction to its block's header. */
+/** The proof from an Algorand transaction to its block's header. */
 export type AlgorandInclusion = {
   kind: "algorand-merkle";
   /** `txn256` where the header has it. */
@@ -26,7 +26,7 @@ export type AlgorandInclusion = {
   lightHeader?: LightHeaderProof;
 };
 
-/** The path from an Algorand header to the commitment of a state proof. */
+/** The proof from an Algorand header to the commitment of a state proof. */
 export type LightHeaderProof = {
   /** Place of the round in its interval, from 0. */
   index: number;
@@ -52,7 +52,6 @@ const readInclusion: Reader<AlgorandInclusion> = object(
   { lightHeader },
 );
 
-/** Algorand as a source chain. */
 export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   name: "algorand",
   label: "Algorand",
@@ -88,7 +87,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
   commitment: ({ lightHeader }) => lightHeader?.commitment,
 };
 
-/** @throws ProofError `malformed` when the bytes are not canonical msgpack of a map with a round and no other than a 32-byte `gh` */
+/** @throws ProofError `malformed` unless the bytes are canonical msgpack of a map whose round and `gh` are valid */
 function readHeader(bytes: Uint8Array): MsgpackMap {
   const header = decodeMsgpackMap(bytes);
   if (!isCanonicalMsgpack(bytes)) throw malformed("header is not canonical msgpack");
@@ -97,7 +96,6 @@ function readHeader(bytes: Uint8Array): MsgpackMap {
   return header;
 }
 
-/** Checks the path from a transaction to its header. */
 function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header: MsgpackMap): Finding[] {
   const { tree, index, stibBase64, siblings } = inclusion;
   if (tree === "txn" && header.has("txn256")) return [{ pointer: "/inclusion/tree", stated: tree, computed: "txn256" }];
@@ -107,10 +105,7 @@ function checkPath(inclusion: AlgorandInclusion, transaction: Uint8Array, header
   return [{ pointer: "/inclusion", message: `does not lead to the header's ${tree}` }];
 }
 
-/**
- * Checks the path from a header to the commitment of a state proof, a vector commitment over the light headers of an
- * interval. A bundle cannot show that consensus accepted the commitment.
- */
+/** Checks the path from a header to a vector commitment over the light headers of an interval. */
 function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerBytes: Uint8Array): Finding[] {
   const { index, interval, siblings } = proof;
   const leaf = lightHeaderLeaf(header, headerDigest(headerBytes));
@@ -119,7 +114,7 @@ function checkLightHeader(proof: LightHeaderProof, header: MsgpackMap, headerByt
   return [{ pointer: "/inclusion/lightHeader", message: "does not lead to its commitment" }];
 }
 
-/** CAIP-2 of the network that a transaction or header names; the ledger's where it names none. */
+/** CAIP-2 of the network in a transaction or header; the ledger if it has none. */
 function network(map: MsgpackMap, ledger: string): string {
   const genesisHash = getBytes(map, "gh", DIGEST_LENGTH);
   return genesisHash === undefined ? ledger : algorandCaip2(genesisHash);

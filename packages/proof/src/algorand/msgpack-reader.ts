@@ -7,11 +7,7 @@ import { encodeMsgpack } from "./msgpack-writer.ts";
 /** Deeper than any block: eight levels of inner transactions take four containers each. */
 const MAX_DEPTH = 64;
 
-/**
- * Decodes exactly one value. Byte strings are views of the input, not copies.
- * @throws ProofError `malformed` on truncation, trailing bytes, duplicate keys, nesting deeper than 64, floats,
- *   extensions or negative integers.
- */
+/** Decodes one value. Byte strings are views of the input, not copies. @throws ProofError `malformed` */
 export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
   const reader = new Reader(bytes);
   const value = reader.value(0);
@@ -19,10 +15,7 @@ export function decodeMsgpack(bytes: Uint8Array): MsgpackValue {
   return value;
 }
 
-/**
- * Decodes values that stand one after the other, as algod takes signed transactions.
- * @throws ProofError `malformed` as `decodeMsgpack` does, trailing bytes aside.
- */
+/** Decodes concatenated values, such as the signed transactions that algod accepts. @throws ProofError `malformed` */
 export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
   const reader = new Reader(bytes);
   const values: MsgpackValue[] = [];
@@ -30,17 +23,14 @@ export function decodeMsgpackSequence(bytes: Uint8Array): MsgpackValue[] {
   return values;
 }
 
-/**
- * Decodes one value that must be a map.
- * @throws ProofError `malformed` as `decodeMsgpack` does, and when the value is no map.
- */
+/** Decodes one map. @throws ProofError `malformed` */
 export function decodeMsgpackMap(bytes: Uint8Array): MsgpackMap {
   const value = decodeMsgpack(bytes);
   if (!(value instanceof Map)) throw malformed("msgpack: not a map");
   return value;
 }
 
-/** Whether the bytes are one value in its canonical encoding. Never throws. */
+/** Whether the bytes are one value in its canonical encoding. */
 export function isCanonicalMsgpack(bytes: Uint8Array): boolean {
   const value = attempt("malformed", () => decodeMsgpack(bytes));
   return value !== undefined && equalBytes(encodeMsgpack(value), bytes);

@@ -1,8 +1,7 @@
 import { malformed } from "../errors.ts";
 
 /**
- * Algorand's msgpack as raw maps: every field is kept, known or not, so that bytes written by a newer node still hash
- * to their id. Typed decoders lose that.
+ * Algorand's msgpack as raw maps, which keep every field, known or not: bytes of a newer node still hash to their id.
  *
  * | msgpack | here |
  * |---|---|
@@ -14,8 +13,8 @@ import { malformed } from "../errors.ts";
  * | map | `Map`, keyed by `str` or, as some Go maps are, by integer |
  * | array, bool, nil | array, boolean, null |
  *
- * Each msgpack value has one image and each image one canonical encoding. Floats, extensions and negative integers, which
- * Algorand does not use, are refused: its only signed field, a block's `ts`, is none before 1970.
+ * Each msgpack value has one image and each image one canonical encoding. Floats, extensions and negative integers are
+ * refused: Algorand uses none.
  */
 export type MsgpackValue =
   | string
@@ -30,7 +29,7 @@ export type MsgpackValue =
 export type MsgpackKey = string | RawString | number | bigint;
 export type MsgpackMap = Map<MsgpackKey, MsgpackValue>;
 
-/** A msgpack `str` whose bytes are not UTF-8. Text that is UTF-8 is always a plain `string`, never one of these. */
+/** A msgpack `str` whose bytes are not UTF-8. */
 export class RawString {
   readonly bytes: Uint8Array;
 
@@ -40,9 +39,8 @@ export class RawString {
 }
 
 /**
- * The map of a Go struct under `codec:",omitempty"`: members that are undefined, 0, false, or an empty string, byte
- * string, array or map are left out. A zero digest or address is also empty to Go, but only the caller knows which byte
- * strings are of fixed length: pass undefined for those.
+ * The map of a Go struct under `codec:",omitempty"`, without undefined and empty members (`isEmpty`). Pass undefined for a
+ * zero digest or address, which is also empty to Go.
  */
 export function structMap(members: Record<string, MsgpackValue | undefined>): MsgpackMap {
   const map: MsgpackMap = new Map();
@@ -50,7 +48,7 @@ export function structMap(members: Record<string, MsgpackValue | undefined>): Ms
   return map;
 }
 
-/** Whether Go's `omitempty` leaves the value out: nil, 0, false, or an empty string, byte string, array or map. */
+/** Whether Go's `omitempty` omits the value: nil, 0, false, or an empty string, byte string, array or map. */
 export function isEmpty(value: MsgpackValue): boolean {
   if (value === null || value === 0 || value === 0n || value === false || value === "") return true;
   if (value instanceof Map) return value.size === 0;

@@ -4,9 +4,9 @@ import { type MsgpackKey, type MsgpackMap, type MsgpackValue, RawString } from "
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Canonical encoding, as go-algorand's: map keys sorted (integers by value, strings by their bytes), every length and
- * integer in its shortest form. The order in which a map was filled does not matter.
- * @throws TypeError on what msgpack cannot carry: a fraction, an integer outside uint64, a lone surrogate.
+ * The canonical encoding of go-algorand: map keys sorted (integers by value, strings by their bytes), every length and
+ * integer in its shortest form.
+ * @throws TypeError for a fraction, an integer outside uint64, a lone surrogate
  */
 export function encodeMsgpack(value: MsgpackValue): Uint8Array<ArrayBuffer> {
   const writer = new Writer();

@@ -13,7 +13,7 @@ import { verifyIndex } from "./trie.ts";
 /** The key of any real index has at most 10 nibbles, each of which takes an extension and a branch at most. */
 const MAX_NODES = 20;
 
-/** The proof that leads from a Base transaction, and its receipt, to its block's header. */
+/** The proof from a Base transaction, and its receipt, to its block's header. */
 export type BaseInclusion = {
   kind: "mpt";
   /** Index in the block, from 0. */
@@ -27,7 +27,6 @@ const nodes = list(MAX_NODES, base64());
 const receipt = object({ bytesBase64: base64(), nodes });
 const readInclusion: Reader<BaseInclusion> = object({ kind: constant("mpt"), index: integer(0), nodes }, { receipt });
 
-/** Base as a source chain. */
 export const baseFormat: ChainFormat<BaseInclusion> = {
   name: "base",
   label: "Base",
@@ -39,7 +38,7 @@ export const baseFormat: ChainFormat<BaseInclusion> = {
 
   transaction(bytes, ledger, { keccak256 }) {
     const chainId = transactionChainId(decodeBaseTransaction(bytes));
-    // A sandbox plays recordings of other OP Stack chains as Base; on the real ledger a foreign chain id is a lie.
+    // A sandbox serves recordings of other OP Stack chains as Base, so their chain ids count on MainNet's ledger only.
     const namesChain = chainId !== undefined && ledger === ALGORAND_MAINNET;
     return { txnId: baseTxHash(bytes, keccak256), caip2: namesChain ? evmCaip2(chainId) : BASE_MAINNET };
   },

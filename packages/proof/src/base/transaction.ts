@@ -46,7 +46,6 @@ const FIELDS: ReadonlyMap<number, readonly (readonly [name: string, kind: FieldK
   [DEPOSIT_TYPE, fields("sourceHash:hash from:address to:address? mint value gas isSystemTx data:bytes")],
 ]);
 
-/** The parts of a transaction. */
 export interface BaseTransaction {
   /** EIP-2718 type; 0 for legacy. */
   type: number;
