@@ -11,12 +11,12 @@ import {
 import { BASE_HASH, decodeBaseHeader, decodeBaseTransaction, decodeRlp, readReceiptStatus } from "@attestd/proof/base";
 import { fromBase32, fromBase64, fromBase64Url, fromHex, utf8 } from "@attestd/proof/encoding";
 import { canonicalize, childPointer } from "@attestd/proof/json";
+import { parseUsdc } from "@attestd/proof/rails";
 import { excerpt } from "@attestd/proof/text";
 import { ledgerId, oneMoreKid, serviceUrl } from "../../packages/attestd/src/command-line/options.ts";
 import { printable as printedBy } from "../../packages/attestd/src/terminal.ts";
 import { withChainOf } from "../../packages/client/src/chain-check.ts";
 import { postRequest } from "../../packages/client/src/request.ts";
-import { parseUsdc } from "../../packages/client/src/usdc.ts";
 import { readSkillCall } from "../../packages/service/src/a2a/message.ts";
 import { createTaskIds } from "../../packages/service/src/a2a/task-id.ts";
 import { parseInput, requireJson } from "../../packages/service/src/catalogue/input.ts";

@@ -1,4 +1,5 @@
 import type { BlockBundle, Bundle, InclusionBundle, ProofBundle, Trust, VerifyReport } from "@attestd/proof";
+import { parseUsdc } from "@attestd/proof/rails";
 import { withoutTrailing } from "@attestd/proof/text";
 import type { SettleResponse } from "@x402/core/types";
 import { type Clock, systemClock } from "./clock.ts";
@@ -7,7 +8,6 @@ import { examine } from "./examine.ts";
 import { type Call, obtainBundle, type Progress } from "./pay.ts";
 import { type SignedReceipt, signedReceipt } from "./receipt.ts";
 import type { ChainName, PaidRequest } from "./request.ts";
-import { parseUsdc } from "./usdc.ts";
 import { paymentId, type Vault } from "./vault.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -75,16 +75,6 @@ const DEFAULT_MAX_WAIT_MS = 300_000;
  * 402: one call never pays twice.
  * @returns the bundle and its verification; look at `report.verified`
  * @throws AttestError
- * @example
- * const { report } = await attest({
- *   service: "https://attestd.example",
- *   txid: "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
- *   wallet: keyWallet({ base: { address, privateKey } }),
- *   maxPrice: "0.01",
- *   trust: parseKeyHistory(parseJson(await readFile("keys.json"))),
- *   vault: fileVault("/var/lib/me/payments"),
- *   save: ({ bundleBytes }) => writeFile("bundle.json", bundleBytes, { flush: true }),
- * });
  */
 export async function attest(options: AttestOptions): Promise<Attestation<ProofBundle>> {
   const { txid, chain } = options;

@@ -64,21 +64,13 @@ function readPayment(text: string, path: string): StoredPayment {
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, "wx", 0o600);
+  await file.writeFile(text);
+  await file.sync();
 }
 
 /** A new name may not survive a power cut until its folder is synced (fsync(2)). */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, "r");
+  await handle.sync();
 }

@@ -1,5 +1,5 @@
 export type { Trust } from "@attestd/proof";
-export { formatUsdc, type Rail, railOf } from "@attestd/proof/rails";
+export { formatUsdc, parseUsdc, type Rail, railOf } from "@attestd/proof/rails";
 export {
   type Attestation,
   type AttestBlockOptions,
@@ -16,6 +16,5 @@ export { chooseOffer } from "./offers.ts";
 export type { Progress } from "./pay.ts";
 export type { SignedReceipt } from "./receipt.ts";
 export { type Answer, type ChainName, type PaidRequest, postRequest } from "./request.ts";
-export { parseUsdc } from "./usdc.ts";
 export { memoryVault, paymentId, type StoredPayment, type Vault } from "./vault.ts";
 export { keyWallet, type Wallet, type WalletKeys, type WalletNodes } from "./wallet.ts";

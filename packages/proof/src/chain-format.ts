@@ -18,6 +18,13 @@ export type Finding = {
   message?: string;
 };
 
+/** The finding that two values differ, if they do. */
+export function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
+  if (stated === computed) return [];
+  const finding = { pointer, stated: String(stated) };
+  return [computed === undefined ? finding : { ...finding, computed: String(computed) }];
+}
+
 /** A proof that a transaction is in a block. Each chain adds its own members. */
 export type AnyInclusion = { kind: string };
 

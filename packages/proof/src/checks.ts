@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { Bundle } from "./bundle.ts";
 import { signingBytes } from "./bundle.ts";
-import type { ChainFormat, Finding } from "./chain-format.ts";
+import { type ChainFormat, compare, type Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";
 import { attempt, isProofError, type ProofError } from "./errors.ts";
@@ -129,9 +129,3 @@ export const OFFLINE_CHECKS = {
     ];
   },
 } satisfies Partial<Record<CheckName, Check>>;
-
-function compare<T extends string | number>(pointer: string, stated: T, computed: T | undefined): Finding[] {
-  if (stated === computed) return [];
-  const finding = { pointer, stated: String(stated) };
-  return [computed === undefined ? finding : { ...finding, computed: String(computed) }];
-}

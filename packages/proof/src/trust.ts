@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./algorand/network.ts";
 import { algorandAddress } from "./bundle.ts";
-import type { Finding } from "./chain-format.ts";
+import { compare, type Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
@@ -57,14 +57,11 @@ export type PinnedKeys = {
 /** The keys that a verifier trusts. */
 export type Trust = KeyHistory | PinnedKeys;
 
-/** Public key as a JSON Web Key of type AKP (RFC 9964), named by its RFC 7638 thumbprint. */
-export type AkpJwk = { kty: "AKP"; alg: "ML-DSA-65"; pub: string; kid: string };
-
 export type KeyIdentity = Pick<KeyEntry, "kid" | "keySha256">;
 
-/** @param publicKey raw */
-export function jwk(publicKey: Uint8Array): AkpJwk {
-  return { kty: "AKP", alg: "ML-DSA-65", pub: toBase64Url(publicKey), kid: keyId(publicKey) };
+/** A public key as a JSON Web Key of type AKP (RFC 9964). @param publicKey raw */
+export function jwk(publicKey: Uint8Array) {
+  return { kty: "AKP", alg: "ML-DSA-65", pub: toBase64Url(publicKey), kid: keyId(publicKey) } as const;
 }
 
 /** A key's `kid`, its RFC 7638 thumbprint: base64url SHA-256 of `{"alg":…,"kty":…,"pub":…}`. @param publicKey raw */
@@ -110,25 +107,15 @@ export function judgeKey(trust: Trust, kid: string, claim: { round: number; algo
       endRound === Number.POSITIVE_INFINITY ? `from ${fromRound}` : `from ${fromRound} to before ${endRound}`;
     findings.push({ pointer: "/attest/round", stated: String(claim.round), computed: span });
   }
-  if (claim.algorandAddress !== entry.algorandAddress)
-    findings.push({
-      pointer: "/attestor/algorandAddress",
-      stated: claim.algorandAddress,
-      computed: entry.algorandAddress,
-    });
+  findings.push(...compare("/attestor/algorandAddress", claim.algorandAddress, entry.algorandAddress));
   return { status: statusOf(entry), findings };
 }
 
-const KEY_POINTER = "/attestor/pqPublicKey";
+export const KEY_POINTER = "/attestor/pqPublicKey";
 
 function statusOf(entry: KeyEntry): KeyStatus {
   if (entry.revokedRound !== undefined) return "revoked";
   return entry.untilRound !== undefined ? "retired" : "current";
-}
-
-/** Whether the revocation is the only finding against a key, so that a round shown by the ledger can clear it. */
-export function failsByRevocationAlone(status: KeyStatus, findings: Finding[]): boolean {
-  return status === "revoked" && findings.length === 1 && findings[0]?.pointer === KEY_POINTER;
 }
 
 /** The bytes that an endorsement signs: RFC 8785 of the entry as first published. */

@@ -8,7 +8,7 @@ import { formatError, isProofError } from "./errors.ts";
 import { jsonValue } from "./json/parse.ts";
 import type { CheckName, VerifyReport, Warning } from "./report.ts";
 import { type Crypto, nobleCrypto } from "./signature.ts";
-import { failsByRevocationAlone, type Trust } from "./trust.ts";
+import { KEY_POINTER, type Trust } from "./trust.ts";
 
 export type VerifyOptions = {
   /**
@@ -104,9 +104,10 @@ export function mayAskChain(report: VerifyReport): boolean {
   return report.failures.every(({ check }) => check === "keyTrust" && awaitsLedger(report));
 }
 
+/** Whether the revocation is the only fault of the key, which a round that the ledger shows can clear. */
 function awaitsLedger({ attestor, failures }: VerifyReport): boolean {
-  const ofKey = failures.filter(({ check }) => check === "keyTrust");
-  return failsByRevocationAlone(attestor.status, ofKey);
+  const [fault, ...others] = failures.filter(({ check }) => check === "keyTrust");
+  return attestor.status === "revoked" && fault?.pointer === KEY_POINTER && others.length === 0;
 }
 
 /** The member `type` of each type of bundle, for messages. */

@@ -1,7 +1,6 @@
-import { formatUsdc } from "@attestd/proof/rails";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseUsdc } from "./usdc.ts";
+import { formatUsdc, parseUsdc } from "./rails.ts";
 
 describe("USDC", () => {
   test("is written without trailing zeros", () => {
