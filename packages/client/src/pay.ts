@@ -1,5 +1,5 @@
 import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import type { PaymentRequired } from "@x402/core/types";
 import { type Clock, unlessAborted } from "./clock.ts";
 import { AttestError, type Problem } from "./errors.ts";
 import { chooseOffer } from "./offers.ts";
@@ -90,7 +90,8 @@ async function askOffers(call: Call): Promise<PaymentRequired> {
 
 async function signAndStore(call: Call, required: PaymentRequired): Promise<StoredPayment> {
   const chosen = chooseOffer(required.accepts, call.wallet, call.maxPrice);
-  const offer = describe(chosen, call.wallet);
+  const { network, amount, payTo, maxTimeoutSeconds } = chosen;
+  const offer = { network, amount, payTo, maxTimeoutSeconds, payer: call.wallet.payer(network) ?? "" };
   call.onProgress({ step: "offered", offer });
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(SIGNING_TIMEOUT_MS)]);
   const payload = await unlessAborted(call.wallet.sign(required, chosen), signal).catch((cause: unknown) => {
@@ -174,11 +175,6 @@ async function refused(call: Call, payment: StoredPayment, problem: Problem): Pr
   if (refunded) await forget(call, payment);
   const message = problem.detail ?? `${call.service} refused the request.`;
   return new AttestError("refused", message, { problem, ...(!refunded && { paymentId: call.id }) });
-}
-
-function describe(chosen: PaymentRequirements, wallet: Wallet): Offer {
-  const { network, amount, payTo, maxTimeoutSeconds } = chosen;
-  return { network, amount, payTo, maxTimeoutSeconds, payer: wallet.payer(network) ?? "" };
 }
 
 function messageOf(error: unknown): string {

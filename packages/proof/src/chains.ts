@@ -3,7 +3,7 @@ import { baseFormat } from "./base/format.ts";
 import type { ChainFormat } from "./chain-format.ts";
 import { formatError } from "./errors.ts";
 
-/** One line for each chain. */
+/** The registry: a new chain is a new element. */
 const registered = [algorandFormat, baseFormat];
 
 /** The source chains. */

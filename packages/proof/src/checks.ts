@@ -1,6 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { Bundle } from "./bundle.ts";
-import { signingBytes } from "./bundle.ts";
+import { ALGORAND_MAINNET } from "./algorand/network.ts";
+import { type Bundle, signingBytes } from "./bundle.ts";
 import { type ChainFormat, compare, type Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";
@@ -8,7 +8,7 @@ import { attempt, isProofError, type ProofError } from "./errors.ts";
 import { type Note, parseNote } from "./note.ts";
 import type { CheckName } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
-import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust, trustedLedger } from "./trust.ts";
+import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust } from "./trust.ts";
 
 export type VerifierInput = { trust: Trust | undefined; crypto: Crypto; chains: readonly ChainFormat[] };
 
@@ -37,7 +37,7 @@ export function examine(bundle: Bundle, input: VerifierInput): Examined {
   const { trust, crypto, chains } = input;
   const chain = chainOf(bundle, chains);
   const { algorandAddress, pqPublicKey } = bundle.attestor;
-  const ledger = trustedLedger(trust);
+  const ledger = trust?.ledger ?? ALGORAND_MAINNET;
   const key = identify(trust, pqPublicKey);
   return {
     ...input,

@@ -1,5 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { ALGORAND_MAINNET, isAlgorandCaip2 } from "./algorand/network.ts";
+import { isAlgorandCaip2 } from "./algorand/network.ts";
 import { algorandAddress } from "./bundle.ts";
 import { compare, type Finding } from "./chain-format.ts";
 import { fromBase64, toBase64Url, toHex } from "./encoding.ts";
@@ -72,11 +72,6 @@ export function keyId(publicKey: Uint8Array): string {
 /** @param publicKey raw */
 export function keyIdentity(publicKey: Uint8Array): KeyIdentity {
   return { kid: keyId(publicKey), keySha256: toBase64Url(sha256(publicKey)) };
-}
-
-/** CAIP-2 of the ledger on which a verifier expects the notes. */
-export function trustedLedger(trust: Trust | undefined): string {
-  return trust?.ledger ?? ALGORAND_MAINNET;
 }
 
 /** The identity of a key in a bundle. @param pqPublicKey raw, base64 */

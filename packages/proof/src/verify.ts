@@ -1,6 +1,5 @@
 import { ALGORAND_MAINNET } from "./algorand/network.ts";
-import type { Bundle, BundleType, InclusionBundle } from "./bundle.ts";
-import { bundleType, readBundle } from "./bundle.ts";
+import { type Bundle, type BundleType, bundleType, type InclusionBundle, readBundle } from "./bundle.ts";
 import type { ChainFormat, Finding } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
 import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
