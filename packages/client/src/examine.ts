@@ -25,10 +25,8 @@ export function examine(
   try {
     examined = { report: verify(bytes, { trust, historyAge }), bundle: parseBundle(bytes) };
   } catch (cause) {
-    throw new AttestError("paid_unfinished", `The service's answer is not a bundle: ${(cause as Error).message}.`, {
-      paymentId: id,
-      cause,
-    });
+    const message = `The service's answer is not a bundle: ${(cause as Error).message}.`;
+    throw new AttestError("paid_unfinished", message, { paymentId: id, cause });
   }
   const other = difference(examined.bundle, request);
   if (other === undefined) return examined;

@@ -2,6 +2,8 @@ import { type Bundle, type PaymentReceipt, verifyPaymentReceipt } from "@attestd
 import type { SettleResponse } from "@x402/core/types";
 import type { StoredPayment } from "./vault.ts";
 
+type Extension = { info?: { receipt?: { signature?: unknown } } };
+
 /** A receipt that the bundle's key signed. `jws` alone proves it to others. */
 export type SignedReceipt = { payload: PaymentReceipt; jws: string };
 
@@ -14,8 +16,9 @@ export function signedReceipt(
   { attestor }: Pick<Bundle, "attestor">,
   { offer }: Pick<StoredPayment, "offer">,
 ): SignedReceipt | undefined {
-  const jws = jwsOf(settlement?.extensions);
-  if (settlement === undefined || jws === undefined) return undefined;
+  const extension = settlement?.extensions?.["offer-receipt"] as Extension | undefined;
+  const jws = extension?.info?.receipt?.signature;
+  if (settlement === undefined || typeof jws !== "string") return undefined;
   try {
     const payload = verifyPaymentReceipt(jws, [attestor.pqPublicKey]);
     const isOurs =
@@ -26,10 +29,4 @@ export function signedReceipt(
   } catch {
     return undefined;
   }
-}
-
-function jwsOf(extensions: SettleResponse["extensions"]): string | undefined {
-  const extension = extensions?.["offer-receipt"] as { info?: { receipt?: { signature?: unknown } } } | undefined;
-  const jws = extension?.info?.receipt?.signature;
-  return typeof jws === "string" ? jws : undefined;
 }

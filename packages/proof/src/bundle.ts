@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ALGORAND_ID, isAlgorandAddress } from "./algorand/transaction.ts";
 import type { ChainFormat } from "./chain-format.ts";
-import { CHAINS, chainNamed, chainOf, type Inclusion, inferChain } from "./chains.ts";
+import { CHAINS, chainNamed, type Inclusion, inferChain } from "./chains.ts";
 import { toBase64Url, utf8 } from "./encoding.ts";
 import { formatError } from "./errors.ts";
 import { canonicalBytes } from "./json/canonical.ts";
@@ -110,22 +110,45 @@ export function parseBundle(input: unknown, options: ParseOptions = {}): Bundle 
 
 /** Reads a value as a bundle of this type. @throws ProofError `format` */
 export function readBundle(value: unknown, type: BundleType, chains: readonly ChainFormat[]): Bundle {
-  const source = sourceReader(chains);
-  const block = blockReader(chains);
   switch (type) {
-    case "transaction-attestation":
-      return object({ ...ATTESTED, source })(value, "");
-    case "block-attestation":
-      return object({ type: constant(type), ...ATTESTED, block })(value, "");
+    case "transaction-attestation": {
+      const bundle = readProofBundle(value, "");
+      sourceChain(bundle.source, chains);
+      return bundle;
+    }
+    case "block-attestation": {
+      const bundle = readBlockBundle(value, "");
+      blockChain(bundle.block, chains);
+      return bundle;
+    }
     case "tx-inclusion": {
-      const inclusion: Reader<unknown> = (stated) => stated;
-      const bundle = object({ type: constant(type), ...ATTESTED, block, source, inclusion })(value, "");
-      const chain = chainOf({ block: bundle.block }, chains);
-      if (chainOf({ source: bundle.source }, chains) !== chain)
+      const bundle = readInclusionBundle(value, "");
+      const chain = blockChain(bundle.block, chains);
+      if (sourceChain(bundle.source, chains) !== chain)
         throw formatError("/source", `must be of ${chain.name}, as the block is`);
       return { ...bundle, inclusion: chain.readInclusion(bundle.inclusion, "/inclusion") as Inclusion };
     }
   }
+}
+
+/** The chain of a source. @throws ProofError `format` when there is none, or the id is not one of it */
+function sourceChain({ chain: name, txnId }: BundleSource, chains: readonly ChainFormat[]): ChainFormat {
+  const chain = name === undefined ? inferChain(txnId, chains) : namedChain(name, "/source/chain", chains);
+  if (chain?.transactionId.pattern.test(txnId)) return chain;
+  throw formatError("/source/txnId", `must be a transaction id${chain ? ` of ${chain.name}` : ""}`);
+}
+
+/** The chain of a block. @throws ProofError `format` when there is none, or the hash is not one of it */
+function blockChain({ chain: name, blockHash }: BundleBlock, chains: readonly ChainFormat[]): ChainFormat {
+  const chain = namedChain(name, "/block/chain", chains);
+  if (chain.blockHash.pattern.test(blockHash)) return chain;
+  throw formatError("/block/blockHash", `must be a block hash of ${chain.name}`);
+}
+
+function namedChain(text: string, pointer: string, chains: readonly ChainFormat[]): ChainFormat {
+  const chain = chainNamed(text, chains);
+  if (chain) return chain;
+  throw formatError(pointer, `must be one of ${chains.map(({ name }) => name).join(", ")}`);
 }
 
 export const algorandAddress = string("an Algorand address", isAlgorandAddress);
@@ -146,40 +169,21 @@ function isNoteText(text: string): boolean {
   return text.isWellFormed() && utf8(text).length <= MAX_NOTE_BYTES;
 }
 
-function blockReader(chains: readonly ChainFormat[]): Reader<BundleBlock> {
-  return (value, pointer) => {
-    const chain = namedChain(value, pointer, chains);
-    return object({
-      chain: chainReader(chains),
-      height: integer(0),
-      blockHash: string(`a block hash of ${chain?.name}`, chain?.blockHash.pattern ?? (() => false)),
-      headerBase64: base64(),
-      hashSha256: hex32Bytes,
-    })(value, pointer);
-  };
-}
+/** The chain decides which texts are ids: `sourceChain` and `blockChain` check them. */
+const text = string("a string", () => true);
+const source = object({ txnId: text, hashSha256: hex32Bytes, txnBytesBase64: base64() }, { chain: text });
+const block = object({
+  chain: text,
+  height: integer(0),
+  blockHash: text,
+  headerBase64: base64(),
+  hashSha256: hex32Bytes,
+});
+const inclusion: Reader<unknown> = (value) => value;
 
-function sourceReader(chains: readonly ChainFormat[]): Reader<BundleSource> {
-  return (value, pointer) => {
-    const chain = namedChain(value, pointer, chains);
-    const txnId = chain
-      ? string(`a transaction id of ${chain.name}`, chain.transactionId.pattern)
-      : string("a transaction id", (id) => inferChain(id, chains) !== undefined);
-    const required = { txnId, hashSha256: hex32Bytes, txnBytesBase64: base64() };
-    return object(required, { chain: chainReader(chains) })(value, pointer);
-  };
-}
-
-function chainReader(chains: readonly ChainFormat[]): Reader<string> {
-  const names = chains.map(({ name }) => name);
-  return string(`one of ${names.join(", ")}`, (text) => names.includes(text));
-}
-
-/** The chain that the member `chain` names, whose form the ids beside it have; undefined where there is no such member. */
-function namedChain(value: unknown, pointer: string, chains: readonly ChainFormat[]): ChainFormat | undefined {
-  if (!isObject(value) || !Object.hasOwn(value, "chain")) return undefined;
-  return chainNamed(chainReader(chains)(value.chain, `${pointer}/chain`), chains);
-}
+const readProofBundle = object({ ...ATTESTED, source });
+const readBlockBundle = object({ type: constant("block-attestation"), ...ATTESTED, block });
+const readInclusionBundle = object({ type: constant("tx-inclusion"), ...ATTESTED, block, source, inclusion });
 
 type Unsigned<B> = B extends Bundle ? Omit<B, "signature"> : never;
 export type UnsignedBundle = Unsigned<Bundle>;

@@ -1,5 +1,5 @@
 import { fromUtf8 } from "../encoding.ts";
-import { type JsonFault, ProofError } from "../errors.ts";
+import { attempt, type JsonFault, ProofError } from "../errors.ts";
 import { excerpt } from "../text.ts";
 
 /** A JSON value. Objects are plain, and never have a member named `__proto__`. */
@@ -32,19 +32,9 @@ export function parseJson(input: string | Uint8Array, limits: JsonLimits = {}): 
   const { maxSize = MAX_JSON_BYTES, maxDepth = MAX_JSON_DEPTH, maxMembers = MAX_JSON_MEMBERS } = limits;
   const { allowPointZero = false } = limits;
   if (input.length > maxSize) throw refusal("too_large", `larger than ${maxSize} bytes`);
-  return new Parser(typeof input === "string" ? input : decode(input), {
-    maxDepth,
-    maxMembers,
-    allowPointZero,
-  }).document();
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return fromUtf8(bytes);
-  } catch {
-    throw refusal("encoding", "not UTF-8");
-  }
+  const text = typeof input === "string" ? input : attempt("malformed", () => fromUtf8(input));
+  if (text === undefined) throw refusal("encoding", "not UTF-8");
+  return new Parser(text, { maxDepth, maxMembers, allowPointZero }).document();
 }
 
 function refusal(fault: JsonFault, reason: string, line = 1, pointer = ""): ProofError {
