@@ -11,18 +11,11 @@ const Query = z.object({
     .describe("Also fetch the source and the attestation transaction again, and compare."),
 });
 
-type Wording = {
-  path: string;
-  summary: string;
-  schema: z.ZodType;
-  checks: string;
-  tool: string;
-  title: string;
-  skill: string;
-};
+type Wording = { path: string; summary: string; schema: z.ZodType; checks: string };
 
 /** The three differ in the type of bundle that they take. */
-function verifying({ path, summary, schema, checks, tool, title, skill }: Wording) {
+function verifying({ path, summary, schema, checks }: Wording) {
+  const name = path.slice(1);
   return {
     method: "POST",
     path,
@@ -50,11 +43,11 @@ function verifying({ path, summary, schema, checks, tool, title, skill }: Wordin
       "over_capacity",
     ],
     tool: {
-      name: tool,
-      title,
+      name: name.replaceAll("-", "_"),
+      title: summary,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     },
-    skill: { id: skill, name: title, tags: ["verification", "post-quantum", "free"] },
+    skill: { id: name, name: summary, tags: ["verification", "post-quantum", "free"] },
   } as const satisfies Endpoint;
 }
 
@@ -66,9 +59,6 @@ export const VERIFY = {
     schema: ProofBundle,
     checks:
       "the ML-DSA-65 signature, the attestor's key, the hash preimage, the transaction's own id and the note of a ProofBundle.",
-    tool: "verify",
-    title: "Verify a proof bundle",
-    skill: "verify",
   }),
   verifyBlock: verifying({
     path: "/verify-block",
@@ -76,9 +66,6 @@ export const VERIFY = {
     schema: BlockBundle,
     checks:
       "the ML-DSA-65 signature, the attestor's key, the hash preimage, the block's own hash and height, and the note of a BlockBundle.",
-    tool: "verify_block",
-    title: "Verify a block bundle",
-    skill: "verify-block",
   }),
   verifyInclusion: verifying({
     path: "/verify-tx-inclusion",
@@ -86,8 +73,5 @@ export const VERIFY = {
     schema: InclusionBundle,
     checks:
       "the ML-DSA-65 signature, the attestor's key, the hash preimages, the transaction's own id, the block's own hash and height, the Merkle proof and the note of an InclusionBundle.",
-    tool: "verify_tx_inclusion",
-    title: "Verify an inclusion bundle",
-    skill: "verify-tx-inclusion",
   }),
 } as const satisfies Record<string, Endpoint>;
