@@ -78,7 +78,7 @@ export async function openService(
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
   const rails = enabled.map(({ rail }) => rail);
-  const offers = createOffers({ rails: enabled, price: PRICE, maxTimeoutSeconds: 60, now: clock.now });
+  const offers = createOffers({ rails: enabled, maxTimeoutSeconds: 60, now: clock.now });
   await offers.refresh(start);
 
   const names = ["algorand", "base"] as const;
@@ -179,6 +179,7 @@ function enabledOn(
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,
+    price: PRICE,
     facilitator: simulatedFacilitator(chain, options),
     facilitatorUrl: "https://facilitator.example",
   };

@@ -115,7 +115,6 @@ export async function openService(config: Config, origin: string, log: Logger, s
   if (unpayable !== undefined) throw configInvalid(unpayable);
   const offers = createOffers({
     rails: enabled,
-    price: config.price,
     maxTimeoutSeconds: config.maxTimeoutSeconds,
     now: Date.now,
     onChange(network, reason) {

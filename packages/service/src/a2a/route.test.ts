@@ -57,7 +57,7 @@ function aRoute({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS)
   const logged = vi.spyOn(log, "error");
   const admit = vi.fn<Admit>(async () => thrown(now));
   const recall: Recall = async () => later && thrown(later);
-  const offers = createOffers({ rails: [], price: 1n, maxTimeoutSeconds: 1, now: Date.now });
+  const offers = createOffers({ rails: [], maxTimeoutSeconds: 1, now: Date.now });
   // Something has to be for sale, whatever it is.
   vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";

@@ -308,7 +308,7 @@ describe("what is open", () => {
     const { key } = await world.buy("paid");
     await world.buy("prepared");
     world.rows = world.rows.filter((row) => row.key !== key);
-    expect((await judge(world, { price: PRICE * 2n })).counts.unaccounted).toBe(1);
+    expect((await judge(world, { prices: [PRICE * 2n] })).counts.unaccounted).toBe(1);
   });
 
   test("is a delivered payment that has gone before it was final", async () => {

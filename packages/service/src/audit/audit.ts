@@ -28,7 +28,7 @@ export async function audit(
   const chain = await ChainIndex.read(facts, premises.attestors, findings);
   const { ledger, rails } = facts;
   const counts: AuditReport["counts"] = { ...NO_COUNTS, open: {} };
-  const prices = new Set([premises.price]);
+  const prices = new Set(premises.prices);
   const names = new Set<string>();
 
   for await (const call of rows) {

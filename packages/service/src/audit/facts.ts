@@ -66,8 +66,8 @@ export type Premises = {
   /** Our keys. */
   history: KeyHistory;
   crypto: Crypto;
-  /** The present price in micro-USDC; earlier prices are in the rows. */
-  price: bigint;
+  /** The present prices in micro-USDC, of whichever rail; earlier prices are in the rows. */
+  prices: readonly bigint[];
   /** The note and the bundle that a call of each kind has to have. */
   products: Readonly<Record<Subject["kind"], Pick<Product, "note" | "bundle">>>;
   /** Unix ms. */

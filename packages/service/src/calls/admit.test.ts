@@ -126,7 +126,7 @@ describe("admission", () => {
     capacity = createCapacity({ ledger, carried, maxInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
     const supported = async () => [{ network: NETWORK, extra: {} }];
     const facilitator = { verify: async () => verdict(), supported } as unknown as Facilitator;
-    const enabled = { rail, payTo: "PAYEE", facilitator, facilitatorUrl: "https://facilitator.example" };
+    const enabled = { rail, payTo: "PAYEE", price: 1_000n, facilitator, facilitatorUrl: "https://facilitator.example" };
     const block = {
       evidence: () => {
         fetches += 1;
@@ -137,7 +137,7 @@ describe("admission", () => {
       journal,
       runner,
       capacity,
-      offers: createOffers({ rails: [enabled], price: 1_000n, maxTimeoutSeconds: 60, now: () => clock.now() }),
+      offers: createOffers({ rails: [enabled], maxTimeoutSeconds: 60, now: () => clock.now() }),
       rails: [rail],
       products: { block } as unknown as Products,
       isPayee: (_: Rail, address: string) => address === "PAYEE" || address === "EARLIER PAYEE",

@@ -59,11 +59,16 @@ describe("the settings", () => {
       port: 4020,
       trustProxy: false,
       database: { kind: "sqlite", path: "/var/lib/attestd/journal.sqlite" },
-      price: 1000n,
       maxTimeoutSeconds: 120,
       maxLifeSeconds: 3600,
       logLevel: "info",
-      rails: { algorand: { payTo: ADDRESS } },
+      rails: {
+        algorand: {
+          payTo: ADDRESS,
+          price: 1000n,
+          facilitators: [{ url: "https://facilitator.example", auth: { kind: "none" } }],
+        },
+      },
     });
     expect(RAIL_SETTINGS.map((rail) => ownSettings(read(MAINNET), rail))).toEqual([
       { ALGORAND_MAX_FEE: 3000 },
@@ -75,6 +80,17 @@ describe("the settings", () => {
       confirmation: "safe",
       blockConfirmation: "finalized",
     });
+  });
+
+  test("have one price, and another where a rail has its own", () => {
+    const { rails } = read({
+      ...MAINNET,
+      ...BASE,
+      ...SOLANA,
+      PRICE_MICRO_USDC: "1500",
+      PRICE_MICRO_USDC_BASE: "4000",
+    });
+    expect([rails.algorand?.price, rails.base?.price, rails.solana?.price]).toEqual([1500n, 4000n, 1500n]);
   });
 
   test("pair tokens with providers in their order", () => {
@@ -103,6 +119,10 @@ describe("the settings", () => {
     [{ PAY_TO_BASE: BASE.PAY_TO_BASE }, "PAY_TO_BASE is set but BASE_FACILITATOR_URL is not."],
     [{ ...BASE, BASE_RPC_URL: "" }, "PAY_TO_BASE is set but BASE_RPC_URL is not."],
     [{ BASE_FACILITATOR_URL: "https://f.example" }, "BASE_FACILITATOR_URL is set but PAY_TO_BASE is not."],
+    [{ BASE_FACILITATOR_KIND: "cdp" }, "BASE_FACILITATOR_KIND is set but PAY_TO_BASE is not."],
+    [{ FACILITATOR_TOKENS: "x" }, "FACILITATOR_TOKENS is not a setting of attestd."],
+    [{ PRICE_MICRO_USDC_BASE: "0" }, "PRICE_MICRO_USDC_BASE must be at least 1."],
+    [{ PRICE_MICRO_USDC_MOON: "1" }, "PRICE_MICRO_USDC_MOON is not a setting of attestd."],
     // Of the last character's six bits only four are used.
     [{ ALGORAND_GENESIS_HASH: `${"A".repeat(42)}B=` }, "ALGORAND_GENESIS_HASH must be 32 bytes in base64."],
     [{ ALGORAND_GENESIS_HASH: GENESIS }, "another ledger starts only with --sandbox."],
@@ -121,7 +141,7 @@ describe("the settings", () => {
   test.each<[object, string]>([
     [
       { FACILITATOR_URL: "https://user:pw@f.example" },
-      "FACILITATOR_AUTH or FACILITATOR_AUTH_FILE holds what is secret.",
+      "FACILITATOR_SECRET or FACILITATOR_SECRET_FILE holds what is secret.",
     ],
     [{ FACILITATOR_URL: "https://key@f.example" }, "FACILITATOR_URL is published, and must hold no credentials"],
     [{ FACILITATOR_URL: "https://f.example/?apikey=hunter2" }, "FACILITATOR_URL is published"],
@@ -129,13 +149,19 @@ describe("the settings", () => {
     [{ FACILITATOR_URL: "https://f.example/#hunter2" }, "FACILITATOR_URL is published"],
     [
       { ...BASE, BASE_FACILITATOR_URL: "https://f.example/?k=hunter2" },
-      "BASE_FACILITATOR_AUTH or BASE_FACILITATOR_AUTH_F",
+      "BASE_FACILITATOR_SECRET or BASE_FACILITATOR_SECRET_F",
     ],
-    [{ ...SOLANA, SOLANA_FACILITATOR_URL: "https://a:b@f.example" }, "SOLANA_FACILITATOR_AUTH or SOLANA_FACILITATOR_A"],
+    [
+      { ...SOLANA, SOLANA_FACILITATOR_URL: "https://a:b@f.example" },
+      "SOLANA_FACILITATOR_SECRET or SOLANA_FACILITATOR_S",
+    ],
     [{ PUBLIC_URL: "https://user:hunter2@attestd.example" }, "PUBLIC_URL is published, and must hold no credentials."],
     [{ MCP_URL: "https://hunter2@attestd.example" }, "MCP_URL is published, and must hold no credentials."],
     [{ CONTACT: "https://user:hunter2@attestd.example/contact" }, "CONTACT is published"],
-    [{ FACILITATOR_AUTH: "Bearer a\nX-Other: b" }, "FACILITATOR_AUTH must be one line of ASCII."],
+    [
+      { FACILITATOR_KIND: "header", FACILITATOR_SECRET: "Bearer hunter2\nX-Other: b" },
+      "FACILITATOR_SECRET for facilitator.example must be one line of ASCII.",
+    ],
     [{ ALGOD_TOKEN: "hunter2\r\nb" }, "ALGOD_TOKEN must be one line of ASCII."],
   ])("%j would publish a secret, and is refused", (over, message) => {
     const refusal = sentence({ ...MAINNET, ...over });

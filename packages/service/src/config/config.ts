@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
@@ -7,7 +6,8 @@ import { z } from "zod";
 import { ServiceError } from "../errors.ts";
 import { endpoints, headerValue, list, origin, type UpstreamNode, whole } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
-import { namesOf, type RailVariables, railSchema, readRail } from "./rails.ts";
+import { namesOf, price, type RailVariables, railSchema, railShape } from "./rails.ts";
+import { readSecretFile } from "./secret-file.ts";
 import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
 /** @param message one sentence with the name of the setting and the remedy */
@@ -67,7 +67,7 @@ const Settings = z.object({
     .string()
     .regex(/^[0-9a-fA-F]{64}$/, "must be 32 bytes in hex")
     .transform((hex) => Uint8Array.fromHex(hex)),
-  PRICE_MICRO_USDC: whole(1, 1_000_000_000).default(1000),
+  PRICE_MICRO_USDC: price.default(1000n),
   MAX_TIMEOUT_SECONDS: whole(30, 600).default(120),
   MAX_PAYMENT_LIFE_SECONDS: whole(90, 3600).default(3600),
   PROVIDER_QUORUM: whole(1, 100).optional(),
@@ -83,15 +83,17 @@ const Settings = z.object({
  * a file that holds a secret's value.
  */
 export function settingsOf(rails: readonly RailVariables[]) {
-  const secrets = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED", ...rails.map((rail) => namesOf(rail).auth)];
-  const ofRails = Object.assign({}, ...rails.map((rail) => railSchema(rail).shape));
+  const ofRails = Object.assign({}, ...rails.map(railShape));
   return Object.entries<z.ZodType>({ ...Settings.shape, ...SourceVariables.shape, ...ofRails }).map(
     ([name, schema]) => {
       const { success, data } = schema.safeParse(undefined);
-      return { name, fromFile: secrets.includes(name), required: !success || name === "DATABASE_URL", default: data };
+      return { name, fromFile: SECRETS.includes(name), required: !success || name === "DATABASE_URL", default: data };
     },
   );
 }
+
+/** Settings whose value a file may hold instead, which `NAME_FILE` names. Facilitators' are lists of files. */
+const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED"];
 
 /** What settings begin with, beside those of source chains and rails. */
 const PREFIXES = "ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK";
@@ -113,8 +115,8 @@ export function readConfig(
   const s = parse(Settings, values);
   const sources = readSources(parse(SourceVariables, values));
   const enabled = rails.flatMap((rail) => {
-    const settings = readRail(rail, parse(railSchema(rail), values));
-    return settings ? [[rail.name, settings] as const] : [];
+    const settings = parse(railSchema(rail), values);
+    return settings ? [[rail.name, { ...settings, price: settings.price ?? s.PRICE_MICRO_USDC }] as const] : [];
   });
 
   const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
@@ -158,12 +160,10 @@ export function readConfig(
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
     /** Both seeds have 32 bytes: of the account, and of the ML-DSA-65 key. */
     attestor: { seed: s.ATTESTOR_MNEMONIC, pqSeed: s.ATTESTOR_PQ_SEED },
-    /** The rails that are switched on, by name. */
+    /** The rails that are switched on, by name; `price` in micro-USDC a call. */
     rails: Object.fromEntries(enabled),
     /** The values of every rail's own settings, switched on or not: read with `ownSettings`. */
     ownSettings: new Map(rails.map((rail) => [rail, parse(rail.own, values)])),
-    /** micro-USDC a call. */
-    price: BigInt(s.PRICE_MICRO_USDC),
     maxTimeoutSeconds: s.MAX_TIMEOUT_SECONDS,
     /** For how long a payment may stay valid. */
     maxLifeSeconds: s.MAX_PAYMENT_LIFE_SECONDS,
@@ -184,16 +184,14 @@ export function ownSettings<R extends RailVariables>(config: Pick<Config, "ownSe
 
 /** @throws config_invalid when a variable looks like a setting and is none, or a file cannot be read */
 function resolveFiles(env: Record<string, string>, rails: readonly RailVariables[]): Record<string, string> {
-  const settings = settingsOf(rails);
-  const secrets = settings.filter(({ fromFile }) => fromFile).map(({ name }) => name);
-  const known = new Set([...settings.map(({ name }) => name), ...secrets.map((name) => `${name}_FILE`)]);
+  const known = new Set([...settingsOf(rails).map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]);
   const prefixes = [...PREFIXES.split(" "), ...SOURCE_PREFIXES, ...rails.map((rail) => namesOf(rail).prefix)];
   for (const name of Object.keys(env)) {
     if (!known.has(name) && prefixes.some((prefix) => name.startsWith(`${prefix}_`)))
       throw configInvalid(`${name} is not a setting of attestd.`);
   }
   const resolved = { ...env };
-  for (const name of secrets) {
+  for (const name of SECRETS) {
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
     if (env[name] !== undefined) throw configInvalid(`${name} and ${name}_FILE are both set: keep one.`);
@@ -204,9 +202,9 @@ function resolveFiles(env: Record<string, string>, rails: readonly RailVariables
 
 function readSecret(setting: string, path: string): string {
   try {
-    return readFileSync(path, "utf8").trim();
+    return readSecretFile(path);
   } catch (error) {
-    throw configInvalid(`${setting} cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}.`);
+    throw configInvalid(`${setting} ${(error as RangeError).message}.`);
   }
 }
 

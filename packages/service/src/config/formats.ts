@@ -25,11 +25,11 @@ export const origin = url
   .refine((text) => !hasCredentials(text), "is published, and must hold no credentials")
   .transform((text) => new URL(text).origin);
 
-/** A URL that public documents repeat as it is. @param auth the setting for what is secret */
-export function publishedUrl(auth: string) {
+/** A URL that public documents repeat as it is. @param secret the setting for what is secret */
+export function publishedUrl(secret: string) {
   return url.refine(
     (text) => !hasCredentials(text) && !/[?#]/.test(text),
-    `is published, and must hold no credentials, query or fragment: ${auth} or ${auth}_FILE holds what is secret`,
+    `is published, and must hold no credentials, query or fragment: ${secret} or ${secret}_FILE holds what is secret`,
   );
 }
 

@@ -1,22 +1,29 @@
 import { z } from "zod";
-import { headerValue, publishedUrl } from "./formats.ts";
-
-/** A facilitator; `auth` is the value of its Authorization header. */
-export type FacilitatorSettings = { url: string; auth?: string };
+import { type FacilitatorSettings, facilitatorNames, facilitatorShape, readFacilitators } from "./facilitators.ts";
+import { whole } from "./formats.ts";
 
 /** A rail that is switched on. */
-export type RailSettings = { payTo: string; facilitator: FacilitatorSettings };
+export type RailSettings = {
+  payTo: string;
+  /** At least one, in order of preference. */
+  facilitators: FacilitatorSettings[];
+  /** micro-USDC a call. */
+  price: bigint;
+};
+
+/** micro-USDC. */
+export const price = whole(1, 1_000_000_000).transform(BigInt);
 
 /**
- * A rail's settings, as its folder describes them. Every rail also has `PAY_TO_<NAME>`, `<NAME>_FACILITATOR_URL` and
- * `<NAME>_FACILITATOR_AUTH`.
+ * A rail's settings, as its folder describes them. Every rail also has `PAY_TO_<NAME>`, `PRICE_MICRO_USDC_<NAME>` and the
+ * lists of its facilitators, `<NAME>_FACILITATOR_URL` and so on (facilitators.ts).
  */
 export type RailVariables = {
   /** The rail's name. */
   readonly name: string;
   /** The form of a payee's address. */
   readonly payTo: z.ZodType<string>;
-  /** Whether the rail is always on. The settings of its facilitator then have no prefix. */
+  /** Whether the rail is always on. The settings of its facilitators then have no prefix. */
   readonly isRequired?: boolean;
   /** The setting in `own` without which the rail cannot be switched on. */
   readonly needs?: string;
@@ -27,33 +34,47 @@ export type RailVariables = {
 /** The names of the settings that every rail has. */
 export function namesOf({ name, isRequired }: Pick<RailVariables, "name" | "isRequired">) {
   const upper = name.toUpperCase();
-  const facilitator = isRequired ? "FACILITATOR" : `${upper}_FACILITATOR`;
-  return { prefix: upper, payTo: `PAY_TO_${upper}`, url: `${facilitator}_URL`, auth: `${facilitator}_AUTH` };
+  return {
+    prefix: upper,
+    payTo: `PAY_TO_${upper}`,
+    price: `PRICE_MICRO_USDC_${upper}`,
+    facilitator: facilitatorNames(isRequired ? "FACILITATOR" : `${upper}_FACILITATOR`),
+  };
 }
 
-/** The schema of one rail's settings: those that switch it on are all there, or none is. */
-export function railSchema(rail: RailVariables) {
-  const { payTo, url, auth } = namesOf(rail);
-  const facilitator = publishedUrl(auth);
-  const shape: Record<string, z.ZodType> = {
-    [payTo]: rail.isRequired ? rail.payTo : rail.payTo.optional(),
-    [url]: rail.isRequired ? facilitator : facilitator.optional(),
-    [auth]: headerValue.optional(),
+/** The schemas of one rail's settings, by name. */
+export function railShape(rail: RailVariables): Record<string, z.ZodType> {
+  const names = namesOf(rail);
+  return {
+    [names.payTo]: rail.isRequired ? rail.payTo : rail.payTo.optional(),
+    [names.price]: price.optional(),
+    ...facilitatorShape(names.facilitator, rail.isRequired),
     ...rail.own.shape,
   };
-  const needed = [payTo, url, ...(rail.needs === undefined ? [] : [rail.needs])];
-  return z.object(shape).superRefine((values, { addIssue }) => {
-    const set = [payTo, url].find((name) => values[name] !== undefined);
-    const missing = needed.find((name) => values[name] === undefined);
-    if (set !== undefined && missing !== undefined)
-      addIssue({ code: "custom", path: [set], message: `is set but ${missing} is not` });
-  });
 }
 
-/** @param values as `railSchema` returns them. @returns undefined when the rail is switched off */
-export function readRail(rail: RailVariables, values: Readonly<Record<string, unknown>>): RailSettings | undefined {
+/**
+ * The schema of one rail's settings: those that switch it on are all there, or none is. It gives undefined for a rail that
+ * is switched off, and no `price` where the rail has none of its own.
+ */
+export function railSchema(rail: RailVariables) {
   const names = namesOf(rail);
-  const [payTo, url, auth] = [names.payTo, names.url, names.auth].map((name) => values[name] as string | undefined);
-  if (payTo === undefined || url === undefined) return undefined;
-  return { payTo, facilitator: { url, ...(auth !== undefined && { auth }) } };
+  const { url, kind, keyId, secret, secretFile } = names.facilitator;
+  const switches = [names.payTo, url];
+  const needed = [...switches, ...(rail.needs === undefined ? [] : [rail.needs])];
+  return z.object(railShape(rail)).transform((values, { addIssue }) => {
+    const report = (setting: string, message: string) => addIssue({ code: "custom", path: [setting], message });
+    const isSet = (name: string) => values[name] !== undefined;
+    // Also what concerns the facilitators alone: a rail is off only when nothing of it is set.
+    const set = [...switches, kind, keyId, secret, secretFile].find(isSet);
+    if (set === undefined) return undefined;
+    const missing = needed.find((name) => !isSet(name));
+    if (missing !== undefined) {
+      report(set, `is set but ${missing} is not`);
+      return z.NEVER;
+    }
+    const facilitators = readFacilitators(names.facilitator, values, report);
+    const { [names.payTo]: payTo, [names.price]: own } = values as { [name: string]: unknown };
+    return { payTo: payTo as string, facilitators, price: own as bigint | undefined };
+  });
 }

@@ -25,7 +25,7 @@ export async function auditJournal(settings: Settings, options: OperatorOptions)
     attestors,
     history,
     crypto: nativeCrypto,
-    price: config.price,
+    prices: Object.values(config.rails).map(({ price }) => price),
     products: createProducts(new Map()),
     now: systemClock.now(),
   });

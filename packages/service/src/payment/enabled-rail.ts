@@ -9,6 +9,8 @@ import type { Rail } from "./rails/rail.ts";
 export type EnabledRail = {
   rail: Rail;
   payTo: string;
+  /** micro-USDC a call. */
+  price: bigint;
   facilitator: Facilitator;
   facilitatorUrl: string;
   /** Why nothing can be sold on it now: a clause. */
@@ -32,7 +34,8 @@ export function enableRails(
     return own ? [{ rail, ...own }] : [];
   });
   const payees = watchPayees(payable);
-  const enabled = payable.map(({ rail, payTo, facilitator }) => {
+  const enabled = payable.map(({ rail, payTo, facilitators: [facilitator], price }) => {
+    if (!facilitator) throw new TypeError(`the rail ${rail.name} has no facilitator`);
     const watch = watchFacilitator({
       facilitator: httpFacilitator(facilitator),
       log: log.child({ rail: rail.name }),
@@ -41,6 +44,7 @@ export function enableRails(
     return {
       rail,
       payTo,
+      price,
       facilitator: watch,
       facilitatorUrl: facilitator.url,
       obstacle: () => payees.obstacle(rail.name) ?? watch.obstacle(),

@@ -27,7 +27,7 @@ function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): Wa
   const level = (name: string) => (fields: { operation: string; failures?: number }, text: string) =>
     void lines.push([name, fields.operation, text, ...(fields.failures ? [fields.failures] : [])].join(" "));
   const log = { info: level("info"), warn: level("warn"), error: level("error") } as unknown as Logger;
-  const facilitator = httpFacilitator({ url, ...over });
+  const facilitator = httpFacilitator({ url, auth: { kind: "none" }, ...over });
   return watchFacilitator({
     facilitator,
     log,

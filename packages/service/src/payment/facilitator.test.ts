@@ -15,7 +15,7 @@ afterAll(() => upstream.close());
 const PAYMENT = { x402Version: 2 } as PaymentPayload;
 const REQUIREMENT = { network: "eip155:8453" } as unknown as PaymentRequirements;
 const soon = () => AbortSignal.timeout(5_000);
-const ours = () => httpFacilitator({ url: upstream.url });
+const ours = () => httpFacilitator({ url: upstream.url, auth: { kind: "none" } });
 const verify = (signal = soon()) => ours().verify(PAYMENT, REQUIREMENT, signal);
 const settle = (signal = soon()) => ours().settle(PAYMENT, REQUIREMENT, signal);
 

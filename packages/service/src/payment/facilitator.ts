@@ -1,12 +1,13 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { z } from "zod";
-import type { FacilitatorSettings } from "../config/rails.ts";
+import type { FacilitatorSettings } from "../config/facilitators.ts";
 import { type Ending, hasCode, ServiceError } from "../errors.ts";
 import type { HttpAnswer } from "../providers/exchange.ts";
 import { HttpProvider } from "../providers/http.ts";
 import { isProviderError, type ProviderError } from "../providers/provider.ts";
 import { ended } from "../providers/quorum.ts";
+import { facilitatorAuth, withoutCredential } from "./facilitator-auth.ts";
 
 export type FacilitatorError = ServiceError<"facilitator_failed">;
 
@@ -61,32 +62,40 @@ const MAX_BYTES = 1024 * 1024;
 /** Characters of a facilitator's own text that are logged and passed on. */
 const MAX_CHARACTERS = 300;
 
+/** A whole answer with its status and, of the other side's text, what may be logged. */
+type Asked<T> = { isOk: boolean; answer: T; reason(...texts: (string | null | undefined)[]): string | undefined };
+
 /**
  * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
  * `watchFacilitator` adds the circuit breakers.
  *
  * @x402/core's client is not used because it follows redirects and reads answers of any size: a payment must reach no host
  * but the one that the operator named.
+ *
+ * @param now Unix ms
  */
-export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator {
+export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): Facilitator {
+  const { url } = settings;
   const { host } = new URL(url);
+  const credential = facilitatorAuth(settings, now);
   const askVerify = operation("/verify", VerifyResponse, VERIFY_MS);
   const askSettle = operation("/settle", SettleResponse, SETTLE_MS);
   const askSupported = operation("/supported", SupportedResponse, SUPPORTED_MS);
 
   return {
     async verify(paymentPayload, paymentRequirements, signal) {
-      const { answer, isOk } = await askVerify(signal, { x402Version: 2, paymentPayload, paymentRequirements });
+      const { answer, isOk, reason } = await askVerify(signal, { x402Version: 2, paymentPayload, paymentRequirements });
       const { isValid, invalidMessage, invalidReason } = answer;
       if (isValid && !isOk)
         throw facilitatorFailed(`${host} answers that a payment is valid, with a failure status`, "unreadable");
       if (isValid) return { valid: true };
-      return { valid: false, reason: brief(invalidMessage || invalidReason) ?? "refused by the facilitator" };
+      return { valid: false, reason: reason(invalidMessage, invalidReason) ?? "refused by the facilitator" };
     },
     async settle(paymentPayload, paymentRequirements, signal) {
-      const { answer, isOk } = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
-      const reason = brief(answer.errorMessage || answer.errorReason);
-      return { success: answer.success && isOk, ...(reason !== undefined && { reason }) };
+      const asked = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
+      const { success, errorMessage, errorReason } = asked.answer;
+      const reason = asked.reason(errorMessage, errorReason);
+      return { success: success && asked.isOk, ...(reason !== undefined && { reason }) };
     },
     async supported(signal) {
       const { answer, isOk } = await askSupported(signal);
@@ -98,17 +107,19 @@ export function httpFacilitator({ url, auth }: FacilitatorSettings): Facilitator
   };
 
   function operation<S extends z.ZodType>(path: string, schema: S, timeoutMs: number) {
-    const headers = auth && { headers: { authorization: auth } };
-    const provider = new HttpProvider({ url, timeoutMs, breaker: undefined, ...headers });
-    return async (signal: AbortSignal, body?: object): Promise<{ isOk: boolean; answer: z.infer<S> }> => {
-      const post = body && { method: "POST" as const, headers: JSON_BODY, body: JSON.stringify(body) };
+    const provider = new HttpProvider({ url, timeoutMs, breaker: undefined });
+    return async (signal: AbortSignal, body?: object): Promise<Asked<z.infer<S>>> => {
+      const authorization = credential(body ? "POST" : "GET", path);
+      const headers = { ...(body && JSON_BODY), ...(authorization !== undefined && { authorization }) };
+      const post = body && { method: "POST" as const, body: JSON.stringify(body) };
       try {
         // A refusal may have any status, and is an answer all the same (as in @x402/core).
-        const given = await provider.request({ path, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
+        const given = await provider.request({ path, headers, maxBytes: MAX_BYTES, anyStatus: true, ...post }, signal);
         const read = readJson(given, schema);
         const isOk = given.status >= 200 && given.status <= 299;
-        if (read?.success) return { isOk, answer: read.data };
-        if (!isOk) throw facilitatorFailed(`${host} ${refusal(given)}`, given.status);
+        const reason: Asked<unknown>["reason"] = (...texts) => brief(texts.find(Boolean), authorization);
+        if (read?.success) return { isOk, answer: read.data, reason };
+        if (!isOk) throw facilitatorFailed(`${host} ${refusal(given, authorization, now())}`, given.status);
         throw facilitatorFailed(`${host} answered ${path} with data that cannot be read`, "unreadable", read?.error);
       } catch (error) {
         // A caller's deadline counts as the facilitator's failure.
@@ -135,15 +146,27 @@ function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSa
   }
 }
 
-/** Describes an answer without a verdict, for the operator's log. */
-function refusal({ status, body }: HttpAnswer): string {
-  const reason = brief(Buffer.from(body.subarray(0, 4 * MAX_CHARACTERS)).toString());
-  return `answered HTTP ${status}${reason ? `: ${reason}` : ""}`;
+/** Seconds by which two clocks differ before that is worth a note: a token is dated back by more. */
+const MIN_SKEW = 20;
+
+/** Describes an answer without a verdict, for the operator's log. @param now Unix ms */
+function refusal({ status, body, date }: HttpAnswer, credential: string | undefined, now: number): string {
+  // JSON may write a slash as \/.
+  const text = Buffer.from(body.subarray(0, 4 * MAX_CHARACTERS)).toString();
+  const reason = brief(text.replaceAll("\\/", "/"), credential);
+  const skew = Math.round((Date.parse(date ?? "") - now) / 1000);
+  const order = skew > 0 ? "ahead of" : "behind";
+  const clocks = Math.abs(skew) >= MIN_SKEW ? ` (its clock is ${Math.abs(skew)} s ${order} ours)` : "";
+  return `answered HTTP ${status}${clocks}${reason ? `: ${reason}` : ""}`;
 }
 
-/** A facilitator's text as it may be logged and passed on: one short line of printable characters. */
-function brief(text: string | null | undefined): string | undefined {
-  const line = text?.replace(/[\p{C}\s]+/gu, " ").trim();
+/** A facilitator's text as it may be logged and passed on: one short line of printable characters, without our secret. */
+function brief(text: string | null | undefined, credential: string | undefined): string | undefined {
+  const line =
+    text &&
+    withoutCredential(text, credential)
+      .replace(/[\p{C}\s]+/gu, " ")
+      .trim();
   if (!line) return undefined;
   return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS - 1)}…`;
 }

@@ -33,13 +33,13 @@ function enabled(name: RailName): EnabledRail {
   const facilitator = {
     supported: async () => [{ network: NETWORKS[name], extra: name === "base" ? {} : { feePayer } }],
   } as unknown as Facilitator;
-  return { rail, payTo: `payee on ${name}`, facilitator, facilitatorUrl: "https://facilitator.example" };
+  return { rail, payTo: `payee on ${name}`, price: 1_000n, facilitator, facilitatorUrl: "https://facilitator.example" };
 }
 
 async function offersOf(...names: RailName[]): Promise<Offers> {
   feePayer = "FEE-1";
   clock = 0;
-  const offers = createOffers({ rails: names.map(enabled), price: 1000n, maxTimeoutSeconds: 120, now: () => clock });
+  const offers = createOffers({ rails: names.map(enabled), maxTimeoutSeconds: 120, now: () => clock });
   await offers.refresh(AbortSignal.timeout(1000));
   return offers;
 }
@@ -78,6 +78,22 @@ describe("offers", () => {
         facilitatorUrl: "https://facilitator.example",
       },
     ]);
+  });
+
+  test("have the price of their rail, which a payment must have accepted", async () => {
+    const dearer = createOffers({
+      rails: [enabled("algorand"), { ...enabled("base"), price: 2_500n }],
+      maxTimeoutSeconds: 120,
+      now: () => 0,
+    });
+    await dearer.refresh(AbortSignal.timeout(1000));
+    expect(dearer.for("base").map(({ amount }) => amount)).toEqual(["2500", "1000"]);
+    expect(dearer.listed.map(({ priceUsdc }) => priceUsdc)).toEqual(["0.001", "0.0025"]);
+    const [offer] = dearer.for("base") as [PaymentRequirements];
+    expect(dearer.match(accepting(offer), "base", "base").amount).toBe("2500");
+    expect(() => dearer.match(accepting({ ...offer, amount: "1000" }), "base", "base")).toThrow(
+      "is not 2500, as offered",
+    );
   });
 
   test("are matched field by field, and our own requirement is returned", async () => {
@@ -126,7 +142,7 @@ describe("offers", () => {
       feePayer = "FEE-1";
       const rails = [enabled("algorand"), { ...enabled("base"), ...over }];
       const onChange = (network: string, obstacle: string | undefined) => heard.push(`${network} ${obstacle}`);
-      return createOffers({ rails, price: 1000n, maxTimeoutSeconds: 120, now: () => 0, onChange });
+      return createOffers({ rails, maxTimeoutSeconds: 120, now: () => 0, onChange });
     }
     const soon = () => AbortSignal.timeout(1_000);
     const networks = (offers: Offers) => offers.for("base").map(({ network }) => network);
@@ -191,7 +207,6 @@ describe("offers", () => {
     const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
     const offers = createOffers({
       rails: [{ ...one, facilitator }],
-      price: 1n,
       maxTimeoutSeconds: 120,
       now: () => 0,
     });

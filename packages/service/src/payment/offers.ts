@@ -10,8 +10,6 @@ import { paymentRefused, type RailName } from "./rails/rail.ts";
 export type OffersOptions = {
   /** In the order in which they are listed. */
   rails: readonly EnabledRail[];
-  /** micro-USDC. */
-  price: bigint;
   maxTimeoutSeconds: number;
   /** Unix ms. */
   now: () => number;
@@ -25,11 +23,11 @@ type Entry = EnabledRail & { support: FacilitatorSupport; option: PaymentOption;
 /** Our offers: what a call may be paid with, and whether a payment fits one. */
 export type Offers = ReturnType<typeof createOffers>;
 
-export function createOffers({ rails, price, maxTimeoutSeconds, now, onChange }: OffersOptions) {
+export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: OffersOptions) {
   const entries: readonly Entry[] = rails.map((enabled) => ({
     ...enabled,
     support: facilitatorSupport(enabled, maxTimeoutSeconds * 1000, now),
-    option: paymentOption(enabled, price),
+    option: paymentOption(enabled),
     closed: undefined,
   }));
   /** The answers of `for` since the offers last changed. */
@@ -160,7 +158,7 @@ export function createOffers({ rails, price, maxTimeoutSeconds, now, onChange }:
     return [...able.filter(({ rail }) => rail.name === source), ...able.filter(({ rail }) => rail.name !== source)];
   }
 
-  function requirementOf({ rail, payTo, support }: Entry): PaymentRequirements {
+  function requirementOf({ rail, payTo, price, support }: Entry): PaymentRequirements {
     const feePayer = support.feePayer();
     return {
       scheme: "exact",

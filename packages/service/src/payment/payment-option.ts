@@ -5,8 +5,7 @@ import type { EnabledRail } from "./enabled-rail.ts";
 /** An offer as the discovery document and `options` of a 402 write it. */
 export type PaymentOption = ReturnType<typeof paymentOption>;
 
-/** @param price in micro-USDC */
-export function paymentOption({ rail, payTo, facilitatorUrl }: EnabledRail, price: bigint) {
+export function paymentOption({ rail, payTo, price, facilitatorUrl }: EnabledRail) {
   return {
     scheme: "exact",
     network: rail.optionNetwork ?? rail.network,

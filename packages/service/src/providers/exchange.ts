@@ -15,8 +15,8 @@ export type Sent = {
   limitMs: number;
 };
 
-/** A whole answer. Redirects are not followed. */
-export type HttpAnswer = { status: number; body: Uint8Array };
+/** A whole answer, with headers as they were sent. Redirects are not followed. */
+export type HttpAnswer = { status: number; body: Uint8Array; date?: string; retryAfter?: string };
 
 /** Connections to one upstream. Further requests wait for one, within their time limits. */
 const MAX_CONNECTIONS = 256;
@@ -71,7 +71,13 @@ async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<Ht
     if (size > maxBytes) throw unanswered(`answered with more than ${maxBytes} bytes`, "too long");
     chunks.push(chunk);
   }
-  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks, size) };
+  const { date, "retry-after": retryAfter } = response.headers;
+  return {
+    status: response.statusCode ?? 0,
+    body: Buffer.concat(chunks, size),
+    ...(date !== undefined && { date }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
 }
 
 /** @param message a predicate, whose subject is the upstream */

@@ -43,7 +43,7 @@ export const premises: Premises = {
   attestors: new Set([ATTESTOR]),
   history,
   crypto: nativeCrypto,
-  price: PRICE,
+  prices: [PRICE],
   products,
   now: 0,
 };

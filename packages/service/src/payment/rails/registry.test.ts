@@ -99,7 +99,7 @@ describe("a rail that is added by a line in the registry", () => {
     const { enabled, payees } = enableRails(rails, { moon: config.rails.moon }, log);
     await payees.refresh(soon());
     expect(payees.faults()).toEqual([]);
-    offers = createOffers({ rails: enabled, price: 1_000n, maxTimeoutSeconds: 60, now: Date.now });
+    offers = createOffers({ rails: enabled, maxTimeoutSeconds: 60, now: Date.now });
     await offers.refresh(soon());
   });
   afterAll(() => facilitator.close());
@@ -116,7 +116,7 @@ describe("a rail that is added by a line in the registry", () => {
     expect(ownSettings(read({}), settings)).toEqual({ MOON_RPC_URL: ["http://moon.example"], MOON_MAX_SHELLS: 2_000 });
     expect(read({}).rails.moon).toBeUndefined();
     const names = settingsOf(KINDS.map((kind) => kind.settings)).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["PAY_TO_MOON", "MOON_FACILITATOR_AUTH", "MOON_MAX_SHELLS"]));
+    expect(names).toEqual(expect.arrayContaining(["PAY_TO_MOON", "MOON_FACILITATOR_SECRET", "MOON_MAX_SHELLS"]));
     expect(() => read({ MOON_MAX_SHELLS: "0" })).toThrow("MOON_MAX_SHELLS must be at least 1.");
     expect(() => read({ MOON_MAX_SHELL: "1" })).toThrow("MOON_MAX_SHELL is not a setting of attestd.");
     expect(() => read({ PAY_TO_MOON: "us" })).toThrow("PAY_TO_MOON is set but MOON_FACILITATOR_URL is not.");
