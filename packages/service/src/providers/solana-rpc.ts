@@ -4,6 +4,7 @@ import { z } from "zod";
 import { JsonRpc, refusalOf } from "./json-rpc.ts";
 import { unavailable } from "./provider.ts";
 import type { QuorumRules } from "./quorum.ts";
+import { transactionIdOf } from "./solana-wire.ts";
 
 /** The nodes of Solana MainNet. */
 export type SolanaNodes = { rpcs: readonly SolanaRpc[]; rules: QuorumRules };
@@ -123,13 +124,16 @@ export class SolanaRpc extends JsonRpc {
     signal: AbortSignal,
   ): Promise<LandedTransaction | "of_newer_version" | undefined> {
     const options = { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: NEWEST_VERSION };
-    try {
-      const found = await this.call("getTransaction", [signature, options], LandedTransaction.nullable(), signal);
-      return found ?? undefined;
-    } catch (error) {
-      if (refusalOf(error)?.details.rpcCode === UNSUPPORTED_VERSION) return "of_newer_version";
-      throw error;
-    }
+    const found = await this.call("getTransaction", [signature, options], LandedTransaction.nullable(), signal).catch(
+      (error: unknown) => {
+        if (refusalOf(error)?.details.rpcCode === UNSUPPORTED_VERSION) return "of_newer_version" as const;
+        throw error;
+      },
+    );
+    if (found === null || found === "of_newer_version") return found ?? undefined;
+    const id = transactionIdOf(found.transaction);
+    if (id !== undefined && id !== signature) throw unavailable(`${this.name} answered with ${id}, not ${signature}`);
+    return found;
   }
 
   /** The result of a landed transaction. */

@@ -116,14 +116,20 @@ export class FakeSolanaNode {
     return landed;
   }
 
-  /** Puts a stranger's transaction that names an account into the newest slot: bytes of any version, or of none. */
-  landAnother(account: string, wire: Uint8Array, over: Partial<Landed> = {}): Landed {
+  /**
+   * Puts a stranger's transaction that names an account into the newest slot, with another first signature each time: bytes
+   * of any version, or of none.
+   */
+  landAnother(account: string, bytes: Uint8Array, over: Partial<Landed> = {}): Landed {
     const first = Buffer.alloc(64, 2);
     first.writeUInt32LE(this.landed.length + 1);
+    const wire = Buffer.from(bytes);
+    // Version 1 has its signatures last, as many as its second byte says (SIMD-0385).
+    if (wire[0] === 0x81 && wire.length > 64) first.copy(wire, wire.length - 64 * wire.readUInt8(1));
     const landed: Landed = {
       signature: getBase58Decoder().decode(first),
       slot: this.slot,
-      wire: Buffer.from(wire),
+      wire,
       accounts: [account],
       err: null,
       memo: null,

@@ -7,6 +7,7 @@ import {
   type Instruction,
   TRANSFER_CHECKED,
   type TransferTransaction,
+  versionRefused,
   viewOf,
 } from "./transaction.ts";
 
@@ -16,6 +17,24 @@ const SET_COMPUTE_UNIT_LIMIT: Form = { tag: 2, length: 5 };
 const SET_COMPUTE_UNIT_PRICE: Form = { tag: 3, length: 9 };
 /** The stock client's bound. */
 const MAX_MEMO_BYTES = 256;
+/** Instructions after the transfer, as many as stock facilitators take (@x402/svm: 3 to 7 instructions in all). */
+const MAX_AFTER_TRANSFER = 4;
+const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
+/**
+ * Instructions of Lighthouse by their first byte (lighthouse-sdk 2.1.0). Phantom and Solflare append them, to protect the
+ * payer. Each compares an account or the clock with expected values, and fails the transaction if they differ: it can
+ * write nothing and move nothing.
+ *
+ * Others are refused, though stock facilitators take them: MemoryWrite (0) and MemoryClose (1) move lamports of a signer,
+ * which may be the fee payer; AssertMerkleTreeAccount (16) calls another program.
+ */
+const LIGHTHOUSE_ASSERTIONS: ReadonlySet<number | undefined> = new Set([
+  ...[2, 3, 4, 5, 6], // of accounts' data, and of their lamports, owner and length
+  ...[7, 8, 9, 10], // of mints and token accounts
+  ...[11, 12, 13, 14], // of stake accounts and of upgradeable programs
+  15, // of the clock
+  17, // of the configuration of a Bubblegum tree
+]);
 
 /** What a payment may cost its fee payer beyond the fee of two signatures, 10,000 lamports. */
 export type SolanaLimits = {
@@ -26,21 +45,20 @@ export type SolanaLimits = {
 };
 
 /**
- * Accepts only what the stock client sends: version 0, two signers; the limit and the price of compute units, the transfer,
- * and at most one memo, in this order. Anything else could spend the fee payer's money, or outlive the blockhash by a
- * durable nonce.
+ * Accepts only what stock clients and wallets send: version 0, two signers; the limit and the price of compute units, the
+ * transfer, then at most one memo and assertions of Lighthouse, in any order. Anything else could spend the fee payer's
+ * money, or outlive the blockhash by a durable nonce.
  *
  * @throws payment_refused
  */
 export function checkLayout({ message, signatures, instructions, transfer }: TransferTransaction): void {
-  if (message.version !== 0) throw paymentRefused("the transaction is not of version 0");
+  if (message.version !== 0) throw versionRefused(message.version);
   if (message.addressTableLookups?.length) throw paymentRefused(ADDRESS_TABLE);
-  const [limit, price, move, memo, ...others] = instructions;
+  const [limit, price, move, ...others] = instructions;
   checkComputeBudget(limit, price);
   if (move?.program !== TOKEN_PROGRAM || !hasForm(TRANSFER_CHECKED, move.data) || move.accounts.length !== 4)
     throw paymentRefused("the third instruction is not a TransferChecked with one authority");
-  if (memo) checkMemo(memo);
-  if (others.length > 0) throw paymentRefused("the transaction has an instruction beyond those of scheme exact");
+  checkAfterTransfer(others);
 
   const [first, second] = message.staticAccounts;
   if (transfer.authority === first) throw paymentRefused("the fee payer is the payer");
@@ -84,9 +102,22 @@ export function checkPriorityFee({ instructions }: TransferTransaction, limits: 
     throw paymentRefused(`the price of a compute unit is above ${microLamports} micro-lamports`);
 }
 
-function checkMemo({ program, accounts, data }: Instruction): void {
-  if (program !== MEMO_PROGRAM || accounts.length > 0 || data.length > MAX_MEMO_BYTES)
-    throw paymentRefused(`the fourth instruction is not a memo of at most ${MAX_MEMO_BYTES} bytes`);
+function checkAfterTransfer(instructions: readonly Instruction[]): void {
+  if (instructions.length > MAX_AFTER_TRANSFER)
+    throw paymentRefused(`more than ${MAX_AFTER_TRANSFER} instructions follow the transfer`);
+  if (instructions.some((instruction) => !isMemo(instruction) && !isAssertion(instruction)))
+    throw paymentRefused(
+      `after the transfer comes an instruction that is neither a memo of at most ${MAX_MEMO_BYTES} bytes nor an assertion of Lighthouse`,
+    );
+  if (instructions.filter(isMemo).length > 1) throw paymentRefused("the transaction has several memos");
+}
+
+function isMemo({ program, accounts, data }: Instruction): boolean {
+  return program === MEMO_PROGRAM && accounts.length === 0 && data.length <= MAX_MEMO_BYTES;
+}
+
+function isAssertion({ program, data }: Instruction): boolean {
+  return program === LIGHTHOUSE_PROGRAM && LIGHTHOUSE_ASSERTIONS.has(data[0]);
 }
 
 /** The text of the transaction's memo; undefined when it has none. */

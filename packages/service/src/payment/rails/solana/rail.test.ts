@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { AccountRole, type Address, type Instruction } from "@solana/kit";
 import type { PaymentPayload } from "@x402/core/types";
+import type { FacilitatorSvmSigner } from "@x402/svm";
 import { ExactSvmScheme } from "@x402/svm/exact/client";
+import { ExactSvmScheme as StockFacilitator } from "@x402/svm/exact/facilitator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serviceError } from "../../../../test/errors.ts";
 import {
@@ -18,6 +20,7 @@ import {
   stock,
   stranger,
   transfer,
+  VERSION_1,
 } from "../../../../test/fakes/solana-payments.ts";
 import { SOLANA } from "./facts.ts";
 import type { SolanaPayment } from "./rail.ts";
@@ -38,6 +41,35 @@ async function checked(made: PaymentPayload, against = requirement): Promise<Sol
     expect(error).toEqual(serviceError("payment_refused"));
     return (error as Error).message;
   }
+}
+
+/** An instruction of Lighthouse, with data that lighthouse-sdk 2.1.0 made. */
+function lighthouse(data: string, ...accounts: NonNullable<Instruction["accounts"]>[number][]): Instruction {
+  const programAddress = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as Address;
+  return { programAddress, accounts, data: Buffer.from(data, "hex") };
+}
+
+const ASSERTIONS = {
+  /** AssertTokenAccountMulti: amount >= 4000, and its owner's associated account. */
+  tokenAccount: "0a000202a00f0000000000000408",
+  /** AssertAccountInfoMulti: lamports >= 1000, no data. */
+  accountInfo: "06000200e8030000000000000401000000000000000000",
+  /** AssertSysvarClock: slot < 400000000. */
+  clock: "0f00000084d7170000000003",
+};
+
+/** What the stock facilitator answers whose simulation succeeds. */
+function stockVerdict(made: PaymentPayload) {
+  const unused = async () => "";
+  const signer = {
+    getAddresses: () => [feePayer.address],
+    signTransaction: unused,
+    simulateTransaction: async () => {},
+    sendTransaction: unused,
+    confirmTransaction: async () => {},
+    getConfirmedTransaction: async () => null,
+  };
+  return new StockFacilitator(signer as unknown as FacilitatorSvmSigner).verify(made, requirement);
 }
 
 const wireOf = ({ payload }: PaymentPayload) => Buffer.from(payload.transaction as string, "base64");
@@ -64,6 +96,24 @@ describe("a Solana payment", () => {
   test("may cost its fee payer as much as the settings allow", async () => {
     const most = stock({ 0: computeLimit(50_000), 1: computePrice(100_000n) });
     expect(await checked(await paying({ instructions: most }))).toMatchObject({ amount: 1000n });
+  });
+
+  test("may end in assertions of Lighthouse, which Phantom and Solflare append, as stock facilitators take them", async () => {
+    const target = { address: String(usdcAccountOf(payer.address)) as Address, role: AccountRole.READONLY };
+    const { tokenAccount, accountInfo, clock } = ASSERTIONS;
+    const guards = [lighthouse(tokenAccount, target), lighthouse(accountInfo, target), lighthouse(clock)];
+    const limit = computeLimit(50_000);
+    for (const instructions of [
+      [...stock({ 0: limit }), ...guards],
+      [...stock({ 0: limit }).slice(0, 3), ...guards, memo("x")],
+      [...stock({ 0: limit }).slice(0, 3), ...guards, lighthouse(clock)],
+    ]) {
+      const made = await paying({ instructions });
+      const read = await checked(made);
+      expect(read).toMatchObject({ amount: 1000n, payer: payer.address });
+      expect(await world.rail.signature(read as SolanaPayment)).toBe("valid");
+      expect(await stockVerdict(made)).toMatchObject({ isValid: true, payer: payer.address });
+    }
   });
 
   test("without a memo is accepted too", async () => {
@@ -121,6 +171,7 @@ describe("a Solana payment", () => {
     ...instruction,
     accounts: [...(instruction.accounts ?? []), ...extra],
   });
+  const spender = { address: feePayer.address, role: AccountRole.WRITABLE_SIGNER };
   const readonly = { address: stranger.address, role: AccountRole.READONLY };
   const second = { ...transfer({ authority: stranger }).accounts?.[3] } as NonNullable<Instruction["accounts"]>[number];
   const strangersToken = { mint: stranger.address, source: stranger.address };
@@ -163,18 +214,46 @@ describe("a Solana payment", () => {
       "not a TransferChecked with one authority",
     ],
     ["a nonce advance", [nonceAdvance, ...stock()], "the first instruction does not set the limit of compute units"],
-    ["a nonce advance at the end", [...stock(), nonceAdvance], "an instruction beyond those of scheme exact"],
-    ["a nonce advance for a memo", stock({ 3: nonceAdvance }), "the fourth instruction is not a memo"],
-    ["a transfer of the fee payer's money", stock({ 3: spend }), "the fourth instruction is not a memo"],
-    ["a second transfer", stock({ 3: transfer() }), "the fourth instruction is not a memo"],
-    ["two memos", [...stock(), memo("again")], "an instruction beyond those of scheme exact"],
+    ["a nonce advance at the end", [...stock(), nonceAdvance], "neither a memo of at most 256 bytes nor an assertion"],
+    ["a nonce advance for a memo", stock({ 3: nonceAdvance }), "neither a memo"],
+    ["a transfer of the fee payer's money", stock({ 3: spend }), "neither a memo"],
+    ["a second transfer", stock({ 3: transfer() }), "neither a memo"],
+    ["two memos", [...stock(), memo("again")], "the transaction has several memos"],
+    ["a memo too long", stock({ 3: memo("x".repeat(257)) }), "neither a memo of at most 256 bytes"],
     [
-      "a memo too long",
-      stock({ 3: memo("x".repeat(257)) }),
-      "the fourth instruction is not a memo of at most 256 bytes",
+      "five instructions after the transfer",
+      [...stock(), ...Array.from({ length: 4 }, () => lighthouse(ASSERTIONS.clock))],
+      "more than 4 instructions follow the transfer",
+    ],
+    [
+      "Lighthouse before the transfer",
+      stock({ 2: lighthouse(ASSERTIONS.clock), 3: transfer() }),
+      "the third instruction",
+    ],
+    [
+      "Lighthouse's MemoryWrite, paid by the fee payer",
+      [...stock(), lighthouse("0000ff000000000800", spender)],
+      "neither",
+    ],
+    ["Lighthouse's MemoryClose", [...stock(), lighthouse("0100ff", spender)], "neither"],
+    ["Lighthouse's AssertMerkleTreeAccount", [...stock(), lighthouse(`1000${"00".repeat(37)}`, readonly)], "neither"],
+    ["an instruction of Lighthouse that is not known", [...stock(), lighthouse("12", readonly)], "neither"],
+    ["an empty instruction of Lighthouse", [...stock(), lighthouse("")], "neither"],
+    [
+      "an assertion of Lighthouse's test program",
+      [
+        ...stock(),
+        { ...lighthouse(ASSERTIONS.clock), programAddress: "L1TEVtgA75k273wWz1s6XMmDhQY5i3MwcvKb4VbZzfK" as Address },
+      ],
+      "neither",
+    ],
+    [
+      "an assertion that a third party signs",
+      [...stock(), lighthouse(ASSERTIONS.clock, second)],
+      "others than the fee payer and the payer have to sign",
     ],
     ["more than a packet holds", stock({ 3: memo("x".repeat(1_200)) }), "payload.transaction is not base64"],
-    ["a memo with signers", stock({ 3: withAccounts(memo("x"), second) }), "the fourth instruction is not a memo"],
+    ["a memo with signers", stock({ 3: withAccounts(memo("x"), second) }), "neither a memo"],
     ["no limit", stock().slice(1), "the first instruction does not set the limit"],
     ["no price", [computeLimit(20_000), transfer(), memo("x")], "the second instruction does not set the price"],
     [
@@ -220,7 +299,16 @@ describe("a Solana payment", () => {
       `not the offered one, ${feePayer.address}`,
     ],
     ["its payer as the fee payer", () => paying({ feePayer: payer.address }), "the fee payer is not the offered one"],
-    ["a legacy message", () => paying({ version: "legacy" }), "not of version 0"],
+    [
+      "a legacy message",
+      () => paying({ version: "legacy" }),
+      "of version legacy, and scheme exact takes version 0 alone",
+    ],
+    [
+      "a transaction of version 1",
+      async () => payload(VERSION_1.toString("base64")),
+      "the transaction is of version 1, and scheme exact takes version 0 alone",
+    ],
     ["version 1", async () => ({ ...(await paying()), x402Version: 1 }), "x402Version is not 2"],
     [
       "the fee payer's signature",

@@ -2,8 +2,9 @@ import { ProofError } from "@attestd/proof";
 import { LRUCache } from "lru-cache";
 import { unavailable } from "../../../providers/provider.ts";
 import type { ListedTransaction, Outcome, SolanaRpc } from "../../../providers/solana-rpc.ts";
+import { messageBytesOf } from "../../../providers/solana-wire.ts";
 import { memoOf } from "./layout.ts";
-import { messageBytesOf, messageHash, type TransferTransaction } from "./transaction.ts";
+import { messageHash, type TransferTransaction } from "./transaction.ts";
 
 /** What one node shows of a transaction. */
 export type Sight =

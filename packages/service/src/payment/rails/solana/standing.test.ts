@@ -239,6 +239,17 @@ describe("a Solana payment among other senders' transactions", () => {
   });
 });
 
+test("a node that answers with another transaction than the one that was asked for is not believed", async () => {
+  const node = await world.node();
+  const payment = await read();
+  const landed = node.land(wireOf(payment));
+  world.pass(1);
+  const listed = { ...landed, wire: Buffer.from(landed.wire) };
+  listed.wire.writeUInt8(9, 1);
+  node.landed.splice(0, 1, listed);
+  await expect(standing(payment)).rejects.toThrow(`not ${landed.signature}`);
+});
+
 describe("several Solana nodes behind one balancer", () => {
   /** A world of one URL, behind which a node that lags answers what a test sends it. */
   async function balanced(lag: number) {

@@ -3,7 +3,9 @@ import { createRequire } from "node:module";
 import { ProofError } from "@attestd/proof";
 import { equalBytes, fromBase64 } from "@attestd/proof/encoding";
 import type { Address, CompiledTransactionMessage, CompiledTransactionMessageWithLifetime } from "@solana/kit";
-import { paymentRefused } from "../rail.ts";
+import { hasCode } from "../../../errors.ts";
+import { messageBytesOf, VERSION_1 } from "../../../providers/solana-wire.ts";
+import { type PaymentRefused, paymentRefused } from "../rail.ts";
 import { TOKEN_PROGRAM } from "./token-account.ts";
 
 const require = createRequire(import.meta.url);
@@ -21,10 +23,6 @@ const MAX_BYTES = 1_232;
 /** An instruction's first byte, and its length in bytes. */
 export type Form = { tag: number; length: number };
 export const TRANSFER_CHECKED: Form = { tag: 12, length: 10 };
-const SIGNATURE_BYTES = 64;
-/** A wire form that begins with the version has this bit set; others begin with the number of signatures. */
-const VERSIONED = 0x80;
-const VERSION_1 = 0x81;
 /**
  * Where the addresses begin in a message of version 1: after the version, 3 header bytes, 4 of the configuration mask, the
  * blockhash and the numbers of instructions and of addresses (SIMD-0385).
@@ -84,6 +82,7 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
   const kit = solanaKit();
   try {
     const wire = fromBase64(text as string);
+    if (wire[0] === VERSION_1) throw versionRefused(1);
     if (wire.length > MAX_BYTES) throw new ProofError("malformed", "too long");
     const { messageBytes, signatures } = kit.getTransactionDecoder().decode(wire);
     const message = kit.getCompiledTransactionMessageDecoder().decode(messageBytes);
@@ -99,24 +98,10 @@ function decode(text: unknown): Pick<TransferTransaction, "messageBytes" | "mess
       signature ? [[account, new Uint8Array(signature)] as const] : [],
     );
     return { messageBytes: new Uint8Array(messageBytes), message, signatures: new Map(signed) };
-  } catch {
+  } catch (error) {
+    if (hasCode(error, "payment_refused")) throw error;
     throw paymentRefused(`payload.transaction is not base64 of a canonical Solana transaction`);
   }
-}
-
-/**
- * The message of a landed transaction: the bytes after its signatures, in version 1 those before them. The message is not
- * read, so that a stranger's transaction is never an error.
- *
- * @param wire of any version
- * @returns undefined when the version is unknown
- */
-export function messageBytesOf(wire: Uint8Array): Uint8Array | undefined {
-  const [first = 0, second = 0] = wire;
-  const isVersion1 = first === VERSION_1;
-  if (!isVersion1 && first >= VERSIONED) return undefined;
-  const signatures = SIGNATURE_BYTES * (isVersion1 ? second : first);
-  return isVersion1 ? wire.subarray(0, wire.length - signatures) : wire.subarray(1 + signatures);
 }
 
 /**
@@ -136,6 +121,11 @@ export function accountsOf(wire: Uint8Array): readonly Address[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** @param version of a transaction of which we know that scheme `exact` does not allow it */
+export function versionRefused(version: 1 | "legacy"): PaymentRefused {
+  return paymentRefused(`the transaction is of version ${version}, and scheme exact takes version 0 alone`);
 }
 
 /** Hex SHA-256 of the message bytes: the identity of a transaction, whatever its signatures. */
