@@ -69,8 +69,8 @@ class FakeRail implements Pick<Rail, "name" | "network"> {
       wire: {},
     };
   }
-  async signature({ payload }: Payment) {
-    return (payload.payload as Scheme).signature === "bad" ? ("invalid" as const) : ("valid" as const);
+  async signature({ payload }: Payment): ReturnType<Rail["signature"]> {
+    return (payload.payload as Scheme).signature === "bad" ? "invalid" : "valid";
   }
   onChain = async () => false;
   checkLayout = async () => undefined;
@@ -388,6 +388,67 @@ describe("admission", () => {
       rail.held.set("A", 1_000n);
       fetch = async () => evidenceOf(aCall());
       expect(await admit(OTHER, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "delivered" });
+    });
+  });
+
+  describe("of a payment that another request brings meanwhile", () => {
+    const payment = () => paying({ id: "1", by: "A" });
+    let release: (value?: unknown) => void;
+    let gate: Promise<unknown>;
+
+    beforeEach(() => {
+      perform = stuck;
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+    });
+
+    /** Lets another request bring the payment after `late` has looked for it in the journal. @returns what `late` gets */
+    async function overtaken(late: PaymentPayload, delay: () => void, now: () => void): Promise<unknown> {
+      delay();
+      const answer = admit(BLOCK, late, { wait: false }).catch((error: unknown) => error);
+      await clock.advance(0);
+      now();
+      const first = await problemOf(admit(BLOCK, payment(), { wait: false }));
+      expect([first.code, (await journal.find("key/1"))?.state]).toEqual(["settlement_pending", "prepared"]);
+      release();
+      return answer;
+    }
+
+    /** The chain accepts the signature at once, but shows nothing of it any more to the request that is overtaken. */
+    const slowly = [
+      () => {
+        rail.signature = async () => "on_chain";
+        rail.onChain = () => gate.then(() => false);
+      },
+      () => {
+        rail.onChain = async () => true;
+      },
+    ] as const;
+
+    test("asks for no other one though the chain cannot check its signature any more", async () => {
+      expect(await overtaken(payment(), ...slowly)).toMatchObject({ code: "settlement_pending" });
+    });
+
+    test("reveals nothing to a sender who has not the same bytes", async () => {
+      const late = paying({ id: "1", by: "A", signature: "of a stranger" });
+      const error = "the payer's signature does not fit the payment";
+      expect(await overtaken(late, ...slowly)).toMatchObject({ kind: "payment_required", error });
+    });
+
+    test("asks for no other one though it fits no offer as it is sent now", async () => {
+      const late = payment();
+      late.accepted.amount = "999";
+      const answer = overtaken(
+        late,
+        () => {
+          rail.signature = () => gate.then(() => "valid");
+        },
+        () => {
+          rail.signature = async () => "valid";
+        },
+      );
+      expect(await answer).toMatchObject({ code: "settlement_pending" });
     });
   });
 

@@ -64,7 +64,7 @@ const MISFIT = "the payer's signature does not fit the payment";
  * A known payment is answered from its row, without any other question. A request without the payer's own signature gets
  * one answer, whatever is known of the payment; nothing is written or promised for it, and no facilitator is asked. The
  * chain is asked only about a payment that we could have taken, and counts against `capacity`. A payment that the chain
- * shows as spent on us never gets a 402.
+ * shows as spent on us never gets a 402, nor does one that another request brought while this one was under way.
  */
 export function createAdmission(options: AdmissionOptions): Admit {
   const { journal, runner, capacity, offers, rails, products, log, clock } = options;
@@ -107,22 +107,35 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (known && isSigned) return bound(known, request);
     // A known payment is answered even when nothing can be sold on its rail now.
     const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
-    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) return offered;
+    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request)))
+      return (await heldMeanwhile(request, isSigned)) ?? offered;
     try {
       using held = new DisposableStack();
       held.defer(capacity.enter());
       isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
-      if (!isSigned) return paymentRefused(MISFIT);
+      if (!isSigned) return (await heldMeanwhile(request)) ?? paymentRefused(MISFIT);
       if (known || !offered) return bound(known as Call, request);
       const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
       return hasCode(admitted, "payment_refused") ? await refuse(request, admitted) : admitted;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
-      // Another request may have brought the same payment meanwhile, and itself be what uses the capacity up.
-      const holder = await journal.find(payment.key);
-      if (!holder || !(isSigned || isSame(holder, payment))) throw error;
-      return bound(holder, request);
+      // The request that has brought the same payment meanwhile may itself be what uses the capacity up.
+      const holder = await heldMeanwhile(request, isSigned);
+      if (!holder) throw error;
+      return holder;
     }
+  }
+
+  /**
+   * Reads the row again before a refusal: another request may have brought the payment since this one looked, and its
+   * settlement may be why the chain or an offer no longer accepts the payment.
+   *
+   * @returns the call, if the sender may learn of it: the payment is signed, or is byte for byte the one that was verified
+   * @throws Problem when the call is for another subject
+   */
+  async function heldMeanwhile(request: Request, isSigned = false): Promise<Call | undefined> {
+    const call = await journal.find(request.payment.key);
+    return call && (isSigned || isSame(call, request.payment)) ? bound(call, request) : undefined;
   }
 
   function isSame({ payload }: Call, payment: Payment): boolean {
@@ -215,8 +228,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
    * Refuses a payment that is well signed and that we could have taken, unless its chain shows it as spent on us: then
    * another one must not be asked for.
    *
-   * The row is read again after the chain was asked: another request may have brought the payment meanwhile, and it may
-   * have been refused because it was being settled for that request.
+   * The row is read again after the chain was asked, so that a payment which is settled meanwhile is found in one of both.
    */
   async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
@@ -227,8 +239,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
         cause,
       });
     });
-    const known = await journal.find(payment.key);
-    if (known) return bound(known, request);
+    const holder = await heldMeanwhile(request, true);
+    if (holder) return holder;
     if (!spent) return refused;
     log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");
     throw new Problem(
