@@ -20,7 +20,9 @@ export type FacilitatorOptions = {
   looked(payload: PaymentPayload): void;
   /** Called when an upstream is asked that only the payer of the payment may cause to be asked. */
   vouched(payload: PaymentPayload): void;
-  /** The service has asked for a settlement. */
+  /** The process sends a request for a settlement. @returns to be called when it no longer waits for the answer */
+  sent(authorization: Authorization): () => void;
+  /** A request for a settlement has arrived. */
   asked(authorization: Authorization): void;
 };
 
@@ -73,16 +75,21 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
         },
         ...FAILURES,
       }),
-    settle: (payload, _, signal) =>
-      ask<SettleAnswer>({
+    settle: (payload, _, signal) => {
+      const { authorization } = read(payload);
+      const ended = options.sent(authorization);
+      const answered = ask<SettleAnswer>({
         life,
         to: "facilitator",
         what: "settle",
-        about: read(payload).authorization.key,
+        about: authorization.key,
         signal,
         serve: (answer) => settle(payload, answer),
         ...FAILURES,
-      }),
+      });
+      void answered.then(ended, ended);
+      return answered;
+    },
     async supported() {
       return [{ network: chain.network, extra: { feePayer: "FEEPAYER" } }];
     },

@@ -13,13 +13,14 @@ import { createRunner, type Runner } from "../src/calls/runner.ts";
 import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
+import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { createOffers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
 import { simulatedFacilitator } from "./facilitator.ts";
 import { LedgerView } from "./ledger-view.ts";
-import { PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
+import { type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import { ledgerRail, type SimulatedPayment, tokenRail } from "./rail.ts";
 import type { Life, Scheduler } from "./scheduler.ts";
 import { simulatedSource } from "./sources.ts";
@@ -51,7 +52,6 @@ export type Service = { admit: Admit; capacity: Capacity; runner: Runner; journa
 /** ms by which a process's clock is wrong at most. */
 const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
-const SETTLE_MS = 120_000;
 const REFRESH_MS = 15_000;
 const MAX_QUEUE_AGE_MS = 60_000;
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
@@ -175,7 +175,8 @@ function enabledOn(
   const looked = (payload: PaymentPayload) => answers.looked(payload);
   const vouched = (payload: PaymentPayload) => answers.vouched(payload);
   const asked = witness.settlementAsked.bind(witness);
-  const options = { ...world, life, clock, looked, vouched, asked };
+  const sent = (authorization: Authorization) => witness.settlementSent(authorization, life);
+  const options = { ...world, life, clock, looked, vouched, sent, asked };
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,

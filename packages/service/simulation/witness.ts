@@ -2,9 +2,11 @@ import { parseNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Call } from "../src/calls/call.ts";
 import { isAtRest } from "../src/calls/machine.ts";
+import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { judgeBundle, judgeNote } from "./bought.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import type { Authorization } from "./payments.ts";
+import type { Life } from "./scheduler.ts";
 
 export type WitnessOptions = {
   /** Unix ms. */
@@ -20,6 +22,9 @@ export type WitnessOptions = {
 /** How long a payment that could be made may go unasked for while everything works, in ms. */
 const AGAIN_MS = 60_000;
 
+/** A request for a settlement, as the process that sent it knows it. Times in Unix ms. */
+type Settlement = { readonly by: Life; readonly sentAt: number; endedAt?: number };
+
 /** What became of one payment. */
 export type Course = {
   readonly authorization: Authorization;
@@ -27,8 +32,10 @@ export type Course = {
   spentAt?: number;
   /** Unix ms at which a reorganisation undid it, if one has. */
   undoneAt?: number;
-  /** Unix ms at which the service last asked for its settlement, if it has. */
+  /** Unix ms at which a request for its settlement last arrived at a facilitator, if one has. */
   askedAt?: number;
+  /** The last request for its settlement that was sent, if one was. */
+  settlement?: Settlement;
   /** Its attestations on the ledger. */
   readonly attestations: string[];
   /** Its call, as last committed. */
@@ -98,6 +105,15 @@ export class Witness {
     course.undoneAt = this.#options.now();
   }
 
+  /** A process sends a request for a settlement. @returns to be called when the process no longer waits for the answer */
+  settlementSent({ key }: Authorization, by: Life): () => void {
+    const settlement: Settlement = { by, sentAt: this.#options.now() };
+    this.course(key).settlement = settlement;
+    return () => {
+      settlement.endedAt = this.#options.now();
+    };
+  }
+
   /** A settlement arrives at a facilitator. */
   settlementAsked({ key }: Authorization): void {
     const course = this.course(key);
@@ -157,14 +173,24 @@ export class Witness {
   /**
    * A payment is given up. What could be made for long while everything worked must have been asked for: from the
    * healing on, and again after a reorganisation undid it.
+   *
+   * The time in which the service waits for an earlier request does not count. A facilitator may take 100 s to answer, so
+   * until its deadline a lost request looks like one that is being carried out.
    */
-  #givenUp({ authorization, call, undoneAt = 0, askedAt = 0, doneAt = 0 }: Course): void {
+  #givenUp({ authorization, call, undoneAt = 0, askedAt = 0, doneAt = 0, settlement }: Course): void {
     const { key, rail, validUntil } = authorization;
     // Counted in rounds, and final at once.
     if (rail === "algorand") return;
-    const since = Math.max(undoneAt, doneAt, call?.createdAt ?? 0, this.#options.healedAt());
+    const waited = settlement ? this.#waitedUntil(settlement) : 0;
+    const since = Math.max(undoneAt, doneAt, call?.createdAt ?? 0, this.#options.healedAt(), waited);
     const ms = Math.min(validUntil, this.#options.now()) - since;
     if (askedAt < Math.max(undoneAt, this.#options.healedAt()) && ms > AGAIN_MS)
       this.object("settledAgain", `${key} was not asked for in its last ${Math.round(ms / 1000)} s`);
+  }
+
+  /** The process waits until the answer, its own death or the deadline, whichever is first. */
+  #waitedUntil({ by, sentAt, endedAt }: Settlement): number {
+    const until = endedAt ?? (by.alive ? this.#options.now() : sentAt);
+    return Math.min(until, sentAt + SETTLE_MS);
   }
 }
