@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { envExample } from "../build/env-example.ts";
 import { CODES, INVARIANTS } from "../packages/service/src/audit/report.ts";
 import { settingsOf } from "../packages/service/src/config/config.ts";
 import { RAIL_SETTINGS } from "../packages/service/src/payment/rails/registry.ts";
@@ -41,6 +42,17 @@ test.each(settings)(
     expect(namesIn(defaults)).toEqual(expect.arrayContaining(fixed.map((one) => String(one.default || 0))));
   },
 );
+
+test(".env.example has every setting: `node build/env-example.ts` writes it", () => {
+  const file = readFileSync(join(import.meta.dirname, "../.env.example"), "utf8");
+  expect(file).toBe(envExample());
+  const named = [...file.matchAll(/^(?:# )?([A-Z][A-Z_]*)=/gm)].map(([, name]) => name as string);
+  const expected = SETTINGS.flatMap(({ name, fromFile }) => (fromFile ? [name, `${name}_FILE`] : [name]));
+  expect(named.toSorted()).toEqual(expected.toSorted());
+  const required = SETTINGS.filter((setting) => setting.required).map(({ name }) => name);
+  const uncommented = [...file.matchAll(/^([A-Z][A-Z_]*)=/gm)].map(([, name]) => name as string);
+  expect(uncommented.toSorted()).toEqual(required.toSorted());
+});
 
 test("the page lists every invariant of the audit, with its findings", () => {
   const expected = Object.entries(INVARIANTS).map(([number, invariant]) => [

@@ -73,7 +73,10 @@ async function buy(buyer: Buyer, sandboxFile: string, txid: string): Promise<Pur
 /** Checks the bundle with the sandbox's keys, and asks its chains. */
 function verified(bundle: object | undefined, keysFile: string, serviceUrl: string) {
   const input = JSON.stringify(bundle ?? null);
-  return attestdProcess(["verify", "-", "--keys", keysFile, "--chain", serviceUrl], { cwd: folder.path, input });
+  return attestdProcess(["verify", "-", "--keys", keysFile, "--chain", "--service", serviceUrl], {
+    cwd: folder.path,
+    input,
+  });
 }
 
 /** Runs every check of schemathesis on the contract that the service serves. */

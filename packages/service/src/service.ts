@@ -82,7 +82,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const networks = await openNetworks(config, log, systemClock, start);
   opened.defer(() => networks.close());
-  const { ledger, chains, rails } = networks;
+  const { ledger, chains, rails, indexers } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
   requireOwner(await journal.claim(identity), identity);
   const round = await ledger.rounds.next(start);
@@ -175,7 +175,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(() => refreshing.abort());
   // Offers log their failures themselves, once.
   const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
-  void keepFresh([capacity, payable, relisted, keys], REFRESH_MS, refreshing.signal, log);
+  void keepFresh([capacity, payable, relisted, keys, indexers], REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
@@ -208,7 +208,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
         verifier: verification.verifier,
         sources: chains,
         bundle: (id) => journal.bundle(id),
-        readiness: () => readiness(ledger.rounds, capacity, offers, Date.now()),
+        readiness: () => readiness({ rounds: ledger.rounds, capacity, offers, indexers, now: Date.now() }),
         keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Rounds } from "../ledger/ledger.ts";
 import { Problem } from "../problems.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
 import { readiness } from "./readiness.ts";
@@ -31,15 +32,11 @@ describe("capacity", () => {
   });
 
   const refresh = () => capacity.refresh(AbortSignal.timeout(1_000));
-  const rounds = { latestAt: () => NOW } as Parameters<typeof readiness>[0];
+  const rounds = { latestAt: () => NOW } as Rounds;
   /** The problem that a payer gets, with the reasons that `/ready` lists. */
   function refusal(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
-    const { ready, reasons } = readiness(
-      rounds,
-      capacity,
-      { obstacles: () => [], doubts: () => [], isOpen: true },
-      NOW,
-    );
+    const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
+    const { ready, reasons } = readiness({ rounds, capacity, offers, indexers: { doubt: () => undefined }, now: NOW });
     try {
       capacity.enter()();
     } catch (error) {

@@ -6,18 +6,25 @@ import { readiness } from "./readiness.ts";
 const NOW = 1_000_000;
 const rounds = { latestAt: () => NOW } as Rounds;
 const capacity = { refusal: () => undefined } as unknown as Capacity;
+const parts = { rounds, capacity, indexers: { doubt: () => undefined }, now: NOW };
 
 test("a rail on which nothing can be sold is a reason, and makes the service unready only when no other rail is left", () => {
   const obstacles = () => [{ network: "eip155:8453", obstacle: "it rains" }];
   const reasons = ["nothing is sold on eip155:8453: it rains"];
   const doubts = () => [];
-  expect(readiness(rounds, capacity, { obstacles, doubts, isOpen: true }, NOW)).toEqual({ ready: true, reasons });
-  expect(readiness(rounds, capacity, { obstacles, doubts, isOpen: false }, NOW)).toEqual({ ready: false, reasons });
+  expect(readiness({ ...parts, offers: { obstacles, doubts, isOpen: true } })).toEqual({ ready: true, reasons });
+  expect(readiness({ ...parts, offers: { obstacles, doubts, isOpen: false } })).toEqual({ ready: false, reasons });
 });
 
 test("doubts that payers may have caused are reasons, and do not make the service unready", () => {
   const doubts = () => [{ network: "eip155:8453", doubt: "it may rain" }];
   const reasons = ["payments may fail on eip155:8453: it may rain"];
-  const answer = readiness(rounds, capacity, { obstacles: () => [], doubts, isOpen: true }, NOW);
+  const answer = readiness({ ...parts, offers: { obstacles: () => [], doubts, isOpen: true } });
   expect(answer).toEqual({ ready: true, reasons });
+});
+
+test("silent indexers are a reason, and do not make the service unready: other transactions are sold", () => {
+  const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
+  const answer = readiness({ ...parts, offers, indexers: { doubt: () => "no indexer answers" } });
+  expect(answer).toEqual({ ready: true, reasons: ["no indexer answers"] });
 });

@@ -1,5 +1,6 @@
 import type { Rounds } from "../ledger/ledger.ts";
 import type { Offers } from "../payment/offers.ts";
+import type { IndexerWatch } from "../providers/indexer-watch.ts";
 import type { Capacity } from "./capacity.ts";
 
 /**
@@ -11,12 +12,16 @@ export type Readiness = { ready: boolean; reasons: string[] };
 /** How long the ledger may show no new round, in ms: some twenty of MainNet's rounds. */
 const STALE_AFTER_MS = 60_000;
 
-export function readiness(
-  rounds: Rounds,
-  capacity: Capacity,
-  offers: Pick<Offers, "obstacles" | "doubts" | "isOpen">,
-  now: number,
-): Readiness {
+type Parts = {
+  rounds: Rounds;
+  capacity: Capacity;
+  offers: Pick<Offers, "obstacles" | "doubts" | "isOpen">;
+  indexers: Pick<IndexerWatch, "doubt">;
+  /** Unix ms. */
+  now: number;
+};
+
+export function readiness({ rounds, capacity, offers, indexers, now }: Parts): Readiness {
   const reasons: string[] = [];
   if (now - rounds.latestAt() > STALE_AFTER_MS) reasons.push("algorand-mainnet is not reachable");
   const refusal = capacity.refusal();
@@ -24,5 +29,7 @@ export function readiness(
   const ready = reasons.length === 0 && offers.isOpen;
   reasons.push(...offers.obstacles().map(({ network, obstacle }) => `nothing is sold on ${network}: ${obstacle}`));
   reasons.push(...offers.doubts().map(({ network, doubt }) => `payments may fail on ${network}: ${doubt}`));
+  const doubt = indexers.doubt();
+  if (doubt !== undefined) reasons.push(doubt);
   return { ready, reasons };
 }

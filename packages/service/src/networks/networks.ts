@@ -12,6 +12,7 @@ import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import { type IndexerWatch, watchIndexers } from "../providers/indexer-watch.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
 /** Everything outside that the service reads and writes, as the settings name it. */
@@ -21,6 +22,7 @@ export type Networks = {
   chains: SourceChains;
   /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
   rails: readonly Rail[];
+  indexers: IndexerWatch;
   close(): Promise<void>;
 };
 
@@ -39,7 +41,8 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   opened.defer(() => blockWorkers.close());
   const chains = openChains(config, nodes, blockWorkers, (txnId) => rounds.seen(txnId));
   const closing = opened.move();
-  return { ledger, chains, rails, close: () => closing.disposeAsync() };
+  const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
+  return { ledger, chains, rails, indexers, close: () => closing.disposeAsync() };
 }
 
 /**

@@ -33,7 +33,7 @@ export function enableRails(
     const own = settings[rail.name];
     return own ? [{ rail, ...own }] : [];
   });
-  const payees = watchPayees(payable);
+  const payees = watchPayees(payable, Date.now);
   const enabled = payable.map(({ rail, payTo, facilitators: [facilitator], price }) => {
     if (!facilitator) throw new TypeError(`the rail ${rail.name} has no facilitator`);
     const watch = watchFacilitator({

@@ -6,8 +6,9 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   let answer: () => string | undefined = () => {
     throw unavailable("no node answers");
   };
+  const now = Date.UTC(2026, 10, 23);
   const payeeFault = async () => answer();
-  const watch = watchPayees([{ rail: { name: "algorand", payeeFault }, payTo: "PAYEE" }]);
+  const watch = watchPayees([{ rail: { name: "algorand", payeeFault }, payTo: "PAYEE" }], () => now);
   const read = () => watch.refresh(AbortSignal.timeout(1_000));
 
   await read();
@@ -26,4 +27,25 @@ test("a payee that can no longer be paid closes its rail; while its chain cannot
   await read();
   const fault = "PAY_TO_ALGORAND has not opted in to USDC";
   expect([watch.faults(), watch.obstacle("algorand")]).toEqual([[`${fault}.`], fault]);
+});
+
+test("a rail whose nodes have not answered for a minute is closed until they answer", async () => {
+  const noon = Date.UTC(2026, 10, 23, 12);
+  let [now, isAway] = [noon, false];
+  const payeeFault = async () => {
+    if (isAway) throw unavailable("no node answers");
+    return undefined;
+  };
+  const watch = watchPayees([{ rail: { name: "base", payeeFault }, payTo: "PAYEE" }], () => now);
+  const readAt = async (ms: number) => {
+    now = noon + ms;
+    await watch.refresh(AbortSignal.timeout(1_000));
+    return watch.obstacle("base");
+  };
+  expect(await readAt(0)).toBeUndefined();
+  isAway = true;
+  expect(await readAt(60_000)).toBeUndefined();
+  expect(await readAt(60_001)).toBe("none of its nodes has answered since 2026-11-23T12:00:00.000Z");
+  isAway = false;
+  expect(await readAt(75_000)).toBeUndefined();
 });

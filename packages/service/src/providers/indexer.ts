@@ -19,6 +19,11 @@ export class Indexer extends HttpProvider {
     super({ url, headers });
   }
 
+  /** Asks whether it answers. Its lag is judged with each look-up. */
+  async health(signal: AbortSignal): Promise<void> {
+    await this.json({ path: "/health" }, z.looseObject({}), signal);
+  }
+
   /**
    * Looks up a transaction by search, because the answer has the indexer's latest round. The 404 of the plain look-up has
    * not, so that an indexer that lags would look like one without the transaction.
