@@ -85,10 +85,10 @@ export async function startDeployment(
 const VALIDITY_WINDOW = 60;
 
 /** The sandbox's Algorand payer as a stock x402 client. */
-export function algorandClient({ algodUrl, payers }: Sandbox): x402Client {
+export function algorandClient({ algorand, payers }: Sandbox): x402Client {
   const account = algosdk.mnemonicToSecretKey(payers.algorand.mnemonic);
   const signer = toClientAvmSigner(Buffer.from(account.sk).toString("base64"));
-  return algorandClientOf(new ExactAvmScheme(signer, patient(algodUrl)));
+  return algorandClientOf(new ExactAvmScheme(signer, patient(algorand.networkUrl)));
 }
 
 /** Two stock payments of an account differ only in the millisecond in their notes. */

@@ -161,6 +161,7 @@ describe("attestd sandbox", () => {
     ["--replay none", /^attestd: can't replay none\n {2}There is no such folder\.\n$/],
     ["--port 65536", /^attestd: --port must be a whole number from 0 to 65535/],
     ["--round-ms soon", /^attestd: --round-ms must be a whole number/],
+    ["--algorand-behaviour behnd=1", /^attestd: --algorand-behaviour: there is no behaviour behnd; there are behind, /],
   ])("does not start with %s", async (args, words) => {
     expect(await run("sandbox", ...args.split(" "))).toMatchObject({ code: 2, stderr: expect.stringMatching(words) });
   });

@@ -5,7 +5,7 @@ import { getRequestListener } from "@hono/node-server";
 
 /** A request to one of the sandbox's servers. */
 export interface SandboxRequest {
-  server: "algod" | "indexer" | "facilitator" | "base" | "solana";
+  server: "algod" | "indexer" | "network" | "facilitator" | "base" | "solana";
   method: string;
   /** Path and query as sent. */
   url: string;

@@ -1,7 +1,10 @@
+import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
 import { startFacilitator } from "./facilitator/server.ts";
 import type { RequestObserver } from "./http.ts";
 import type { SolanaNetwork } from "./solana/network.ts";
+
+export { type Behaviour, parseBehaviour };
 
 /** Networks beside Algorand's, which is always started because it is the ledger. */
 export type OptionalNetwork = "base" | "solana";
@@ -18,6 +21,8 @@ export interface SandboxOptions {
   networks?: OptionalNetwork[];
   /** Folder of recorded real data, served beside the simulated data. */
   replayDir?: string | undefined;
+  /** How the Algorand node of the service, and its indexer, behave from the beginning. */
+  behaviour?: Partial<Behaviour> | undefined;
   /** Called with every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
 }
@@ -119,11 +124,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 // A network and its rail are imported on demand: each takes up to half a second.
 
-async function runAlgorand({ roundMs = 1000, ports, replayDir, onRequest }: SandboxOptions) {
+async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequest }: SandboxOptions) {
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
-  const network = await startAlgorand({ roundMs, replayDir, ...listeners });
-  return { ...network, rail: registerAlgorand(network.algodUrl, network.accounts.feePayer.secretKey) };
+  const network = await startAlgorand({ roundMs, replayDir, behaviour, ...listeners });
+  return { ...network, rail: registerAlgorand(network.networkUrl, network.accounts.feePayer.secretKey) };
 }
 
 async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions) {

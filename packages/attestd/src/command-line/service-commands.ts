@@ -13,10 +13,15 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     "  attestd sandbox",
     "  attestd sandbox --port 0 --round-ms 200",
     "  attestd sandbox --replay recordings/    also serve recorded transactions",
+    "  attestd sandbox --algorand-behaviour feePerByte=10 indexerParameters=default",
   )
     .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
     .option("--round-ms <n>", "time between rounds of the ledger", "1000")
     .option("--replay <dir>", "recorded transactions and blocks to serve beside the simulated ones")
+    .option(
+      "--algorand-behaviour <name=value...>",
+      "what its Algorand node and indexer do, as in docs/sandbox-algod.md",
+    )
     .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
     .action(async (options) => {
       const { sandbox } = await import("../commands/sandbox.ts");

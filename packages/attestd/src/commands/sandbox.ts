@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { aborted } from "node:util";
-import type { Sandbox } from "@attestd/sandbox";
+import type { Behaviour, Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import type { Working } from "../live-line.ts";
@@ -15,7 +15,13 @@ import { childVariables, newServiceSettings, writeSettings } from "../sandbox-se
 import { startServiceProcess } from "../service-process.ts";
 import { portTaken } from "./serve.ts";
 
-export type SandboxOptions = { port?: string; roundMs: string; replay?: string; dir: string };
+export type SandboxOptions = {
+  port?: string;
+  roundMs: string;
+  replay?: string;
+  algorandBehaviour?: string[];
+  dir: string;
+};
 
 const HOST = "127.0.0.1";
 const DEFAULT_PORT = "4020";
@@ -42,7 +48,7 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
 
   // Disposed in reverse order: the service, then its networks, then the lock.
   using working = environment.working("starting the networks");
-  const networks = await startNetworks(roundMs, replay);
+  const networks = await startNetworks(roundMs, replay, options.algorandBehaviour);
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   if (stop.aborted) return EXIT.good;
@@ -81,16 +87,26 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   if (death) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
 }
 
-async function startNetworks(roundMs: number, replay: string | undefined): Promise<Sandbox> {
-  const { startSandbox } = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
+async function startNetworks(roundMs: number, replayDir?: string, behaviours: string[] = []): Promise<Sandbox> {
+  const { startSandbox, parseBehaviour } = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
     // The packages of the sandbox are development dependencies.
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
     throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
   });
-  return startSandbox({ roundMs, replayDir: replay }).catch((error: Error) => {
+  const behaviour = readBehaviour(behaviours, parseBehaviour);
+  return startSandbox({ roundMs, replayDir, behaviour }).catch((error: Error) => {
     throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
   });
+}
+
+/** @throws Failure `usage` when there is no such behaviour */
+function readBehaviour(texts: string[], parse: (text: string) => Partial<Behaviour>): Partial<Behaviour> {
+  try {
+    return texts.reduce((behaviour, text) => ({ ...behaviour, ...parse(text) }), {});
+  } catch (error) {
+    throw new Failure(EXIT.usage, `--algorand-behaviour: ${(error as Error).message}`, [], error as Error);
+  }
 }
 
 /**

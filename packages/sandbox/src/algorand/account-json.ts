@@ -5,8 +5,11 @@ import type { Ledger } from "./ledger.ts";
 import { type Asset, type Holding, minBalance } from "./state.ts";
 import { getAddress } from "./transaction.ts";
 
-/** An account in algod's JSON; the indexer's has a few members more. */
-export function accountJson(ledger: Ledger, address: string): JsonObject {
+/**
+ * An account in algod's JSON; the indexer's has a few members more.
+ * @param round the latest that the server has
+ */
+export function accountJson(ledger: Ledger, address: string, round: number): JsonObject {
   const account = ledger.state.account(address);
   const created = ledger.state.createdAssets(address);
   return {
@@ -23,7 +26,7 @@ export function accountJson(ledger: Ledger, address: string): JsonObject {
     "pending-rewards": 0,
     "reward-base": 0,
     rewards: 0,
-    round: ledger.round,
+    round,
     status: "Offline",
     "total-apps-opted-in": 0,
     "total-assets-opted-in": account.holdings.size,

@@ -14,26 +14,33 @@ import { paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
 import { CONSENSUS_VERSION, MIN_TXN_FEE } from "./consensus.ts";
 import { apiError, json, msgpack, pathInteger, restApi } from "./http.ts";
 import { algodJson } from "./json.ts";
-import type { Ledger } from "./ledger.ts";
+import type { LedgerNode } from "./node.ts";
 import { decodeSignedTransactions, type SignedTransaction } from "./transaction.ts";
 import { answerSimulate, pendingInformation } from "./transaction-information.ts";
 
 const WAIT_FOR_BLOCK_MS = 60_000;
 
+/** Named by the status while the node restores it: round, and digest of the state. */
+const CATCHPOINT = "2304#AJHD6QT4DQXC7FIBGGUEVV2SVGZJOAS6VQ6Q7ZZGXRTCDR3LE4RA";
+
+/** What the status says of a catch-up that began 30 seconds ago. */
+const CATCHUP_NS = 30_000_000_000;
+
 const NOT_FOUND = "could not find the transaction in the transaction pool or in the last 1000 confirmed rounds";
 
 /**
- * algod's REST API over the ledger, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
+ * algod's REST API over a node, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
  * (`daemon/algod/api/server/v2`). State proofs are never made, so the light header's answer is that of a real node before
  * a state proof covers the round.
  * @param token required in `X-Algo-API-Token` on `/v2`, if given
  */
-export function algodApp(ledger: Ledger, token?: string): Hono {
+export function algodApp(node: LedgerNode, token?: string): Hono {
+  const { ledger } = node;
   const { genesis } = ledger;
   const app = restApi("X-Algo-API-Token", token);
 
   app.get("/health", () => json(null));
-  app.get("/ready", () => json(null));
+  app.get("/ready", () => json(null, node.behaviour.catchup === "none" ? 200 : 503));
   app.get("/versions", () =>
     json({
       versions: ["v2"],
@@ -44,61 +51,72 @@ export function algodApp(ledger: Ledger, token?: string): Hono {
   );
   app.get("/genesis", () => json(genesis.document));
 
-  app.get("/v2/status", () => json(status(ledger)));
+  app.get("/v2/status", () => json(status(node)));
   app.get("/v2/status/wait-for-block-after/:round", async (c) => {
     const round = pathInteger("round", c.req.param("round"));
-    await ledger.reached(round + 1, AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(WAIT_FOR_BLOCK_MS)]));
-    return json(status(ledger));
+    node.checkAvailable();
+    if (node.behaviour.submit === "shutdown") throw apiError(500, "operation aborted as server is shutting down");
+    const signal = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(WAIT_FOR_BLOCK_MS)]);
+    await ledger.reached(round + 1 + node.behaviour.behind, signal);
+    return json(status(node));
   });
 
+  // Whatever is asked of transactions, a node that restores a catchpoint refuses.
+  app.use("/v2/transactions/*", async (_, next) => {
+    node.checkAvailable();
+    await next();
+  });
   app.get("/v2/transactions/params", () =>
     json({
       "consensus-version": CONSENSUS_VERSION,
-      fee: 0,
+      fee: node.suggestedFee,
       "genesis-hash": toBase64(genesis.hash),
       "genesis-id": genesis.id,
-      "last-round": ledger.round,
+      "last-round": node.round,
       "min-fee": MIN_TXN_FEE,
     }),
   );
   app.post("/v2/transactions", async (c) => {
     const group = decodeSignedTransactions(new Uint8Array(await c.req.arrayBuffer()));
-    ledger.submit(group);
+    node.submit(group);
     return json({ txId: (group[0] as SignedTransaction).txn.id });
   });
   app.post("/v2/transactions/simulate", async (c) =>
-    answer(c, answerSimulate(ledger, new Uint8Array(await c.req.arrayBuffer()))),
+    answer(c, answerSimulate(node, new Uint8Array(await c.req.arrayBuffer()))),
   );
-  app.get("/v2/transactions/pending", (c) => answer(c, pool(ledger, c)));
+  app.get("/v2/transactions/pending", (c) => answer(c, pool(node, c)));
   app.get("/v2/transactions/pending/:txid", (c) => {
-    const found = pendingInformation(ledger, transactionId(c));
+    const found = pendingInformation(node, transactionId(c));
     if (found === undefined) throw apiError(404, NOT_FOUND);
     return answer(c, found);
   });
 
   app.get("/v2/blocks/:round", (c) => {
-    const { bytes } = block(ledger, c);
+    const { bytes } = block(node, c);
     const { header, transactions } = splitBlock(bytes);
     if (c.req.query("header-only") === "true") return answer(c, new Map([["block", header]]));
     if (wantsMsgpack(c)) return msgpack(bytes, { "x-algorand-struct": "block-v1" });
     const whole = transactions.length === 0 ? header : new Map(header).set("txns", transactions);
     return answer(c, new Map([["block", whole]]));
   });
-  app.get("/v2/blocks/:round/hash", (c) => json({ blockHash: block(ledger, c).hash }));
-  app.get("/v2/blocks/:round/txids", (c) => json({ blockTxids: block(ledger, c).txids }));
-  app.get("/v2/blocks/:round/transactions/:txid/proof", (c) => json(transactionProof(ledger, c)));
+  app.get("/v2/blocks/:round/hash", (c) => json({ blockHash: block(node, c).hash }));
+  app.get("/v2/blocks/:round/txids", (c) => json({ blockTxids: block(node, c).txids }));
+  app.get("/v2/blocks/:round/transactions/:txid/proof", (c) => json(transactionProof(node, c)));
   app.get("/v2/blocks/:round/lightheader/proof", (c) => {
-    if (pathInteger("round", c.req.param("round")) > ledger.round)
+    if (pathInteger("round", c.req.param("round")) > node.round)
       throw apiError(500, "given round is greater than the latest round");
     throw apiError(404, "no state proof can be found for that round");
   });
 
-  app.get("/v2/accounts/:address", (c) => json(accountJson(ledger, address(c))));
+  // Only a follower has the data API.
+  app.get("/v2/ledger/sync", (c) => (node.behaviour.follower ? json({ round: node.round }) : c.notFound()));
+
+  app.get("/v2/accounts/:address", (c) => json(accountJson(ledger, address(c), node.round)));
   app.get("/v2/accounts/:address/assets/:asset", (c) => {
     const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
     const holding = ledger.state.account(address(c)).holdings.get(id);
     if (holding === undefined) throw apiError(404, "account asset info not found");
-    return json({ round: ledger.round, "asset-holding": holdingJson(id, holding) });
+    return json({ round: node.round, "asset-holding": holdingJson(id, holding) });
   });
   app.get("/v2/assets/:asset", (c) => {
     const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
@@ -109,9 +127,9 @@ export function algodApp(ledger: Ledger, token?: string): Hono {
   return app;
 }
 
-function status(ledger: Ledger): JsonObject {
+function status({ ledger, round, behaviour: { catchup } }: LedgerNode): JsonObject {
   return {
-    catchpoint: "",
+    catchpoint: catchup === "catchpoint" ? CATCHPOINT : "",
     "catchpoint-acquired-blocks": 0,
     "catchpoint-processed-accounts": 0,
     "catchpoint-processed-kvs": 0,
@@ -120,32 +138,32 @@ function status(ledger: Ledger): JsonObject {
     "catchpoint-total-kvs": 0,
     "catchpoint-verified-accounts": 0,
     "catchpoint-verified-kvs": 0,
-    "catchup-time": 0,
+    // Nanoseconds.
+    "catchup-time": catchup === "none" ? 0 : CATCHUP_NS,
     "last-catchpoint": "",
-    "last-round": ledger.round,
+    "last-round": round,
     "last-version": CONSENSUS_VERSION,
     "next-version": CONSENSUS_VERSION,
-    "next-version-round": ledger.round + 1,
+    "next-version-round": round + 1,
     "next-version-supported": true,
     "stopped-at-unsupported-round": false,
-    // Nanoseconds.
     "time-since-last-round": Math.round(ledger.sinceLatest() * 1e6),
   };
 }
 
-function pool(ledger: Ledger, c: Context): MsgpackMap {
-  const waiting = ledger.pool();
+function pool({ ledger, behaviour }: LedgerNode, c: Context): MsgpackMap {
+  const waiting = behaviour.follower ? [] : ledger.pool();
   const max = Number(c.req.query("max") ?? 0);
   const top = max === 0 ? waiting : waiting.slice(0, max);
   const answer: MsgpackMap = new Map([["top-transactions", top.map(({ map }) => map)]]);
   return answer.set("total-transactions", waiting.length);
 }
 
-function transactionProof(ledger: Ledger, c: Context): Json {
+function transactionProof(node: LedgerNode, c: Context): Json {
   const id = transactionId(c);
   const hashtype = c.req.query("hashtype") ?? "sha512_256";
   if (hashtype !== "sha256" && hashtype !== "sha512_256") throw apiError(400, "invalid hash type");
-  const stored = block(ledger, c);
+  const stored = block(node, c);
   const index = stored.txids.indexOf(id);
   const { header, transactions } = splitBlock(stored.bytes);
   const inBlock = transactions[index];
@@ -161,8 +179,8 @@ function transactionProof(ledger: Ledger, c: Context): Json {
   };
 }
 
-function block(ledger: Ledger, c: Context): StoredBlock {
-  const found = ledger.blocks.block(pathInteger("round", c.req.param("round") ?? ""));
+function block(node: LedgerNode, c: Context): StoredBlock {
+  const found = node.block(pathInteger("round", c.req.param("round") ?? ""));
   if (found === undefined) throw apiError(404, "failed to retrieve information from the ledger");
   return found;
 }

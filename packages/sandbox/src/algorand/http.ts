@@ -4,7 +4,7 @@ import { type Json, jsonText } from "../json.ts";
 import { Rejection } from "./rejection.ts";
 
 /** An error of algod or the indexer: `{"message": …}`. */
-export function apiError(status: 400 | 401 | 404 | 500, message: string): HTTPException {
+export function apiError(status: 400 | 401 | 404 | 500 | 502 | 503, message: string): HTTPException {
   return new HTTPException(status, { res: json({ message }, status) });
 }
 

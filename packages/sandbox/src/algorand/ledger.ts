@@ -85,10 +85,12 @@ export class Ledger {
 
   /**
    * Adds a group to the end of the pool.
+   * @param admit a pool's own checks, between those of form and signatures and those of balances
    * @throws Rejection without any change
    */
-  submit(group: SignedTransaction[]): void {
+  submit(group: SignedTransaction[], admit?: () => void): void {
     verifyGroup(group, this.genesis.special);
+    admit?.();
     const applied = prefixRejection("TransactionPool.Remember: ", undefined, () =>
       applyGroup(this.#pending, group, this.round + 1, this.genesis),
     );
@@ -98,14 +100,15 @@ export class Ledger {
 
   /**
    * Simulates a group on the state after the latest round, without the pool, as a real node does.
+   * @param round the one that it is simulated in
    * @throws Rejection when the group is malformed or a signature is wrong: algod answers 400 without a result
    */
-  simulate(group: SignedTransaction[], allowEmptySignatures: boolean): Simulation {
+  simulate(group: SignedTransaction[], allowEmptySignatures: boolean, round: number): Simulation {
     let isVerified = false;
     try {
       verifyGroup(group, this.genesis.special, allowEmptySignatures);
       isVerified = true;
-      return { applied: applyGroup(this.#state.child(), group, this.round + 1, this.genesis) };
+      return { applied: applyGroup(this.#state.child(), group, round, this.genesis) };
     } catch (error) {
       if (!(error instanceof Rejection) || (!isVerified && error.groupIndex === undefined)) throw error;
       return { applied: [], failure: error };

@@ -4,10 +4,13 @@ import { toBase64 } from "@attestd/proof/encoding";
 import { listen, type RequestObserver } from "../http.ts";
 import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
+import { type Behaviour, USUAL } from "./behaviour.ts";
+import { front } from "./front.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
 import { makeGenesis } from "./genesis.ts";
 import { indexerApp } from "./indexer.ts";
 import { Ledger } from "./ledger.ts";
+import { LedgerNode } from "./node.ts";
 import { readRecordings } from "./recordings.ts";
 
 export interface AlgorandOptions {
@@ -21,6 +24,8 @@ export interface AlgorandOptions {
   indexerToken?: string | undefined;
   /** Folder with `algorand/blocks` and `algorand/transactions`, served beside the sandbox's own rounds. */
   replayDir?: string | undefined;
+  /** How the node and the indexer behave from the beginning. */
+  behaviour?: Partial<Behaviour> | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
@@ -38,6 +43,10 @@ const ALLOCATION: Record<Role, number> = {
 export interface AlgorandNetwork {
   algodUrl: string;
   indexerUrl: string;
+  /** algod of everyone else, such as facilitators: a node of the same network that is always well. */
+  networkUrl: string;
+  /** How the node at `algodUrl` and the indexer behave; changes take effect with the next request. */
+  behaviour: Behaviour;
   /** For tests, which read the state and make rounds. Clients use the two URLs. */
   ledger: Ledger;
   genesisId: string;
@@ -70,12 +79,20 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
   const sample = furnish(ledger, accounts);
 
   await using starting = new AsyncDisposableStack();
-  const algodFetch = algodApp(ledger, options.algodToken).fetch;
+  const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
+  const algodFetch = front(
+    algodApp(new LedgerNode(ledger, behaviour), options.algodToken).fetch,
+    behaviour,
+    "algodAway",
+  );
   const algod = await listen(algodFetch, { server: "algod", port: options.algodPort, onRequest });
   starting.defer(algod.close);
-  const indexerFetch = indexerApp(ledger, options.indexerToken).fetch;
+  const indexerFetch = front(indexerApp(ledger, behaviour, options.indexerToken).fetch, behaviour, "indexerAway");
   const indexer = await listen(indexerFetch, { server: "indexer", port: options.indexerPort, onRequest });
   starting.defer(indexer.close);
+  const networkFetch = algodApp(new LedgerNode(ledger, USUAL), options.algodToken).fetch;
+  const network = await listen(networkFetch, { server: "network", onRequest });
+  starting.defer(network.close);
   if (roundMs > 0)
     starting.adopt(
       setInterval(() => ledger.advance(), roundMs),
@@ -85,6 +102,8 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
   return {
     algodUrl: algod.url,
     indexerUrl: indexer.url,
+    networkUrl: network.url,
+    behaviour,
     ledger,
     genesisId: genesis.id,
     genesisHash: toBase64(genesis.hash),

@@ -23,6 +23,25 @@ const PARAMETERS = new Set(
   ).split(" "),
 );
 
+/**
+ * Parameters that an indexer on PostgreSQL takes only if its operator allows them (algorand/indexer,
+ * `api/disabled_parameters.go`). Searches for one account allow some more.
+ */
+const DISABLED = "note-prefix tx-type sig-type asset-id before-time after-time rekey-to".split(" ");
+const DISABLED_WITHOUT_ACCOUNT =
+  "currency-greater-than currency-less-than address-role exclude-close-to application-id group-id".split(" ");
+
+/**
+ * Refuses a search that an indexer with default settings refuses.
+ * @param isOfAccount whether the path names an account
+ * @throws HTTPException 400
+ */
+export function checkParameters(query: URLSearchParams, isOfAccount: boolean): void {
+  const disabled = isOfAccount ? DISABLED : [...DISABLED, ...DISABLED_WITHOUT_ACCOUNT];
+  const given = disabled.find((name) => query.get(name));
+  if (given !== undefined) throw apiError(400, `provided disabled parameter: ${given}`);
+}
+
 export interface Search {
   minRound: number;
   maxRound: number;

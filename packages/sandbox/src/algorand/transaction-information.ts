@@ -4,6 +4,7 @@ import { inBlockMap } from "./block.ts";
 import { MAX_TX_GROUP_SIZE, MAX_TXN_LIFE } from "./consensus.ts";
 import { fromAlgodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
+import type { LedgerNode } from "./node.ts";
 import { Rejection } from "./rejection.ts";
 import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 
@@ -16,15 +17,18 @@ const ENVELOPE = ["sig", "msig", "lsig", "pqsig", "sgnr"];
  * algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or of the last 1000 rounds, as a map
  * for msgpack and JSON.
  */
-export function pendingInformation(ledger: Ledger, id: string): MsgpackMap | undefined {
+export function pendingInformation({ ledger, round, behaviour }: LedgerNode, id: string): MsgpackMap | undefined {
+  if (behaviour.follower) return undefined;
   const waiting = ledger.pooled(id);
   if (waiting !== undefined) return information(waiting.map);
   const location = ledger.blocks.locate(id);
-  if (location === undefined || location.round < ledger.round - MAX_TXN_LIFE) return undefined;
+  if (location === undefined || location.round < round - MAX_TXN_LIFE) return undefined;
   const found = ledger.blocks.payset(location.round)[location.index];
   if (found === undefined) return undefined;
   const signed: MsgpackMap = new Map([...found.inBlock].filter(([name]) => ENVELOPE.includes(String(name))));
-  return information(signed.set("txn", found.txn), location.round, found.inBlock);
+  signed.set("txn", found.txn);
+  // A node that is behind still has the transaction in its pool.
+  return location.round > round ? information(signed) : information(signed, location.round, found.inBlock);
 }
 
 /**
@@ -32,7 +36,7 @@ export function pendingInformation(ledger: Ledger, id: string): MsgpackMap | und
  * Options for programs are accepted and have no effect.
  * @throws Rejection when a real node answers 400 without a result
  */
-export function answerSimulate(ledger: Ledger, body: Uint8Array): MsgpackMap {
+export function answerSimulate({ ledger, round }: LedgerNode, body: Uint8Array): MsgpackMap {
   const request = parseRequest(body);
   const groups = listOf(request.get("txn-groups")).map((group) =>
     listOf(group instanceof Map ? group.get("txns") : undefined),
@@ -54,7 +58,7 @@ export function answerSimulate(ledger: Ledger, body: Uint8Array): MsgpackMap {
     const signed = signedTransaction(member);
     return fixSigners ? withRightfulSigner(ledger, signed) : signed;
   });
-  const { applied, failure } = ledger.simulate(group, allowEmptySignatures);
+  const { applied, failure } = ledger.simulate(group, allowEmptySignatures, round + 1);
   const results = group.map((signed, index): MsgpackMap => {
     const effects = inBlockMap(new Map(), signed.txn.map, applied[index] ?? {});
     return new Map([["txn-result", information(signed.map, undefined, effects)]]);
@@ -64,7 +68,7 @@ export function answerSimulate(ledger: Ledger, body: Uint8Array): MsgpackMap {
   if (failure?.groupIndex !== undefined) outcome.set("failed-at", [failure.groupIndex]);
   const overrides = structMap({ "allow-empty-signatures": allowEmptySignatures, "fix-signers": fixSigners });
   const answer = structMap({ "eval-overrides": overrides });
-  return answer.set("last-round", ledger.round).set("txn-groups", [outcome]).set("version", RESULT_VERSION);
+  return answer.set("last-round", round).set("txn-groups", [outcome]).set("version", RESULT_VERSION);
 }
 
 function parseRequest(body: Uint8Array): MsgpackMap {
