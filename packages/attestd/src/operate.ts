@@ -2,7 +2,7 @@ import { hasCode, ServiceError, type ServiceErrorCode } from "@attestd/service/e
 import type { OperatorOptions } from "@attestd/service/operator";
 import type { Environment } from "./environment.ts";
 import { EXIT, type ExitCode, Failure } from "./failure.ts";
-import { readSettings, type Settings, type SettingsOptions } from "./settings-file.ts";
+import { readSettings, type Settings, type SettingsOptions, settingsFailure } from "./settings-file.ts";
 
 type Operations = typeof import("@attestd/service/operator");
 
@@ -59,7 +59,7 @@ export async function operate<T>(
 function failureOf(error: unknown, undone: string): Failure {
   if (error instanceof Failure) return error;
   const { name, message } = error as Error;
-  if (hasCode(error, "config_invalid")) return new Failure(EXIT.usage, message, [SETTINGS], error);
+  if (hasCode(error, "config_invalid")) return settingsFailure(error, SETTINGS);
   if (hasCode(error, "request_unfit")) {
     const { member } = error.details;
     return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
+import type { ServiceError } from "@attestd/service/errors";
 import type { Environment } from "./environment.ts";
-import { EXIT, failsFor } from "./failure.ts";
+import { EXIT, Failure, failsFor } from "./failure.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "./sandbox-folder.ts";
 
 /** Sources of a service's settings, in addition to the environment: a file or, with `sandbox`, the one in `./.attestd`. */
@@ -22,4 +23,11 @@ export async function readSettings(options: SettingsOptions, { variables }: Envi
   const otherForm = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
   const fromFile = Object.entries(parseEnv(text)).filter(([name]) => !variables[otherForm(name)]);
   return { ...Object.fromEntries(fromFile), ...variables };
+}
+
+/** The failure of a command whose settings are wrong: one fault, or all of them on lines of their own. */
+export function settingsFailure(error: ServiceError<"config_invalid">, ...next: string[]): Failure {
+  const { faults } = error.details;
+  if (faults.length === 1) return new Failure(EXIT.usage, error.message, next, error);
+  return new Failure(EXIT.usage, `${faults.length} faults in the settings`, [...faults, ...next], error);
 }

@@ -3,8 +3,8 @@ export type Ending = number | "unreachable" | "late" | "too long";
 
 /** Every code of a ServiceError, with the type of the `details` that its errors carry. */
 export type ErrorDetails = {
-  /** A setting is missing, wrong or contradicts another; the message is one sentence with its name and the remedy. */
-  config_invalid: undefined;
+  /** Settings are missing, wrong or contradictory: one sentence for each fault, with its name and the remedy. */
+  config_invalid: { faults: readonly string[] };
 
   /** Upstream nodes could not answer. This says nothing about the subject of the question. */
   providers_unavailable: undefined;

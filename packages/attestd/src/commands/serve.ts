@@ -2,7 +2,7 @@ import { aborted } from "node:util";
 import { hasCode } from "@attestd/service/errors";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
+import { readSettings, type Settings, type SettingsOptions, settingsFailure } from "../settings-file.ts";
 
 /** The message of a started service to its parent process, over the IPC channel. */
 export type Ready = { ready: string };
@@ -57,7 +57,7 @@ function compileTicks(): Promise<void> {
 function startFailure(error: unknown, settings: Settings): Failure {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE") return portTaken(settings.PORT ?? "", "PORT");
-  if (hasCode(error, "config_invalid")) return new Failure(EXIT.usage, message, [], error);
+  if (hasCode(error, "config_invalid")) return settingsFailure(error);
   return new Failure(EXIT.unreachable, "the service did not start", [message], error);
 }
 

@@ -138,6 +138,49 @@ describe("the settings", () => {
     expect(sentence({ ...MAINNET, ...over })).toContain(message);
   });
 
+  test("are refused with all their faults at once, each by its name", () => {
+    const wrong = { ...MAINNET, PORT: "http", CONTACT: "me", ALGOD_URL: "https://a.example,b,https://c.example,d" };
+    const absent = { DATABASE_URL: "", FACILITATOR_URL: "", BASE_RPC_URL: "https://base.example" };
+    const contradictory = { PROVIDER_QUORUM: "2", MAX_PAYMENT_LIFE_SECONDS: "100", SANDBOX_SOURCE_CHAINS: "x" };
+    const unread = { ATTESTOR_MNEMONIC: "", ATTESTOR_MNEMONIC_FILE: "/no/such/file", BASE_FACILITATR_URL: "https://f" };
+    expect(
+      sentence({ ...wrong, ...absent, ...contradictory, ...unread })
+        .split("\n")
+        .sort(),
+    ).toEqual([
+      "ALGOD_URL, entry 2, must be an http or https URL.",
+      "ALGOD_URL, entry 4, must be an http or https URL.",
+      "ATTESTOR_MNEMONIC_FILE cannot be read: ENOENT.",
+      "BASE_FACILITATR_URL is not a setting of attestd. Did you mean BASE_FACILITATOR_URL?",
+      "CONTACT must be a mailto: or https: URI.",
+      "DATABASE_URL is not set.",
+      "FACILITATOR_URL is not set.",
+      "MAX_PAYMENT_LIFE_SECONDS must be at least 180, a minute more than MAX_TIMEOUT_SECONDS.",
+      "PORT must be a whole number.",
+      "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.",
+      "SANDBOX_SOURCE_CHAINS needs --sandbox.",
+    ]);
+  });
+
+  test.each([
+    ["FACILITATR_URL", "FACILITATOR_URL"],
+    ["ALGOD_URLS", "ALGOD_URL"],
+    ["DATABSE_URL", "DATABASE_URL"],
+    ["BASE_PAY_TO", "PAY_TO_BASE"],
+    ["PAYTO_SOLANA", "PAY_TO_SOLANA"],
+    ["log_level", "LOG_LEVEL"],
+    ["ATTESTOR_PQSEED_FILE", "ATTESTOR_PQ_SEED_FILE"],
+    ["LGO_LEVEL", "LOG_LEVEL"],
+  ])("%s is refused, and %s suggested", (wrong, right) => {
+    const env: Record<string, string> = { ...MAINNET, [wrong]: "x", [right]: "" };
+    expect(sentence(env)).toContain(`${wrong} is not a setting of attestd. Did you mean ${right}?`);
+  });
+
+  test("variables of other programs are accepted, also with names like those of settings that are set", () => {
+    const others = { HOME: "/root", PATH: "/bin", HOSTNAME: "h", PROT: "x", USER: "u", WORKER: "", DATABASE_URI: "x" };
+    expect(sentence({ ...MAINNET, ...others })).toBe("accepted");
+  });
+
   test.each<[object, string]>([
     [
       { FACILITATOR_URL: "https://user:pw@f.example" },

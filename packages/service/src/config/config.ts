@@ -3,18 +3,14 @@ import { availableParallelism } from "node:os";
 import { ALGORAND_MAINNET_GENESIS_HASH, algorandCaip2 } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { z } from "zod";
-import { ServiceError } from "../errors.ts";
+import { nearestName, SettingFaults, type Values } from "./faults.ts";
 import { endpoints, headerValue, list, origin, type UpstreamNode, whole } from "./formats.ts";
 import { seedOfMnemonic } from "./mnemonic.ts";
-import { namesOf, price, type RailVariables, railSchema, railShape } from "./rails.ts";
+import { namesOf, price, type RailVariables, railShape, readRail } from "./rails.ts";
 import { readSecretFile } from "./secret-file.ts";
 import { readSources, SOURCE_PREFIXES, SourceVariables } from "./sources.ts";
 
-/** @param message one sentence with the name of the setting and the remedy */
-export function configInvalid(message: string): ServiceError {
-  return new ServiceError("config_invalid", message);
-}
-
+export { configInvalid } from "./faults.ts";
 export type { UpstreamNode } from "./formats.ts";
 
 /** Every setting, as `readConfig` returns it. */
@@ -45,8 +41,7 @@ const Settings = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/, "must be sqlite:<path> or postgres://…")
-    .transform(databaseOf)
-    .optional(),
+    .transform(databaseOf),
   ALGOD_URL: endpoints,
   ALGOD_TOKEN: tokens.optional(),
   INDEXER_URL: endpoints,
@@ -78,6 +73,9 @@ const Settings = z.object({
   SANDBOX_SOURCE_CHAINS: list.optional(),
 });
 
+/** Of settings some of which are at fault: those that are not. */
+const RightSettings = Settings.partial();
+
 /**
  * Every setting, as docs/operations.md lists it: `required`, or with the default that is not computed. `NAME_FILE` may name
  * a file that holds a secret's value.
@@ -87,7 +85,7 @@ export function settingsOf(rails: readonly RailVariables[]) {
   return Object.entries<z.ZodType>({ ...Settings.shape, ...SourceVariables.shape, ...ofRails }).map(
     ([name, schema]) => {
       const { success, data } = schema.safeParse(undefined);
-      return { name, fromFile: SECRETS.includes(name), required: !success || name === "DATABASE_URL", default: data };
+      return { name, fromFile: SECRETS.includes(name), required: !success, default: data };
     },
   );
 }
@@ -104,37 +102,24 @@ const PREFIXES = "ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRI
  * @param env variables by name; empty ones count as absent
  * @param options.sandbox whether the process was started with `--sandbox`
  * @param options.rails whose settings are read: those of the registry
- * @throws config_invalid naming the first setting that is missing, wrong or contradictory
+ * @throws config_invalid with every setting that is missing, wrong, unknown or contradictory
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   { sandbox, rails }: { sandbox: boolean; rails: readonly RailVariables[] },
 ) {
   const present = Object.entries(env).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const values = resolveFiles(Object.fromEntries(present), rails);
-  const s = parse(Settings, values);
-  const sources = readSources(parse(SourceVariables, values));
+  const faults = new SettingFaults();
+  const values = resolveFiles(Object.fromEntries(present), rails, faults);
+  compare(faults.readEach(Settings, values) ?? {}, sandbox, faults);
+  const sources = faults.read(SourceVariables, values);
   const enabled = rails.flatMap((rail) => {
-    const settings = parse(railSchema(rail), values);
-    return settings ? [[rail.name, { ...settings, price: settings.price ?? s.PRICE_MICRO_USDC }] as const] : [];
+    const settings = readRail(rail, values, faults);
+    return settings ? [[rail.name, settings] as const] : [];
   });
-
-  const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
-  if (!mainNet && !sandbox)
-    throw configInvalid("ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.");
-  if (sandbox && mainNet)
-    throw configInvalid("--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's.");
-  if (sandbox && !isLoopback(s.HOST)) throw configInvalid("--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
-  if (!sandbox && s.SANDBOX_SOURCE_CHAINS) throw configInvalid("SANDBOX_SOURCE_CHAINS needs --sandbox.");
-  if (!s.DATABASE_URL) throw configInvalid("DATABASE_URL is not set: sqlite:<path> or postgres://…");
-  if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > Math.min(s.ALGOD_URL.length, s.INDEXER_URL.length))
-    throw configInvalid("PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.");
-
-  const leastLife = s.MAX_TIMEOUT_SECONDS + LIFE_BEYOND_TIMEOUT;
-  if (s.MAX_PAYMENT_LIFE_SECONDS < leastLife)
-    throw configInvalid(
-      `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`,
-    );
+  const own = rails.map((rail) => [rail, faults.read(rail.own, values)] as const);
+  faults.throwAll();
+  const s = Settings.parse(values);
 
   return {
     host: s.HOST,
@@ -151,19 +136,21 @@ export function readConfig(
     algorand: {
       genesisHash: s.ALGORAND_GENESIS_HASH,
       caip2: algorandCaip2(fromBase64(s.ALGORAND_GENESIS_HASH)),
-      algod: withTokens("ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN),
-      indexer: withTokens("INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN),
+      algod: withTokens(s.ALGOD_URL, s.ALGOD_TOKEN),
+      indexer: withTokens(s.INDEXER_URL, s.INDEXER_TOKEN),
     },
     /** The source chains with nodes of their own that are configured, by name. */
-    sources,
+    sources: readSources(sources ?? {}),
     /** CAIP-2 names accepted as a source's own chain beside the configured ones (sandbox only). */
     extraSourceChains: s.SANDBOX_SOURCE_CHAINS ?? [],
     /** Both seeds have 32 bytes: of the account, and of the ML-DSA-65 key. */
     attestor: { seed: s.ATTESTOR_MNEMONIC, pqSeed: s.ATTESTOR_PQ_SEED },
     /** The rails that are switched on, by name; `price` in micro-USDC a call. */
-    rails: Object.fromEntries(enabled),
+    rails: Object.fromEntries(
+      enabled.map(([name, { price = s.PRICE_MICRO_USDC, ...rest }]) => [name, { ...rest, price }]),
+    ),
     /** The values of every rail's own settings, switched on or not: read with `ownSettings`. */
-    ownSettings: new Map(rails.map((rail) => [rail, parse(rail.own, values)])),
+    ownSettings: new Map(own),
     maxTimeoutSeconds: s.MAX_TIMEOUT_SECONDS,
     /** For how long a payment may stay valid. */
     maxLifeSeconds: s.MAX_PAYMENT_LIFE_SECONDS,
@@ -182,35 +169,73 @@ export function ownSettings<R extends RailVariables>(config: Pick<Config, "ownSe
   return config.ownSettings.get(rail) as z.infer<R["own"]>;
 }
 
-/** @throws config_invalid when a variable looks like a setting and is none, or a file cannot be read */
-function resolveFiles(env: Record<string, string>, rails: readonly RailVariables[]): Record<string, string> {
+/** Replaces each `NAME_FILE` by the value that its file holds, and adds names that are none of a setting. */
+function resolveFiles(env: Values, rails: readonly RailVariables[], faults: SettingFaults): Record<string, string> {
   const known = new Set([...settingsOf(rails).map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]);
   const prefixes = [...PREFIXES.split(" "), ...SOURCE_PREFIXES, ...rails.map((rail) => namesOf(rail).prefix)];
-  for (const name of Object.keys(env)) {
-    if (!known.has(name) && prefixes.some((prefix) => name.startsWith(`${prefix}_`)))
-      throw configInvalid(`${name} is not a setting of attestd.`);
+  for (const name of Object.keys(env).filter((name) => !known.has(name))) {
+    const meant = nearestName(name, known);
+    const isLikeOurs = prefixes.some((prefix) => name.startsWith(`${prefix}_`));
+    // The environment also has other programs' variables.
+    if (!isLikeOurs && (meant === undefined || env[meant] !== undefined)) continue;
+    faults.add(name, `${name} is not a setting of attestd.${meant === undefined ? "" : ` Did you mean ${meant}?`}`);
   }
   const resolved = { ...env };
   for (const name of SECRETS) {
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
-    if (env[name] !== undefined) throw configInvalid(`${name} and ${name}_FILE are both set: keep one.`);
-    resolved[name] = readSecret(`${name}_FILE`, path);
+    if (env[name] !== undefined) faults.add(name, `${name} and ${name}_FILE are both set: keep one.`);
+    else resolved[name] = readSecret(name, path, faults);
   }
   return resolved;
 }
 
-function readSecret(setting: string, path: string): string {
+/** @returns "" when it cannot be read */
+function readSecret(name: string, path: string, faults: SettingFaults): string {
   try {
     return readSecretFile(path);
   } catch (error) {
-    throw configInvalid(`${setting} ${(error as RangeError).message}.`);
+    faults.add(name, `${name}_FILE ${(error as RangeError).message}.`);
+    return "";
   }
 }
 
-function withTokens(prefix: string, urls: string[], tokens: string[] | undefined): UpstreamNode[] {
-  if (tokens && tokens.length !== urls.length)
-    throw configInvalid(`${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`);
+/** Adds contradictions between settings. @param s those that are well formed */
+function compare(s: z.output<typeof RightSettings>, sandbox: boolean, faults: SettingFaults): void {
+  const mainNet = s.ALGORAND_GENESIS_HASH === ALGORAND_MAINNET_GENESIS_HASH;
+  if (s.ALGORAND_GENESIS_HASH !== undefined && mainNet === sandbox) {
+    const message = sandbox
+      ? "--sandbox needs ALGORAND_GENESIS_HASH of the sandbox's own ledger, not MainNet's."
+      : "ALGORAND_GENESIS_HASH is not Algorand MainNet's: another ledger starts only with --sandbox.";
+    faults.add("ALGORAND_GENESIS_HASH", message);
+  }
+  if (sandbox && s.HOST !== undefined && !isLoopback(s.HOST))
+    faults.add("HOST", "--sandbox listens on a loopback HOST only, e.g. 127.0.0.1.");
+  if (!sandbox && s.SANDBOX_SOURCE_CHAINS)
+    faults.add("SANDBOX_SOURCE_CHAINS", "SANDBOX_SOURCE_CHAINS needs --sandbox.");
+  const providers = Math.min(s.ALGOD_URL?.length ?? Infinity, s.INDEXER_URL?.length ?? Infinity);
+  if (s.PROVIDER_QUORUM !== undefined && s.PROVIDER_QUORUM > providers) {
+    const message = "PROVIDER_QUORUM is larger than the number of ALGOD_URL or INDEXER_URL providers.";
+    faults.add("PROVIDER_QUORUM", message);
+  }
+  for (const [prefix, urls, tokens] of [
+    ["ALGOD", s.ALGOD_URL, s.ALGOD_TOKEN],
+    ["INDEXER", s.INDEXER_URL, s.INDEXER_TOKEN],
+  ] as const)
+    if (urls && tokens && tokens.length !== urls.length)
+      faults.add(
+        `${prefix}_TOKEN`,
+        `${prefix}_TOKEN has ${tokens.length} entries and ${prefix}_URL has ${urls.length}.`,
+      );
+
+  const leastLife = (s.MAX_TIMEOUT_SECONDS ?? 0) + LIFE_BEYOND_TIMEOUT;
+  if (s.MAX_PAYMENT_LIFE_SECONDS !== undefined && s.MAX_PAYMENT_LIFE_SECONDS < leastLife) {
+    const message = `MAX_PAYMENT_LIFE_SECONDS must be at least ${leastLife}, a minute more than MAX_TIMEOUT_SECONDS.`;
+    faults.add("MAX_PAYMENT_LIFE_SECONDS", message);
+  }
+}
+
+function withTokens(urls: string[], tokens: string[] | undefined): UpstreamNode[] {
   return urls.map((url, i) => ({ url, ...(tokens?.[i] && { token: tokens[i] }) }));
 }
 
@@ -221,17 +246,4 @@ function databaseOf(url: string): { kind: "sqlite"; path: string } | { kind: "po
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-/** @throws config_invalid naming the first setting that does not fit */
-function parse<T>(schema: z.ZodType<T>, values: Record<string, string>): T {
-  const settings = schema.safeParse(values);
-  if (!settings.success) throw configInvalid(sentence(settings.error.issues[0], values));
-  return settings.data;
-}
-
-/** Never quotes a value: it may be a secret. */
-function sentence(issue: z.core.$ZodIssue | undefined, values: Record<string, string>): string {
-  const name = String(issue?.path[0]);
-  return values[name] === undefined ? `${name} is not set.` : `${name} ${issue?.message}.`;
 }

@@ -8,7 +8,8 @@ import { exportJWK, exportPKCS8, generateKeyPair } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type FacilitatorSettings, facilitatorId, facilitatorNames, readFacilitators } from "./facilitators.ts";
-import { railSchema } from "./rails.ts";
+import { SettingFaults } from "./faults.ts";
+import { readRail } from "./rails.ts";
 
 const NAMES = facilitatorNames("F_FACILITATOR");
 const RAIL = { name: "f", payTo: z.string(), own: z.object({}) };
@@ -22,9 +23,9 @@ afterAll(() => rm(folder, { recursive: true }));
 /** Names and values of a rail's settings without their prefix; the facilitators, or the faults as sentences. */
 function read(own: Record<string, string>): FacilitatorSettings[] | string[] {
   const named = Object.entries(own).map(([name, value]) => [`F_FACILITATOR_${name}`, value]);
-  const { data, error } = railSchema(RAIL).safeParse({ PAY_TO_F: "us", ...Object.fromEntries(named) });
-  if (data) return data.facilitators;
-  return error?.issues.map(({ path, message }) => `${String(path[0])} ${message}.`) ?? [];
+  const faults = new SettingFaults();
+  const settings = readRail(RAIL, { PAY_TO_F: "us", ...Object.fromEntries(named) }, faults);
+  return faults.sentences.length === 0 ? (settings?.facilitators ?? []) : faults.sentences;
 }
 
 const openssl = (...args: string[]) => execFileSync("openssl", args, { encoding: "utf8" });

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { type FacilitatorSettings, facilitatorNames, facilitatorShape, readFacilitators } from "./facilitators.ts";
+import {
+  type FacilitatorSettings,
+  facilitatorNames,
+  facilitatorShape,
+  type ReportFault,
+  readFacilitators,
+} from "./facilitators.ts";
+import type { SettingFaults, Values } from "./faults.ts";
 import { whole } from "./formats.ts";
 
 /** A rail that is switched on. */
@@ -54,27 +61,29 @@ export function railShape(rail: RailVariables): Record<string, z.ZodType> {
 }
 
 /**
- * The schema of one rail's settings: those that switch it on are all there, or none is. It gives undefined for a rail that
- * is switched off, and no `price` where the rail has none of its own.
+ * Reads one rail's settings: those that switch it on are all there, or none is.
+ *
+ * @returns undefined for a rail that is switched off, or has a fault; no `price` where the rail has none of its own
  */
-export function railSchema(rail: RailVariables) {
+export function readRail(
+  rail: RailVariables,
+  values: Values,
+  faults: SettingFaults,
+): (Omit<RailSettings, "price"> & { price?: bigint }) | undefined {
+  const right = faults.readEach(z.object(railShape(rail)), values) ?? {};
+  const isSet = (name: string) => values[name] !== undefined;
+  const report: ReportFault = (name, predicate) => faults.add(name, `${name} ${predicate}.`);
   const names = namesOf(rail);
-  const { url, kind, keyId, secret, secretFile } = names.facilitator;
-  const switches = [names.payTo, url];
-  const needed = [...switches, ...(rail.needs === undefined ? [] : [rail.needs])];
-  return z.object(railShape(rail)).transform((values, { addIssue }) => {
-    const report = (setting: string, message: string) => addIssue({ code: "custom", path: [setting], message });
-    const isSet = (name: string) => values[name] !== undefined;
-    // Also what concerns the facilitators alone: a rail is off only when nothing of it is set.
-    const set = [...switches, kind, keyId, secret, secretFile].find(isSet);
-    if (set === undefined) return undefined;
-    const missing = needed.find((name) => !isSet(name));
-    if (missing !== undefined) {
-      report(set, `is set but ${missing} is not`);
-      return z.NEVER;
-    }
-    const facilitators = readFacilitators(names.facilitator, values, report);
-    const { [names.payTo]: payTo, [names.price]: own } = values as { [name: string]: unknown };
-    return { payTo: payTo as string, facilitators, price: own as bigint | undefined };
-  });
+  const { url } = names.facilitator;
+  const ofFacilitators = Object.values(names.facilitator);
+  // Also what concerns the facilitators alone: a rail is off only when nothing of it is set.
+  const set = [names.payTo, ...ofFacilitators].find(isSet);
+  if (set === undefined) return undefined;
+  const needed = rail.isRequired ? [] : [names.payTo, url, ...(rail.needs === undefined ? [] : [rail.needs])];
+  for (const missing of needed.filter((name) => !isSet(name))) report(set, `is set but ${missing} is not`);
+  if (!isSet(url) || ofFacilitators.some((name) => isSet(name) && right[name] === undefined)) return undefined;
+  const facilitators = readFacilitators(names.facilitator, right, report);
+  const { [names.payTo]: payTo, [names.price]: price } = right as { [name: string]: unknown };
+  if (typeof payTo !== "string" || facilitators.length === 0) return undefined;
+  return { payTo, facilitators, ...(typeof price === "bigint" && { price }) };
 }

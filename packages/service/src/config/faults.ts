@@ -1,0 +1,103 @@
+import type { z } from "zod";
+import { ServiceError } from "../errors.ts";
+
+/** @param faults one sentence each, with the name of the setting and the remedy */
+export function configInvalid(...faults: [string, ...string[]]): ServiceError<"config_invalid"> {
+  return new ServiceError("config_invalid", faults.join("\n"), { details: { faults } });
+}
+
+/** Settings by name. */
+export type Values = Readonly<Record<string, string>>;
+
+/** The faults of settings, in the order in which they are found. No sentence quotes a value: it may be a secret. */
+export class SettingFaults {
+  readonly #sentences = new Set<string>();
+  readonly #settings = new Set<string>();
+
+  /** @param sentence names the setting and the remedy */
+  add(setting: string, sentence: string): void {
+    this.#settings.add(setting);
+    this.#sentences.add(sentence);
+  }
+
+  /**
+   * Adds the faults of the values: one of each setting, or of each entry of a list, that had none before.
+   *
+   * @returns undefined when there is one
+   */
+  read<T>(schema: z.ZodType<T>, values: Values): T | undefined {
+    const { data, error } = schema.safeParse(values);
+    const known = new Set(this.#settings);
+    const ofEntries = Map.groupBy(error?.issues ?? [], ({ path }) => path.slice(0, 2).join());
+    for (const [issue] of ofEntries.values()) {
+      const setting = String(issue?.path[0]);
+      if (issue && !known.has(setting)) this.add(setting, sentenceOf(issue, values));
+    }
+    return data;
+  }
+
+  /** As `read`, but returns what is not at fault. */
+  readEach<S extends z.core.$ZodLooseShape>(schema: z.ZodObject<S>, values: Values) {
+    this.read(schema, values);
+    const right = Object.entries(values).filter(([name]) => !this.#settings.has(name));
+    return schema.partial().safeParse(Object.fromEntries(right)).data;
+  }
+
+  get sentences(): string[] {
+    return [...this.#sentences];
+  }
+
+  /** @throws config_invalid with all faults, when there is one */
+  throwAll(): void {
+    const [first, ...others] = this.sentences;
+    if (first !== undefined) throw configInvalid(first, ...others);
+  }
+}
+
+function sentenceOf({ path: [setting, place], message }: z.core.$ZodIssue, values: Values): string {
+  const name = String(setting);
+  const value = values[name];
+  if (value === undefined) return `${name} is not set.`;
+  const isOneOfSeveral = typeof place === "number" && value.includes(",");
+  return isOneOfSeveral ? `${name}, entry ${place + 1}, ${message}.` : `${name} ${message}.`;
+}
+
+/** Edits after which a name still counts as a misspelling. Shorter names have too many neighbours that mean something else. */
+const MAX_EDITS = 2;
+const LEAST_LENGTH = { 1: 5, 2: 8 };
+
+/**
+ * The known name that a wrong one is a misspelling of: at most two letters differ, or its parts stand in another order.
+ *
+ * @returns undefined when there is none
+ */
+export function nearestName(wrong: string, known: Iterable<string>): string | undefined {
+  let nearest: { name: string; edits: number } | undefined;
+  for (const name of known) {
+    const edits = partsOf(name) === partsOf(wrong) ? 1 : editsBetween(wrong, name);
+    const isNear = edits === 0 || (edits === 1 ? name.length >= LEAST_LENGTH[1] : name.length >= LEAST_LENGTH[2]);
+    if (isNear && edits <= MAX_EDITS && edits < (nearest?.edits ?? MAX_EDITS + 1)) nearest = { name, edits };
+  }
+  return nearest?.name;
+}
+
+function partsOf(name: string): string {
+  return name.toUpperCase().split("_").sort().join("_");
+}
+
+/** Letters to insert, delete, replace or exchange with the next one (optimal string alignment); case does not count. */
+function editsBetween(a: string, b: string): number {
+  const [from, to] = [a.toUpperCase(), b.toUpperCase()];
+  let [before, last]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, i) => i)];
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      const isExchanged = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const exchanged = isExchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced, exchanged));
+    }
+    [before, last] = [last, row];
+  }
+  return last[to.length] ?? 0;
+}
