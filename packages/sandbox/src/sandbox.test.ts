@@ -51,6 +51,7 @@ test("leaves out the members of absent networks, and shares no key or genesis wi
       "close",
       "died",
       "facilitatorUrl",
+      "facilitators",
       "genesisHash",
       "genesisId",
       "indexerUrl",

@@ -1,9 +1,14 @@
+import { RAILS } from "@attestd/proof/rails";
 import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
-import { startFacilitator } from "./facilitator/server.ts";
+import type { FacilitatorKind } from "./facilitator/dialect.ts";
+import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
+import type { Facilitator } from "./facilitator/server.ts";
 import type { RequestObserver } from "./http.ts";
 import type { SolanaNetwork } from "./solana/network.ts";
 
+export { FACILITATOR_KINDS, type FacilitatorKind } from "./facilitator/dialect.ts";
+export type { Facilitator } from "./facilitator/server.ts";
 export { type Behaviour, parseBehaviour };
 
 /** Networks beside Algorand's, which is always started because it is the ledger. */
@@ -19,6 +24,13 @@ export interface SandboxOptions {
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
   /** Both unless given. */
   networks?: OptionalNetwork[];
+  /**
+   * The kinds of the facilitators in order of preference, two at most; one of `stock` unless given. Each is on every rail
+   * that it settles. A rail that none of them settles has a stock one.
+   */
+  facilitators?: readonly FacilitatorKind[] | undefined;
+  /** The first behaviours on demand of the first facilitator, such as `settle=pending`. */
+  facilitatorBehaviour?: string | undefined;
   /** Folder of recorded real data, served beside the simulated data. */
   replayDir?: string | undefined;
   /** How the Algorand node of the service, and its indexer, behave from the beginning. */
@@ -33,7 +45,9 @@ export interface Sandbox {
   indexerUrl: string;
   baseRpcUrl?: string;
   solanaRpcUrl?: string;
-  /** One facilitator for every rail. */
+  /** The facilitators of each rail in order of preference; one that settles several rails is in the list of each. */
+  facilitators: { algorand: readonly Facilitator[]; base?: readonly Facilitator[]; solana?: readonly Facilitator[] };
+  /** The first of Algorand. If it is stock and alone, it is also that of the other rails. */
   facilitatorUrl: string;
   genesisId: string;
   /** Base64. */
@@ -82,9 +96,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   // Waits for every start to succeed or fail, so that none succeeds after the others were stopped.
   await Promise.allSettled(starts);
   const [algorand, base, solana] = await Promise.all(starts);
-  const rails = [algorand, base, solana].flatMap((network) => network?.rail ?? []);
-  // Started last, so it stops before the networks that it uses.
-  const facilitator = await keep(startFacilitator({ rails, port: ports.facilitator, onRequest }));
+  // Started last, so that they stop before the networks that they use.
+  const facilitators = await keep(
+    startFacilitators({
+      kinds: options.facilitators ?? ["stock"],
+      rails: [algorand, base, solana].filter((network) => network !== undefined).map(({ rail }) => rail),
+      port: ports.facilitator,
+      behaviour: options.facilitatorBehaviour,
+      solanaRpcUrl: solana?.rpcUrl,
+      onRequest,
+    }),
+  );
+  const [{ url: facilitatorUrl } = { url: "" }] = facilitators.of(algorand.rail);
 
   const { payer, attestor, payTo } = algorand.accounts;
   const recordedEvmChains = new Set(base?.recordings.map(({ chainId }) => `eip155:${chainId}`));
@@ -94,7 +117,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     indexerUrl: algorand.indexerUrl,
     ...(base && { baseRpcUrl: base.rpcUrl }),
     ...(solana && { solanaRpcUrl: solana.rpcUrl }),
-    facilitatorUrl: facilitator.url,
+    facilitators: {
+      algorand: facilitators.of(algorand.rail),
+      ...(base && { base: facilitators.of(base.rail) }),
+      ...(solana && { solana: facilitators.of(solana.rail) }),
+    },
+    facilitatorUrl,
     genesisId: algorand.genesisId,
     genesisHash: algorand.genesisHash,
     ledgerCaip2: algorand.caip2,
@@ -128,19 +156,29 @@ async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequ
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
   const network = await startAlgorand({ roundMs, replayDir, behaviour, ...listeners });
-  return { ...network, rail: registerAlgorand(network.networkUrl, network.accounts.feePayer.secretKey) };
+  const { feePayer, secondFeePayer } = network.accounts;
+  const keys = [feePayer, secondFeePayer];
+  const registrations = keys.map(({ secretKey }) => registerAlgorand(network.networkUrl, secretKey));
+  const rail: SandboxRail = { network: RAILS.algorand.network, registrations };
+  return { ...network, rail };
 }
 
 async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions) {
   const { startBase } = await import("./base/network.ts");
   const { registerBase } = await import("./facilitator/base.ts");
   const network = await startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
-  return { ...network, rail: registerBase(network.rpcUrl, network.facilitator.privateKey) };
+  const keys = [network.facilitator, network.secondFacilitator];
+  const registrations = keys.map(({ privateKey }) => registerBase(network.rpcUrl, privateKey));
+  const rail: SandboxRail = { network: RAILS.base.network, registrations };
+  return { ...network, rail };
 }
 
 async function runSolana({ ports, onRequest }: SandboxOptions) {
   const { startSolana } = await import("./solana/network.ts");
   const { registerSolana } = await import("./facilitator/solana.ts");
   const network = await startSolana({ port: ports?.solana, onRequest });
-  return { ...network, rail: registerSolana(network.rpcUrl, network.feePayer.secretKeyBase64) };
+  const keys = [network.feePayer, network.secondFeePayer];
+  const registrations = keys.map(({ secretKeyBase64 }) => registerSolana(network.rpcUrl, secretKeyBase64));
+  const rail: SandboxRail = { network: RAILS.solana.network, registrations };
+  return { ...network, rail };
 }

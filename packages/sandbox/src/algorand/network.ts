@@ -38,6 +38,7 @@ const ALLOCATION: Record<Role, number> = {
   attestor: 1_000_000_000,
   payTo: 10_000_000,
   feePayer: 1_000_000_000,
+  secondFeePayer: 1_000_000_000,
 };
 
 export interface AlgorandNetwork {

@@ -32,6 +32,8 @@ export interface BaseNetwork {
   payTo: { address: Hex };
   /** Holds ETH for the gas of settlements. */
   facilitator: BaseKey;
+  /** The same of another facilitator: two that shared a key would take each other's nonces. */
+  secondFacilitator: BaseKey;
   /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
   sample: { hash: Hex; height: number };
   recordings: readonly RecordedBlock[];
@@ -54,8 +56,8 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
   starting.defer(anvil.close);
   const call = jsonRpcClient(anvil.url);
   const payer = randomKey();
-  const facilitator = randomKey();
-  const sample = await fund(call, anvil.url, { payer: payer.address, facilitator: facilitator.address });
+  const [facilitator, secondFacilitator] = [randomKey(), randomKey()];
+  const sample = await fund(call, anvil.url, payer.address, [facilitator.address, secondFacilitator.address]);
   const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", ...options });
   starting.defer(server.close);
   const running = starting.move();
@@ -65,6 +67,7 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
     payer,
     payTo: { address: randomKey().address },
     facilitator,
+    secondFacilitator,
     sample,
     recordings: recordings.blocks,
     exited: anvil.exited,
@@ -73,11 +76,11 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
 }
 
 /** Installs the token, funds the accounts and makes the sample; all is `finalized` when it resolves. */
-async function fund(anvil: RpcCall, url: string, { payer, facilitator }: { payer: Hex; facilitator: Hex }) {
+async function fund(anvil: RpcCall, url: string, payer: Hex, facilitators: Hex[]) {
   const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
   await installContracts(anvil, treasury.address);
-  const ether = { [treasury.address]: "1", [payer]: "1", [facilitator]: "1000" };
-  for (const [address, amount] of Object.entries(ether)) {
+  const ether: [Hex, string][] = [treasury.address, payer].map((address) => [address, "1"]);
+  for (const [address, amount] of [...ether, ...facilitators.map((address): [Hex, string] => [address, "1000"])]) {
     await anvil("anvil_setBalance", [address, numberToHex(parseEther(amount))]);
   }
 

@@ -1,49 +1,72 @@
 import { x402Facilitator } from "@x402/core/facilitator";
-import { PaymentPayloadV2Schema, PaymentRequirementsV2Schema } from "@x402/core/schemas";
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { Hono } from "hono";
 import { type Listening, listen, type ServerOptions } from "../http.ts";
+import { facilitatorApp } from "./app.ts";
+import { createBehaviours } from "./behaviour.ts";
+import { cdpDialect } from "./cdp.ts";
+import type { Credentials } from "./credentials.ts";
+import { type Dialect, type FacilitatorKind, stockDialect } from "./dialect.ts";
+import { payaiDialect } from "./payai.ts";
 
 /** Adds one rail's schemes to the facilitator. */
 export type RailRegistration = (facilitator: x402Facilitator) => void | Promise<void>;
 
 export interface FacilitatorOptions extends ServerOptions {
   rails: RailRegistration[];
+  /** `stock` unless given. */
+  kind?: FacilitatorKind | undefined;
+  /** Its first behaviours on demand, as `Behaviours.set` takes them. */
+  behaviour?: string | undefined;
+  /** Where PayAI's blockhashes come from. */
+  solanaRpcUrl?: string | undefined;
+  /** Unix ms, for the checks of tokens. */
+  now?: () => number;
 }
 
-/** Starts a facilitator for the registered rails. The stock scheme packages verify and settle. */
-export async function startFacilitator({ rails, ...options }: FacilitatorOptions): Promise<Listening> {
-  const facilitator = new x402Facilitator();
-  for (const register of rails) await register(facilitator);
-  return listen(facilitatorApp(facilitator).fetch, { server: "facilitator", ...options });
+/** A facilitator that listens. */
+export interface Facilitator extends Listening {
+  /** The base of its operations' URLs. */
+  url: string;
+  kind: FacilitatorKind;
+  /** The API keys that it takes, the usual one first; empty when it takes none. */
+  credentials: readonly Credentials[];
+  /** Replaces its behaviours on demand. @throws {Error} as `Behaviours.set` does */
+  behave(text: string): void;
 }
 
 /**
- * The HTTP API of an x402 facilitator (version 2) for `HTTPFacilitatorClient` of @x402/core: `POST /verify`,
- * `POST /settle`, `GET /supported`. A malformed request is answered 400, an error in a scheme 500: neither decides about
- * the payment.
+ * Starts a facilitator for the registered rails. The stock scheme packages verify and settle, whatever its kind.
+ *
+ * @throws {Error} when the behaviour is wrong, or the port in use
  */
-function facilitatorApp(facilitator: x402Facilitator): Hono {
-  const app = new Hono();
-  app.get("/supported", (c) => c.json(facilitator.getSupported()));
-  for (const operation of ["verify", "settle"] as const)
-    app.post(`/${operation}`, async (c) => {
-      const request = parseRequest(await c.req.text());
-      if (request === undefined) return c.json({ error: `not a ${operation} request` }, 400);
-      return c.json(await facilitator[operation](request.payload, request.requirements));
-    });
-  app.onError((error, c) => c.json({ error: error.message }, 500));
-  return app;
-}
-
-function parseRequest(text: string): { payload: PaymentPayload; requirements: PaymentRequirements } | undefined {
-  try {
-    const body = JSON.parse(text);
-    // Checked but passed on unchanged, because the schemas drop members that a scheme may need.
-    PaymentPayloadV2Schema.parse(body.paymentPayload);
-    PaymentRequirementsV2Schema.parse(body.paymentRequirements);
-    return { payload: body.paymentPayload, requirements: body.paymentRequirements };
-  } catch {
-    return undefined;
-  }
+export async function startFacilitator({
+  rails,
+  kind = "stock",
+  ...options
+}: FacilitatorOptions): Promise<Facilitator> {
+  const { behaviour, solanaRpcUrl, now = Date.now, ...server } = options;
+  const facilitator = new x402Facilitator();
+  for (const register of rails) await register(facilitator);
+  const behaviours = createBehaviours(behaviour);
+  const closing = new AbortController();
+  let host = "";
+  const dialects: Record<FacilitatorKind, () => Dialect> = {
+    stock: () => stockDialect,
+    goplausible: () => stockDialect,
+    cdp: () => cdpDialect(() => host, now),
+    payai: () => payaiDialect(now, solanaRpcUrl),
+  };
+  const dialect = dialects[kind]();
+  const app = facilitatorApp({ facilitator, dialect, behaviours, closed: closing.signal });
+  const listening = await listen(app.fetch, { server: "facilitator", ...server });
+  host = new URL(listening.url).host;
+  return {
+    url: listening.url + dialect.path,
+    kind,
+    credentials: dialect.credentials,
+    behave: (text) => behaviours.set(text),
+    close: () => {
+      closing.abort();
+      return listening.close();
+    },
+  };
 }

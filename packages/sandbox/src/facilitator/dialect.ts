@@ -1,0 +1,87 @@
+import { BASE_MAINNET } from "@attestd/proof/base";
+import { RAILS } from "@attestd/proof/rails";
+import type { x402Facilitator } from "@x402/core/facilitator";
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/core/types";
+import type { Operation } from "./behaviour.ts";
+import type { Credentials } from "./credentials.ts";
+
+/** Which service a facilitator behaves as. `stock` is @x402/core's own facilitator. */
+export const FACILITATOR_KINDS = ["stock", "cdp", "payai", "goplausible"] as const;
+export type FacilitatorKind = (typeof FACILITATOR_KINDS)[number];
+
+/** Whether a kind settles payments on one of the sandbox's rails, by its network (CAIP-2). */
+export function settles(kind: FacilitatorKind, network: string): boolean {
+  const isEverywhere = kind === "stock" || kind === "goplausible";
+  return isEverywhere || network === BASE_MAINNET || network === RAILS.solana.network;
+}
+
+/** A request that is not answered as asked. */
+export type Fault = "unauthorized" | "exhausted" | "limited" | "failing" | "malformed";
+
+/** A request of an operation, before its body is read. */
+export interface Asked {
+  operation: Operation;
+  method: string;
+  /** Without query. */
+  path: string;
+  authorization: string | undefined;
+}
+
+/** A payment to verify or to settle. */
+export interface FacilitatorRequest {
+  payload: PaymentPayload;
+  requirements: PaymentRequirements;
+}
+
+/** Why a settlement gave no result: the same payment is being settled already. */
+export const IN_FLIGHT = Symbol("in flight");
+
+/** How one kind of facilitator differs from another. */
+export interface Dialect {
+  /** What the URLs of its operations begin with. */
+  readonly path: string;
+  /** Its API keys; empty when it takes none. */
+  readonly credentials: readonly Credentials[];
+  /** Whether a body that is no payment is answered before the credentials are checked. */
+  readsBodyFirst(operation: Operation): boolean;
+  /** @throws {TokenRefused} when the credentials are missing or not good */
+  authenticate(asked: Asked): void;
+  /** Why a well-formed request is answered as malformed. */
+  objection(request: FacilitatorRequest): string | undefined;
+  /** The answer to what it cannot or will not do. @param message for the client */
+  fault(operation: Operation, fault: Fault, message: string): Response;
+  /** Settles by `run`, unless the outcome of the same payment is known. */
+  settle(request: FacilitatorRequest, run: () => Promise<SettleResponse>): Promise<SettleResponse | typeof IN_FLIGHT>;
+  /** Whether `settlement_pending` names the transaction of a payment on a network (CAIP-2). */
+  namesPending(network: string): boolean;
+  /** The answer to a settlement that was processed, whether it succeeded or not. */
+  settled(outcome: SettleResponse): Response;
+  /** The answer of `/supported`. */
+  supported(facilitator: x402Facilitator): Promise<object>;
+}
+
+const STATUS: Record<Fault, 400 | 401 | 403 | 429 | 500> = {
+  malformed: 400,
+  unauthorized: 401,
+  exhausted: 403,
+  limited: 429,
+  failing: 500,
+};
+
+export function statusOf(fault: Fault): number {
+  return STATUS[fault];
+}
+
+/** @x402/core's facilitator behind plain HTTP, without credentials. GoPlausible's is described as no different. */
+export const stockDialect: Dialect = {
+  path: "",
+  credentials: [],
+  readsBodyFirst: () => false,
+  authenticate: () => {},
+  objection: () => undefined,
+  fault: (_, fault, message) => Response.json({ error: message }, { status: STATUS[fault] }),
+  settle: (_, run) => run(),
+  namesPending: () => true,
+  settled: (outcome) => Response.json(outcome),
+  supported: async (facilitator) => facilitator.getSupported(),
+};

@@ -1,0 +1,58 @@
+import { type FacilitatorKind, settles } from "./dialect.ts";
+import { type Facilitator, type FacilitatorOptions, type RailRegistration, startFacilitator } from "./server.ts";
+
+/** A rail of the sandbox. */
+export interface SandboxRail {
+  /** CAIP-2. */
+  network: string;
+  /** Registrations with keys of their own, one for each facilitator that the rail may have. */
+  registrations: readonly RailRegistration[];
+}
+
+export interface OrderedOptions<Rail> extends Omit<FacilitatorOptions, "rails" | "kind"> {
+  /** In order of preference. */
+  kinds: readonly FacilitatorKind[];
+  rails: readonly Rail[];
+}
+
+/**
+ * Starts facilitators, each for every rail that it settles, and a stock one for the rails that none of them settles. Only
+ * the first has the port and the behaviour.
+ *
+ * @returns those of each rail, in order of preference
+ * @throws {Error} when one does not start; the others are stopped again
+ */
+export async function startFacilitators<Rail extends SandboxRail>(options: OrderedOptions<Rail>) {
+  const { kinds, rails, port, behaviour, ...others } = options;
+  await using starting = new AsyncDisposableStack();
+  const started = new Map(rails.map((rail): [Rail, Facilitator[]] => [rail, []]));
+  let first: { port?: number | undefined; behaviour?: string | undefined } | undefined = { port, behaviour };
+  const start = async (kind: FacilitatorKind, settled: readonly Rail[]) => {
+    if (settled.length === 0) return;
+    const registrations = settled.map((rail) => registrationOf(rail, started.get(rail)?.length ?? 0));
+    const facilitator = await startFacilitator({ ...others, ...first, kind, rails: registrations });
+    first = undefined;
+    starting.defer(facilitator.close);
+    for (const rail of settled) started.get(rail)?.push(facilitator);
+  };
+  for (const kind of kinds)
+    await start(
+      kind,
+      rails.filter(({ network }) => settles(kind, network)),
+    );
+  await start(
+    "stock",
+    rails.filter((rail) => started.get(rail)?.length === 0),
+  );
+  const running = starting.move();
+  return {
+    of: (rail: Rail): readonly Facilitator[] => started.get(rail) ?? [],
+    close: () => running.disposeAsync(),
+  };
+}
+
+function registrationOf({ network, registrations }: SandboxRail, place: number): RailRegistration {
+  const registration = registrations[place];
+  if (registration === undefined) throw new Error(`${network} has keys for ${registrations.length} facilitators only`);
+  return registration;
+}
