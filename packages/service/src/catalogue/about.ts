@@ -1,6 +1,6 @@
 import { EVERY_CHAIN } from "./sources.ts";
 
-/** The name and description of the service in every document. */
+/** The name of the service in every document. */
 export const NAME = "attestd";
 
 /** Version of the interface, in the OpenAPI contract and the agent card. */

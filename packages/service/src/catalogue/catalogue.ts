@@ -5,7 +5,7 @@ import { VERIFY } from "./verify.ts";
 
 export type * from "./endpoint.ts";
 
-/** The table of endpoints, from which routes, documents and tools are drawn. */
+/** The table of endpoints, from which routes, documents and tools are made. */
 export const CATALOGUE = { ...PAID, ...VERIFY, ...READ, ...DOCUMENTS } as const;
 
 export type EndpointId = keyof typeof CATALOGUE;

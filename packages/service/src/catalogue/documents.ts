@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
-import { DOCUMENT_CACHE } from "./read.ts";
+import { CACHED } from "./read.ts";
 import {
   AgentCard,
   AiCatalog,
@@ -17,19 +17,16 @@ import {
 
 function document(path: string, summary: string, description: string, schema: z.ZodType, mediaType?: string) {
   return {
-    method: "GET",
+    ...CACHED,
     path,
-    access: "free",
     tag: "documents",
     summary,
     description,
     replies: { 200: { description: "The document.", schema, ...(mediaType !== undefined && { mediaType }) } },
-    problems: [],
-    cacheControl: DOCUMENT_CACHE,
   } as const satisfies Endpoint;
 }
 
-/** What programs and agents read to find, understand and use the service. */
+/** The documents by which programs and agents find and use the service. */
 export const DOCUMENTS = {
   openapi: document(
     "/openapi.json",
@@ -58,7 +55,7 @@ export const DOCUMENTS = {
   agentCard: document(
     "/.well-known/agent-card.json",
     "Agent card",
-    "What the service does for other agents, by A2A 0.3.0, and where.",
+    "The skills of the service and their address (A2A 0.3.0).",
     AgentCard,
   ),
   agent: document(
@@ -70,39 +67,39 @@ export const DOCUMENTS = {
   aiPlugin: document(
     "/.well-known/ai-plugin.json",
     "Plugin manifest",
-    "Points at this origin's OpenAPI document.",
+    "Links to this origin's OpenAPI document.",
     PluginManifest,
   ),
   mcpServerCard: document(
     "/.well-known/mcp/server-card.json",
     "MCP server card",
-    "What the MCP server is called, and where it is.",
+    "The name and address of the MCP server.",
     McpServerCard,
   ),
   mcpCard: document(
     "/mcp/server-card",
     "MCP server card, beside its endpoint",
-    "The same as server-card.json, where SEP-2127 has it.",
+    "The same as server-card.json, at the path of SEP-2127.",
     McpServerCard,
     "application/mcp-server-card+json",
   ),
   aiCatalog: document(
     "/.well-known/ai-catalog.json",
     "AI catalog",
-    "Where the MCP server card is, for clients that look for a domain's servers.",
+    "The address of the MCP server card, for clients that look for a domain's servers.",
     AiCatalog,
     "application/ai-catalog+json",
   ),
   llms: document(
     "/llms.txt",
-    "Plain-text index: what there is and how to pay",
+    "Plain-text index: the endpoints and how to pay",
     "For language models: the paid routes, every way to pay, and links to everything else.",
     PlainText,
     "text/plain; charset=utf-8",
   ),
   problems: document(
     "/problems",
-    "Every problem's code and what it means",
+    "Every problem's code and its meaning",
     "The list behind `/problems/{code}`.",
     ProblemIndex,
   ),
@@ -115,12 +112,12 @@ export const DOCUMENTS = {
   ),
   securityTxt: document(
     "/.well-known/security.txt",
-    "Whom to tell about a vulnerability",
+    "Where to report a vulnerability",
     "RFC 9116.",
     PlainText,
     "text/plain; charset=utf-8",
   ),
-  logo: document("/logo.svg", "The logo", "For those who list the service.", PlainText, "image/svg+xml"),
+  logo: document("/logo.svg", "The logo", "For directories that list the service.", PlainText, "image/svg+xml"),
 } as const satisfies Record<string, Endpoint>;
 
 export type DocumentId = keyof typeof DOCUMENTS;

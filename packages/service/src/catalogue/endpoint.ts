@@ -5,7 +5,7 @@ import type { HeaderName } from "./headers.ts";
 /** Whether a call has to be paid. */
 export type Access = "free" | "paid";
 
-/** How endpoints are grouped for readers. */
+/** The group of an endpoint in the documents. */
 export type Tag = "attest" | "verify" | "read" | "operate" | "documents";
 
 /** The form of a successful answer, or of a 402. Every other answer is a problem. */
@@ -42,7 +42,7 @@ export type Tool = {
 /** An endpoint as an A2A skill (0.3.0, AgentSkill). Its description and examples are the endpoint's own. */
 export type Skill = { id: string; name: string; tags: readonly string[] };
 
-/** One endpoint, as it is routed, validated, described and offered to agents. */
+/** One endpoint: its route, schemas, description, and names for agents. */
 export type Endpoint = {
   method: "GET" | "POST";
   /** `:name` is a path parameter. */
@@ -67,6 +67,15 @@ export type Endpoint = {
   tool?: Tool;
   skill?: Skill;
 };
+
+/** An endpoint's tool and skill, which are named after its path. */
+export function forAgents(path: string, title: string, annotations: Tool["annotations"], tags: Skill["tags"]) {
+  const id = path.slice(1);
+  return {
+    tool: { name: id.replaceAll("-", "_"), title, annotations },
+    skill: { id, name: title, tags },
+  };
+}
 
 /** Endpoints by name. */
 export type Catalogue = Readonly<Record<string, Endpoint>>;

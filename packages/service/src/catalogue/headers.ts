@@ -1,19 +1,18 @@
 import { z } from "zod";
 
-/** A header of the service. */
 export type Header = {
   description: string;
   schema: z.ZodType;
-  /** Whether every answer that names it has it. */
+  /** Whether every reply that lists it has it. */
   required: boolean;
 };
 
 const base64Json = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/);
 
-/** The headers that requests and replies name. */
+/** The headers of requests and replies. */
 export const HEADERS = {
   "PAYMENT-REQUIRED": {
-    description: "What has to be paid, and how: base64 of the JSON of x402's PaymentRequired (version 2).",
+    description: "The price and the ways to pay it: base64 of the JSON of x402's PaymentRequired (version 2).",
     schema: base64Json,
     required: true,
   },
@@ -34,7 +33,7 @@ export const HEADERS = {
     required: false,
   },
   ETag: {
-    description: "Names these very bytes, for If-None-Match.",
+    description: "Identifies exactly these bytes, for If-None-Match.",
     schema: z.string().regex(/^"[A-Za-z0-9_-]+"$/),
     required: true,
   },

@@ -20,16 +20,16 @@ export function parseInput(bytes: Uint8Array | string): JsonValue {
   }
 }
 
-/** @param pointer to what is no strict JSON */
+/** The problem of a body that is not strict JSON. @param pointer to the fault */
 export function notJson(message: string, pointer: string): Problem {
   return new Problem("body_not_json", message, { members: { errors: [{ pointer, detail: message }] } });
 }
 
 /**
- * Requires headers of a JSON body without a content encoding.
+ * Requires the headers of a JSON body without a content encoding.
  *
- * @param type value of Content-Type; a falsy one is no such header
- * @param encoding value of Content-Encoding, likewise
+ * @param type value of Content-Type
+ * @param encoding value of Content-Encoding
  * @throws Problem `media_type`
  */
 export function requireJson(type: string | null | undefined, encoding: string | null | undefined): void {
@@ -39,11 +39,11 @@ export function requireJson(type: string | null | undefined, encoding: string | 
   if (encoding && encoding.trim().toLowerCase() !== "identity")
     throw new Problem(
       "media_type",
-      `The body's Content-Encoding is ${JSON.stringify(excerpt(encoding))}: send it as it is.`,
+      `The body's Content-Encoding is ${JSON.stringify(excerpt(encoding))}: send it without one.`,
     );
 }
 
-/** Most members at fault that an answer names. */
+/** Members at fault that an answer names. */
 const MAX_ERRORS = 16;
 
 /** Parses a value by its schema. @throws Problem `body_invalid` naming the first members at fault */

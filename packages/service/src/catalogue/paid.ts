@@ -1,7 +1,8 @@
+import type { z } from "zod";
 import type { SourceChainKind } from "../chains/kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { ProblemCode } from "../problems.ts";
-import type { Endpoint, Reply, Tool } from "./endpoint.ts";
+import { type Endpoint, forAgents, type Reply } from "./endpoint.ts";
 import { BlockBundle, InclusionBundle, ProofBundle } from "./schemas/bundles.ts";
 import { PaymentRequired } from "./schemas/payment.ts";
 import { AttestRequest, BlockRequest, InclusionRequest } from "./schemas/requests.ts";
@@ -10,9 +11,9 @@ import { ANY_CHAIN, NAMES } from "./sources.ts";
 const MAX_BYTES = 64 * 1024;
 
 const HOW_TO_PAY =
-  "Paid by x402 version 2, scheme exact: without PAYMENT-SIGNATURE the answer is 402 with the offers in PAYMENT-REQUIRED; sign one of them and repeat the request with PAYMENT-SIGNATURE. The same payment sent again brings the same bytes again, never a second charge. After 503 with retry.sameHeader, repeat with the same PAYMENT-SIGNATURE and sign nothing new.";
+  "Paid by x402 version 2, scheme exact: without PAYMENT-SIGNATURE the answer is 402 with the offers in PAYMENT-REQUIRED; sign one of them and repeat the request with PAYMENT-SIGNATURE. The same payment sent again returns the same bytes and is never charged twice. After 503 with retry.sameHeader, repeat with the same PAYMENT-SIGNATURE and sign nothing new.";
 
-/** What any paid endpoint may answer with before and after it has charged. */
+/** The problems of every paid endpoint. */
 const PROBLEMS = [
   "body_not_json",
   "body_invalid",
@@ -41,102 +42,92 @@ const PROBLEMS = [
 ] as const satisfies readonly ProblemCode[];
 
 const PAYMENT_REQUIRED: Reply = {
-  description: "No valid payment came with the request. The body repeats the header and adds the offers as `options`.",
+  description: "The request has no valid payment. The body repeats the header and adds the offers as `options`.",
   schema: PaymentRequired,
   headers: ["PAYMENT-REQUIRED", "PAYMENT-RESPONSE"],
 };
 
-const ANNOTATIONS: Tool["annotations"] = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
+const ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
+
+type Sale<S> = {
+  path: string;
+  summary: string;
+  /** Completed by the instructions to pay. */
+  description: string;
+  request: S;
+  requestDescription: string;
+  /** The members of a chain's example request, beside `chain`; undefined where the chain has no example. */
+  example: (examples: SourceChainKind["examples"]) => object | undefined;
+  bundle: z.ZodType;
+  /** Beside those of every paid endpoint. */
+  problems: readonly ProblemCode[];
+  /** For agents. */
+  title: string;
+  tags: readonly string[];
 };
 
-/** The chains' example requests, by the chain's name. @param body of a chain's; undefined where it has none */
-function examplesOf(body: (examples: SourceChainKind["examples"]) => object | undefined): Record<string, object> {
+function paid<S extends z.ZodType>(sale: Sale<S>) {
   const examples = SOURCE_CHAINS.flatMap(({ format: { name }, examples }) => {
-    const members = body(examples);
+    const members = sale.example(examples);
     return members ? [[name, { chain: name, ...members }]] : [];
   });
-  return Object.fromEntries(examples);
+  return {
+    method: "POST",
+    path: sale.path,
+    access: "paid",
+    tag: "attest",
+    summary: sale.summary,
+    description: `${sale.description} ${HOW_TO_PAY}`,
+    body: {
+      schema: sale.request,
+      maxBytes: MAX_BYTES,
+      description: sale.requestDescription,
+      examples: Object.fromEntries(examples),
+    },
+    replies: {
+      200: { description: "The signed bundle.", schema: sale.bundle, headers: ["PAYMENT-RESPONSE"] },
+      402: PAYMENT_REQUIRED,
+    },
+    problems: [...PROBLEMS, ...sale.problems],
+    ...forAgents(sale.path, sale.title, ANNOTATIONS, [...sale.tags, ...NAMES, "post-quantum", "x402"]),
+  } as const satisfies Endpoint;
 }
 
-/** What is sold. */
 export const PAID = {
-  attest: {
-    method: "POST",
+  attest: paid({
     path: "/attest",
-    access: "paid",
-    tag: "attest",
     summary: "Attest a confirmed transaction: record its hash on Algorand and return a signed proof bundle",
-    description: `Fetches a confirmed transaction of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a ProofBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. Each new payment makes a new attestation. ${HOW_TO_PAY}`,
-    body: {
-      schema: AttestRequest,
-      maxBytes: MAX_BYTES,
-      description: "The transaction to attest.",
-      examples: examplesOf(({ attest }) => attest),
-    },
-    replies: {
-      200: { description: "The signed bundle.", schema: ProofBundle, headers: ["PAYMENT-RESPONSE"] },
-      402: PAYMENT_REQUIRED,
-    },
-    problems: [...PROBLEMS, "source_inner_transaction"],
-    tool: { name: "attest", title: "Attest a transaction", annotations: ANNOTATIONS },
-    skill: {
-      id: "attest",
-      name: "Attest a transaction",
-      tags: ["attestation", ...NAMES, "post-quantum", "x402"],
-    },
-  },
-  attestBlock: {
-    method: "POST",
+    description: `Fetches a confirmed transaction of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a ProofBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. Each new payment makes a new attestation.`,
+    request: AttestRequest,
+    requestDescription: "The transaction to attest.",
+    example: ({ attest }) => attest,
+    bundle: ProofBundle,
+    problems: ["source_inner_transaction"],
+    title: "Attest a transaction",
+    tags: ["attestation"],
+  }),
+  attestBlock: paid({
     path: "/attest-block",
-    access: "paid",
-    tag: "attest",
     summary: "Attest a block: record its header's hash on Algorand and return a signed block bundle",
-    description: `Fetches a finalized block's header of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a BlockBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. One block per request. ${HOW_TO_PAY}`,
-    body: {
-      schema: BlockRequest,
-      maxBytes: MAX_BYTES,
-      description: "The block to attest.",
-      examples: examplesOf(({ block }) => block),
-    },
-    replies: {
-      200: { description: "The signed bundle.", schema: BlockBundle, headers: ["PAYMENT-RESPONSE"] },
-      402: PAYMENT_REQUIRED,
-    },
-    problems: [...PROBLEMS, "block_not_found"],
-    tool: { name: "attest_block", title: "Attest a block", annotations: ANNOTATIONS },
-    skill: {
-      id: "attest-block",
-      name: "Attest a block",
-      tags: ["attestation", "block", ...NAMES, "post-quantum", "x402"],
-    },
-  },
-  proveInclusion: {
-    method: "POST",
+    description: `Fetches a finalized block's header of ${ANY_CHAIN}, records its hash in a zero-value transaction on algorand-mainnet, and returns a BlockBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. One block per request.`,
+    request: BlockRequest,
+    requestDescription: "The block to attest.",
+    example: ({ block }) => block,
+    bundle: BlockBundle,
+    problems: ["block_not_found"],
+    title: "Attest a block",
+    tags: ["attestation", "block"],
+  }),
+  proveInclusion: paid({
     path: "/prove-tx-inclusion",
-    access: "paid",
-    tag: "attest",
     summary: "Prove that a transaction is in a block, attest the block, and return a signed inclusion bundle",
-    description: `Builds the Merkle proof that leads from a transaction of ${ANY_CHAIN} to its finalized block's header, records the header's hash in a zero-value transaction on algorand-mainnet, and returns an InclusionBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline. ${HOW_TO_PAY}`,
-    body: {
-      schema: InclusionRequest,
-      maxBytes: MAX_BYTES,
-      description: "The transaction, and the block that holds it.",
-      examples: examplesOf(({ inclusion }) => inclusion),
-    },
-    replies: {
-      200: { description: "The signed bundle.", schema: InclusionBundle, headers: ["PAYMENT-RESPONSE"] },
-      402: PAYMENT_REQUIRED,
-    },
-    problems: [...PROBLEMS, "source_inner_transaction", "source_elsewhere", "block_not_found"],
-    tool: { name: "prove_tx_inclusion", title: "Prove that a transaction is in a block", annotations: ANNOTATIONS },
-    skill: {
-      id: "prove-tx-inclusion",
-      name: "Prove that a transaction is in a block",
-      tags: ["proof", "inclusion", ...NAMES, "post-quantum", "x402"],
-    },
-  },
-} as const satisfies Record<string, Endpoint>;
+    description: `Builds the Merkle proof that leads from a transaction of ${ANY_CHAIN} to its finalized block's header, records the header's hash in a zero-value transaction on algorand-mainnet, and returns an InclusionBundle signed with ML-DSA-65 (post-quantum), which anyone can verify offline.`,
+    request: InclusionRequest,
+    requestDescription: "The transaction, and the block that contains it.",
+    example: ({ inclusion }) => inclusion,
+    bundle: InclusionBundle,
+    problems: ["source_inner_transaction", "source_elsewhere", "block_not_found"],
+    title: "Prove that a transaction is in a block",
+    tags: ["proof", "inclusion"],
+  }),
+} as const;

@@ -1,6 +1,6 @@
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 
-/* Names, patterns and texts that schemas and documents draw from the source chains. */
+/* Names, patterns and texts of schemas and documents, made from the registry of source chains. */
 
 const FORMATS = SOURCE_CHAINS.map(({ format }) => format);
 const LABELS = FORMATS.map(({ label }) => label);
@@ -18,7 +18,7 @@ export const EXPECTED_NAME = `must be ${listed(
   NAMES.map((name) => JSON.stringify(name)),
 )}`;
 
-/** `Algorand: 52 base32 characters. Base: 0x and 64 hex.`, or another text about each chain. */
+/** A text about each chain, such as `Algorand: 52 base32 characters. Base: 0x and 64 hex.` */
 export function ofEachChain(text: (format: (typeof FORMATS)[number]) => string): string {
   return FORMATS.map((format) => `${format.label}: ${text(format)}.`).join(" ");
 }
@@ -33,7 +33,7 @@ export const REQUEST_ID = anyOf(
   FORMATS.map(({ transactionId: { pattern, requestPattern = pattern } }) => requestPattern),
 );
 
-/** Completes the name of a member that holds no transaction id. */
+/** Why a member is not a transaction id, after the member's name. */
 export const EXPECTED_ID = `is not a transaction id: ${listed(
   "disjunction",
   FORMATS.map(({ transactionId, label }) => `${transactionId.description} (${label})`),

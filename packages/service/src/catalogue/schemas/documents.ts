@@ -1,91 +1,71 @@
 import { z } from "zod";
 import { PaymentOption } from "./payment.ts";
 import { ProblemExplanation } from "./problem.ts";
-import { named } from "./registry.ts";
+import { namedObject } from "./registry.ts";
 
-/** A document whose form others define must have the members that the service promises, and may have more. */
+/* A document whose form others define must have the members that the service promises, and may have more. */
 
 const Link = z.url();
 
 /** The terms of a paid operation. */
-export const PaymentTerms = named(
-  "PaymentTerms",
-  z
-    .strictObject({
-      version: z.literal(2).describe("Of x402."),
-      scheme: z.string(),
-      network: z.string(),
-      asset: z.string(),
-      payTo: z.string(),
-      priceUsdc: z.string(),
-      maxAmountRequired: z.string().describe("micro-USDC."),
-      facilitatorUrl: z.string(),
-      headers: z.array(z.string()).length(3).describe("The three headers of a payment."),
-      accepts: z.array(PaymentOption).min(1).describe("Every advertised option; the members above are the first."),
-    })
-    .describe("What a paid call costs and how it is paid, by x402."),
-);
+export const PaymentTerms = namedObject("PaymentTerms", "The price of a paid call, and how to pay it by x402.", {
+  version: z.literal(2).describe("Of x402."),
+  scheme: z.string(),
+  network: z.string(),
+  asset: z.string(),
+  payTo: z.string(),
+  priceUsdc: z.string(),
+  maxAmountRequired: z.string().describe("micro-USDC."),
+  facilitatorUrl: z.string(),
+  headers: z.array(z.string()).length(3).describe("The three headers of a payment."),
+  accepts: z.array(PaymentOption).min(1).describe("Every advertised option; the members above are the first."),
+});
 
 const Links = z.record(z.string(), Link).describe("Other documents and transports, by name.");
+const ABOUT = { name: z.string(), description: z.string() };
 
-export const Discovery = named(
-  "Discovery",
-  z
-    .strictObject({
-      name: z.string(),
+export const Discovery = namedObject("Discovery", "The endpoints, their prices, and links to the other documents.", {
+  ...ABOUT,
+  version: z.string(),
+  baseUrl: Link,
+  endpoints: z.array(
+    z.strictObject({
+      id: z.string(),
+      method: z.enum(["GET", "POST"]),
+      path: z.string().describe("An RFC 6570 template where it has parameters."),
+      url: z.string(),
+      access: z.enum(["free", "paid"]),
+      summary: z.string(),
       description: z.string(),
-      version: z.string(),
-      baseUrl: Link,
-      endpoints: z.array(
-        z.strictObject({
-          id: z.string(),
-          method: z.enum(["GET", "POST"]),
-          path: z.string().describe("An RFC 6570 template where it has parameters."),
-          url: z.string(),
-          access: z.enum(["free", "paid"]),
-          summary: z.string(),
-          description: z.string(),
-          priceUsdc: z.string().optional(),
-          requestSchema: Link.optional().describe("In the OpenAPI document."),
-          tool: z.string().optional().describe("The same over MCP."),
-        }),
-      ),
-      x402: PaymentTerms,
-      links: Links,
-    })
-    .describe("What there is, what it costs, and where the other documents are."),
-);
+      priceUsdc: z.string().optional(),
+      requestSchema: Link.optional().describe("In the OpenAPI document."),
+      tool: z.string().optional().describe("The same over MCP."),
+    }),
+  ),
+  x402: PaymentTerms,
+  links: Links,
+});
 
-export const X402Discovery = named(
-  "X402Discovery",
-  z.strictObject({
-    x402Version: z.literal(2),
-    name: z.string(),
-    description: z.string(),
-    resources: z
-      .array(
-        z.strictObject({
-          url: Link,
-          method: z.literal("POST"),
-          description: z.string(),
-          mimeType: z.string(),
-          ...PaymentTerms.shape,
-        }),
-      )
-      .describe("Every paid resource and its terms."),
-  }),
-);
+const PaidResource = z.strictObject({
+  url: Link,
+  method: z.literal("POST"),
+  description: z.string(),
+  mimeType: z.string(),
+  ...PaymentTerms.shape,
+});
 
-export const X402Manifest = named(
-  "X402Manifest",
-  z.strictObject({
-    x402Version: z.literal(2),
-    name: z.string(),
-    description: z.string(),
-    version: z.string(),
-    links: Links,
-  }),
-);
+export const X402Discovery = namedObject("X402Discovery", "Every paid resource and its terms.", {
+  x402Version: z.literal(2),
+  ...ABOUT,
+  resources: z.array(PaidResource),
+});
+
+export const X402Manifest = namedObject("X402Manifest", "Links to the documents of the service.", {
+  x402Version: z.literal(2),
+  ...ABOUT,
+  version: z.string(),
+  links: Links,
+});
 
 export const OpenApi = z.looseObject({
   openapi: z.literal("3.1.0"),
@@ -136,9 +116,8 @@ export const McpServerCard = z.looseObject({
 
 export const ApiCatalog = z.looseObject({ linkset: z.array(z.looseObject({ anchor: Link })).min(1) });
 
-export const ProblemIndex = named(
-  "ProblemIndex",
-  z.strictObject({ problems: z.array(ProblemExplanation) }).describe("Every code, by status."),
-);
+export const ProblemIndex = namedObject("ProblemIndex", "Every code, by status.", {
+  problems: z.array(ProblemExplanation),
+});
 
 export const PlainText = z.string();

@@ -8,3 +8,8 @@ export function named<S extends z.ZodType>(id: string, schema: S): S {
   SCHEMAS.add(schema, { id });
   return schema;
 }
+
+/** A schema with a name, of an object without other members. */
+export function namedObject<S extends z.ZodRawShape>(id: string, description: string, members: S) {
+  return named(id, z.strictObject(members).describe(description));
+}
