@@ -1,45 +1,30 @@
 import type { RequestListener } from "node:http";
 import type { z } from "zod";
 import type { Catalogue, Endpoint } from "./catalogue/catalogue.ts";
-import type { Operation, Operations } from "./endpoints/operations.ts";
+import type { Operations } from "./endpoints/operations.ts";
 import type { Handler, Route } from "./endpoints/route.ts";
+import { freeHandler } from "./http/free.ts";
 import { createListener, type ListenerOptions } from "./http/listener.ts";
 import { type PaidOptions, paidHandler } from "./http/paid.ts";
-import { documentHandler, readHandler } from "./http/read.ts";
-import { verifyHandler } from "./http/verify.ts";
 import { Problem } from "./problems.ts";
 
 export type AppOptions = PaidOptions &
-  Omit<ListenerOptions, "routes"> & {
+  ListenerOptions & {
     catalogue: Catalogue;
-    /** What each endpoint of the catalogue does. */
     operations: Operations;
-    /** Routes that are not in the catalogue: those of MCP, of A2A and of the page. */
-    routes?: readonly Route[];
   };
 
-/** Answers every request to the service: a route for each endpoint of the catalogue, and the others. */
-export function createApp({ catalogue, operations, routes = [], ...options }: AppOptions): RequestListener {
+/** Answers every request: those to the endpoints of the catalogue, and those to the other `routes` (MCP, A2A, the page). */
+export function createApp({ catalogue, operations, routes, ...options }: AppOptions): RequestListener {
   const ofCatalogue = Object.entries(catalogue).map(([id, endpoint]): Route => {
     const operation = operations[id];
     if (!operation) throw new Error(`the endpoint ${id} has no operation`);
     const { method, path } = endpoint;
-    return { method, path, handle: checked(endpoint, handlerOf(endpoint, operation, options)) };
+    const handle =
+      operation.kind === "paid" ? paidHandler(endpoint, operation, options) : freeHandler(endpoint, operation);
+    return { method, path, handle: checked(endpoint, handle) };
   });
   return createListener({ ...options, routes: [...ofCatalogue, ...routes] });
-}
-
-function handlerOf(endpoint: Endpoint, operation: Operation, paid: PaidOptions): Handler {
-  switch (operation.kind) {
-    case "paid":
-      return paidHandler(endpoint, operation, paid);
-    case "verify":
-      return verifyHandler(endpoint, operation);
-    case "read":
-      return readHandler(endpoint, operation);
-    case "document":
-      return documentHandler(endpoint, operation);
-  }
 }
 
 const NO_PARAMETERS = { params: {}, query: {} };

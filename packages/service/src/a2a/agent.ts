@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import type { Admit } from "../calls/admit.ts";
 import { paymentRequired, type Recall, x402PaymentRequired } from "../calls/outcome.ts";
-import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import { type Arguments, callFree, requireSize } from "../endpoints/arguments.ts";
-import type { Operation, Operations, PaidOperation } from "../endpoints/operations.ts";
+import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
+import type { FreeOperation } from "../endpoints/operations.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
@@ -18,8 +18,6 @@ export type AgentOptions = {
   admit: Admit;
   recall: Recall;
   offers: Offers;
-  catalogue: Catalogue;
-  operations: Operations;
   ids: TaskIds;
   /** Of every absolute link. */
   origin: string;
@@ -31,8 +29,14 @@ export type AgentOptions = {
  * A task is one purchase. Until it is paid it is stored nowhere: its id contains its subject. From then on it is the call
  * that the journal has under the task's name.
  */
-export function createAgent({ admit, recall, offers, ids, ...options }: AgentOptions): Methods {
-  const skills = skillsOf(options);
+export function createAgent(
+  offered: ReadonlyMap<string, Offered>,
+  { admit, recall, offers, ids, origin }: AgentOptions,
+): Methods {
+  // What is sold has the same resource as over HTTP.
+  const skills = new Map(
+    [...offered].map(([id, one]): [string, Skill] => [id, { ...one, resource: resourceOf(one.endpoint, origin) }]),
+  );
 
   return {
     async "message/send"(params, bundle) {
@@ -115,24 +119,12 @@ export function createAgent({ admit, recall, offers, ids, ...options }: AgentOpt
   }
 }
 
-/** An endpoint that the catalogue offers to agents. */
-type Skill = { endpoint: Endpoint; operation: Operation; resource: Resource };
-
-/** Skills by id. What is sold has the same resource as over HTTP. */
-function skillsOf({ catalogue, operations, origin }: Pick<AgentOptions, "catalogue" | "operations" | "origin">) {
-  const skills = new Map<string, Skill>();
-  for (const [id, endpoint] of Object.entries(catalogue)) {
-    const operation = operations[id];
-    if (!endpoint.skill || !operation) continue;
-    skills.set(endpoint.skill.id, { endpoint, operation, resource: resourceOf(endpoint, origin) });
-  }
-  return skills;
-}
+type Skill = Offered & { resource: Resource };
 
 /** Calls a free skill. The report of a bundle that fails verification is an answer too. */
 async function callFreeSkill(
   endpoint: Endpoint,
-  operation: Exclude<Operation, PaidOperation>,
+  operation: FreeOperation,
   args: Arguments,
   contextId: string | undefined,
 ): Promise<object> {

@@ -1,21 +1,23 @@
 import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { json } from "../endpoints/answer.ts";
-import { messageForm } from "../endpoints/arguments.ts";
+import { messageForm, offeredBy } from "../endpoints/arguments.ts";
+import { receiveMessage } from "../endpoints/body.ts";
 import type { ReadMessage } from "../endpoints/messages.ts";
-import { receiveMessage } from "../endpoints/receive-message.ts";
+import type { Operations } from "../endpoints/operations.ts";
 import type { Route } from "../endpoints/route.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import { answer, type RpcOptions } from "./rpc.ts";
 
+export type A2aOptions = AgentOptions &
+  RpcOptions & { catalogue: Catalogue; operations: Operations; readMessage: ReadMessage };
+
 /** Agent2Agent 0.3.0 at `/a2a`: JSON-RPC over HTTP. */
-export function a2aRoute({
-  log,
-  readMessage,
-  ...options
-}: AgentOptions & Pick<RpcOptions, "log"> & { readMessage: ReadMessage }): Route {
-  const methods = createAgent(options);
+export function a2aRoute({ log, readMessage, ...options }: A2aOptions): Route {
+  const offered = offeredBy(options, ({ skill }) => skill?.id);
+  const methods = createAgent(offered, options);
   const rpc = { origin: options.origin, log };
-  const form = messageForm("a2a", options, ({ skill }) => skill?.id, ["skill"]);
+  const form = messageForm("a2a", offered, ["skill"]);
   return {
     path: "/a2a",
     method: "POST",

@@ -1,8 +1,8 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { problemOf } from "../endpoints/failure.ts";
-import type { Received } from "../endpoints/receive-message.ts";
+import { problemOf } from "../endpoints/answer.ts";
+import type { Received } from "../endpoints/body.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
 export const RPC = {

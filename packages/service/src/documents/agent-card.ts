@@ -2,7 +2,7 @@ import { NAME, VERSION, X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { introduction, links, type Site } from "./site.ts";
 
-/** In addition to the endpoint's description, which is about HTTP. */
+/** Follows the endpoint's description, which is about HTTP. */
 const HOW_TO_PAY =
   " The answer is a task in input-required, whose status message has x402's PaymentRequired in metadata x402.payment.required. Send a message with that taskId and the signed PaymentPayload, as an object, in metadata x402.payment.payload; with configuration.blocking false, ask tasks/get for the bundle.";
 
@@ -33,7 +33,7 @@ export function agentCard(catalogue: Catalogue, site: Site) {
       extensions: [
         {
           uri: X402_A2A_EXTENSION,
-          description: "Paid skills ask for USDC by x402; verifying is free.",
+          description: "Paid skills cost USDC by x402; verifying is free.",
           required: false,
         },
       ],

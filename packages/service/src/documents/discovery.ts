@@ -1,9 +1,7 @@
 import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { SCHEMAS } from "../catalogue/schemas/registry.ts";
-import { uriTemplate } from "./paths.ts";
-import { introduction, links, type Site } from "./site.ts";
-import { paymentTerms } from "./terms.ts";
+import { introduction, links, paymentTerms, type Site, uriTemplate } from "./site.ts";
 
 /** `/discovery`: the endpoints and the x402 terms. */
 export function discovery(catalogue: Catalogue, site: Site) {

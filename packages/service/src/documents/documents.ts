@@ -3,15 +3,16 @@ import type { DocumentId } from "../catalogue/documents.ts";
 import { agentCard } from "./agent-card.ts";
 import { discovery, x402Discovery, x402Manifest } from "./discovery.ts";
 import { llms } from "./llms.ts";
-import { LOGO } from "./logo.ts";
-import { aiCatalog, mcpServerCard } from "./mcp-server-card.ts";
 import { openapi } from "./openapi.ts";
 import type { Site } from "./site.ts";
-import { aiPlugin, apiCatalog, problemIndex, securityTxt } from "./well-known.ts";
+import { aiCatalog, aiPlugin, apiCatalog, mcpServerCard, problemIndex, securityTxt } from "./well-known.ts";
 
 export type { Site } from "./site.ts";
 
-/** Every document, each a function of the catalogue and the site. */
+/** `/logo.svg`: a sheet with a seal. */
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="attestd"><rect x="12" y="6" width="40" height="52" rx="4" fill="#fff" stroke="#1b2a41" stroke-width="4"/><path d="M20 20h24M20 29h24" stroke="#1b2a41" stroke-width="4" stroke-linecap="round"/><circle cx="40" cy="45" r="11" fill="#0b7a53"/><path d="m35 45 4 4 7-8" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+
 const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> = {
   openapi,
   discovery,
@@ -30,7 +31,7 @@ const MAKERS: Record<DocumentId, (catalogue: Catalogue, site: Site) => unknown> 
   logo: () => LOGO,
 };
 
-/** Makes every document, once. @returns its text by the name of its endpoint */
+/** The text of every document, by the name of its endpoint. */
 export function createDocuments(catalogue: Catalogue, site: Site): Record<DocumentId, string> {
   const texts = Object.entries(MAKERS).map(([id, make]) => {
     const made = make(catalogue, site);

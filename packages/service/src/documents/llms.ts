@@ -1,12 +1,11 @@
 import { NAME } from "../catalogue/about.ts";
 import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
-import { uriTemplate } from "./paths.ts";
-import { introduction, links, type Site } from "./site.ts";
+import { introduction, links, type Site, uriTemplate } from "./site.ts";
 
 /**
- * `/llms.txt`: the index for language models, and the one document that lists every way to pay. Prose stands
- * before the first H2 and sections hold nothing but links, as the convention's own parser wants it (llmstxt.org).
+ * `/llms.txt`: the index for language models, and the only document that lists every way to pay. The convention's parser
+ * requires prose before the first H2, and only links in sections (llmstxt.org).
  */
 export function llms(catalogue: Catalogue, site: Site): string {
   const endpoints = Object.values(catalogue);
@@ -25,9 +24,9 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "3. Send the same request again with the header PAYMENT-SIGNATURE (base64 of JSON).",
     "4. The answer is 200 with the bundle; PAYMENT-RESPONSE is the receipt of the settlement.",
     "",
-    "The same payment sent again brings the same bytes and costs nothing. Only a 402 means that it is safe to sign a new payment: after 503 with `retry.sameHeader`, wait for Retry-After and send the same PAYMENT-SIGNATURE again. A 400, 404, 409 or 503 before payment is not charged.",
+    "The same payment sent again returns the same bytes and costs nothing. Only a 402 means that it is safe to sign a new payment: after 503 with `retry.sameHeader`, wait for Retry-After and send the same PAYMENT-SIGNATURE again. A 400, 404, 409 or 503 before payment is not charged.",
     "",
-    `A payment may stay valid for up to ${site.paymentLifeSeconds} s. One that is refused is told why: longer, dearer for its fee payer, or of another shape than scheme exact has.`,
+    `A payment may stay valid for up to ${site.paymentLifeSeconds} s. It is refused, with the reason, if it stays valid for longer, costs its fee payer more, or is not in the form of scheme exact.`,
     "",
     "Ways to pay:",
     "",
@@ -49,7 +48,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "## Agents",
     "",
     `- [MCP](${site.mcpUrl}): streamable HTTP; tools ${toolNames(endpoints)}. Unpaid, a paid tool answers with the offers; the payment goes into \`_meta["x402/payment"]\`.`,
-    `- [A2A](${links(site).a2a}): JSON-RPC, version 0.3.0; a paid skill becomes a task in \`input-required\`; it goes on with a message that carries the payment.`,
+    `- [A2A](${links(site).a2a}): JSON-RPC, version 0.3.0; a paid skill becomes a task in \`input-required\`, which a message with the payment continues.`,
     "",
     "## Documents",
     "",

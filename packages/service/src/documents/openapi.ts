@@ -1,25 +1,27 @@
+import { z } from "zod";
 import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
-import { HEADERS, type HeaderName } from "../catalogue/headers.ts";
+import { ALWAYS_POSSIBLE, type Endpoint, type Reply, type RequestBody } from "../catalogue/endpoint.ts";
+import { HEADERS, type Header, type HeaderName } from "../catalogue/headers.ts";
+import { ProblemDocument } from "../catalogue/schemas/problem.ts";
+import { SCHEMAS } from "../catalogue/schemas/registry.ts";
 import { EVERY_CHAIN } from "../catalogue/sources.ts";
-import { componentSchemas, schemaOf } from "./json-schema.ts";
-import { operationObject } from "./openapi-operation.ts";
-import { uriTemplate } from "./paths.ts";
-import { introduction, links, type Site } from "./site.ts";
-import { paymentTerms } from "./terms.ts";
+import { PROBLEMS, type ProblemCode } from "../problems.ts";
+import { introduction, links, paymentTerms, type Site, uriTemplate } from "./site.ts";
 import { contactEmail } from "./well-known.ts";
 
 const TAGS = {
-  attest: "What is sold: attestations and proofs.",
-  verify: "What is checked, for free.",
-  read: "What can be looked up.",
-  operate: "For whoever runs the service, or chooses a replica.",
+  attest: "Paid: attestations and proofs.",
+  verify: "Free: bundles are verified.",
+  read: "Free: bundles, keys and explanations are looked up.",
+  operate: "For operators and load balancers.",
   documents: "For programs and agents that look for the service.",
 };
 
 /** `/openapi.json`: the contract (OpenAPI 3.1.0). */
 export function openapi(catalogue: Catalogue, site: Site) {
   const terms = paymentTerms(site);
+  const { "PAYMENT-SIGNATURE": payment, ...headers } = HEADERS;
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [id, endpoint] of Object.entries(catalogue)) {
     const path = uriTemplate(endpoint.path);
@@ -44,22 +46,155 @@ export function openapi(catalogue: Catalogue, site: Site) {
     paths,
     components: {
       schemas: componentSchemas(),
-      parameters: { "PAYMENT-SIGNATURE": headerParameter("PAYMENT-SIGNATURE") },
-      headers: Object.fromEntries(
-        Object.entries(HEADERS)
-          .filter(([name]) => name !== "PAYMENT-SIGNATURE")
-          .map(([name, header]) => [name, { ...header, schema: schemaOf(header.schema) }]),
-      ),
+      parameters: { "PAYMENT-SIGNATURE": { name: "PAYMENT-SIGNATURE", in: "header", ...headerObject(payment) } },
+      headers: Object.fromEntries(Object.entries(headers).map(([name, header]) => [name, headerObject(header)])),
     },
   };
 }
 
-/** How an agent uses the service, briefly. */
+/** Short instructions for agents. */
 function guidance(site: Site): string {
-  return `${introduction(site)} POST /attest with {"txid": …} attests a transaction: without a payment it is answered with 402 and the offers; sign one and repeat the request with PAYMENT-SIGNATURE. POST /verify checks a bundle for free. Only a 402 means that it is safe to sign a new payment. More: ${links(site).textIndex}`;
+  return `${introduction(site)} POST /attest with {"txid": …} attests a transaction: without a payment the answer is 402 with the offers; sign one and repeat the request with PAYMENT-SIGNATURE. POST /verify checks a bundle for free. Only a 402 means that it is safe to sign a new payment. More: ${links(site).textIndex}`;
 }
 
-function headerParameter(name: HeaderName) {
-  const header = HEADERS[name];
-  return { name, in: "header", ...header, schema: schemaOf(header.schema) };
+function headerObject(header: Header) {
+  return { ...header, schema: schemaOf(header.schema) };
+}
+
+/** The Operation Object of an endpoint (OpenAPI 3.1.0). */
+function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeof paymentTerms>) {
+  const { access, tag, summary, description, body } = endpoint;
+  const parameters = [
+    ...parametersOf("path", endpoint.params),
+    ...parametersOf("query", endpoint.query),
+    ...(access === "paid" ? [{ $ref: "#/components/parameters/PAYMENT-SIGNATURE" }] : []),
+  ];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: requestBody(body) }),
+    responses: responses(endpoint),
+    ...(access === "paid" && {
+      "x-x402": terms,
+      "x-payment-info": {
+        protocols: [{ x402: {} }],
+        price: { mode: "fixed", currency: "USD", amount: terms.priceUsdc },
+      },
+    }),
+  };
+}
+
+function parametersOf(place: "path" | "query", object: z.ZodObject | undefined) {
+  return Object.entries(object?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...form } = schemaOf(schema as z.ZodType);
+    const required = place === "path" || !(schema as z.ZodType).safeParse(undefined).success;
+    return { name, in: place, required, ...(description !== undefined && { description }), schema: form };
+  });
+}
+
+function requestBody({ schema, description, maxBytes, examples = {} }: RequestBody) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return {
+    description: `${description} At most ${maxBytes / 1024} KiB.`,
+    required: true,
+    content: {
+      "application/json": {
+        schema: schemaOf(schema),
+        ...(named.length > 0 && { examples: Object.fromEntries(named) }),
+      },
+    },
+  };
+}
+
+type ResponseObject = {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, unknown>;
+};
+
+/** Replies and problems by status; a status that can be either has one media type for each. */
+function responses(endpoint: Endpoint): Record<string, ResponseObject> {
+  const all = new Map<number, ResponseObject[]>();
+  const add = (status: number, response: ResponseObject) => all.set(status, [...(all.get(status) ?? []), response]);
+  for (const [status, reply] of Object.entries(endpoint.replies)) add(Number(status), replyResponse(reply, endpoint));
+  if (endpoint.cacheControl) add(304, { description: "Not modified: If-None-Match names this ETag." });
+  const byStatus = Map.groupBy([...endpoint.problems, ...ALWAYS_POSSIBLE], (code) => PROBLEMS[code][0]);
+  for (const [status, codes] of byStatus) add(status, problemResponse(codes));
+  return Object.fromEntries(
+    [...all].sort(([a], [b]) => a - b).map(([status, alternatives]) => [status, alternatives.reduce(merge)]),
+  );
+}
+
+function merge(a: ResponseObject, b: ResponseObject): ResponseObject {
+  return {
+    description: `${a.description} ${b.description}`,
+    headers: { ...a.headers, ...b.headers },
+    content: { ...a.content, ...b.content },
+  };
+}
+
+function replyResponse({ description, schema, mediaType, headers = [], example }: Reply, endpoint: Endpoint) {
+  const names: readonly HeaderName[] = [...headers, ...(endpoint.cacheControl ? (["ETag"] as const) : [])];
+  return {
+    description,
+    headers: headerObjects([...names, "Cache-Control"]),
+    content: {
+      [mediaType?.split(";")[0] ?? "application/json"]: {
+        schema: schemaOf(schema),
+        ...(example !== undefined && { example }),
+      },
+    },
+  };
+}
+
+function problemResponse(codes: readonly ProblemCode[]): ResponseObject {
+  const waits = codes.some((code) => [409, 429, 503].includes(PROBLEMS[code][0]));
+  return {
+    description: codes.map((code) => `${PROBLEMS[code][1]} (\`${code}\`).`).join(" "),
+    headers: headerObjects(["Cache-Control", ...(waits ? (["Retry-After"] as const) : [])]),
+    content: {
+      "application/problem+json": {
+        schema: { allOf: [schemaOf(ProblemDocument), { properties: { code: { enum: codes } } }] },
+      },
+    },
+  };
+}
+
+function headerObjects(names: readonly HeaderName[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+type JsonSchema = { [keyword: string]: unknown };
+
+const uri = (id: string) => `#/components/schemas/${id}`;
+
+/**
+ * Requests and replies are described as they are sent. Zod calls constant integers numbers, and writes a format `base64`,
+ * which JSON Schema does not have, beside `contentEncoding`.
+ */
+const OPTIONS = {
+  io: "input",
+  override: ({ jsonSchema }: { jsonSchema: JsonSchema }) => {
+    if (Number.isInteger(jsonSchema.const)) jsonSchema.type = "integer";
+    if (jsonSchema.format === "base64") delete jsonSchema.format;
+  },
+} as const;
+
+/** The named schemas, by name. */
+function componentSchemas(): Record<string, JsonSchema> {
+  const { schemas } = z.toJSONSchema(SCHEMAS, { ...OPTIONS, uri });
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutIdentity(schema)]));
+}
+
+/** A schema, or a reference to it where it has a name. */
+function schemaOf(schema: z.ZodType): JsonSchema {
+  const id = SCHEMAS.get(schema)?.id;
+  return id === undefined ? withoutIdentity(z.toJSONSchema(schema, OPTIONS)) : { $ref: uri(id) };
+}
+
+function withoutIdentity({ $schema: _schema, $id: _id, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }

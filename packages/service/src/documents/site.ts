@@ -1,22 +1,24 @@
+import type { z } from "zod";
 import { DESCRIPTION } from "../catalogue/about.ts";
+import type { PaymentTerms } from "../catalogue/schemas/documents.ts";
 import type { Config } from "../config/config.ts";
 import type { Offers } from "../payment/offers.ts";
 import type { PaymentOption } from "../payment/payment-option.ts";
 import type { Subject } from "../subjects/subject.ts";
 
-/** The settings that documents are drawn from, beside the catalogue. */
+/** The content of documents beside the catalogue. */
 export type Site = {
   /** The origin of every absolute link (PUBLIC_URL). */
   origin: string;
   /** Whether nothing here is real. */
   sandbox: boolean;
-  /** The whole MCP endpoint. */
+  /** The URL of the MCP endpoint. */
   mcpUrl: string;
   /** A URI (mailto: or https:). */
   contact: string;
   /** Every way to pay. */
   options: readonly PaymentOption[];
-  /** Those of them that every document lists; the others are in `llms.txt` alone. */
+  /** The ways to pay that every document lists; the others are in `llms.txt` alone. */
   listed: readonly PaymentOption[];
   /** The chains whose transactions and blocks are attested, and the ways to pay for each. */
   sources: readonly { chain: string; options: readonly PaymentOption[] }[];
@@ -26,7 +28,6 @@ export type Site = {
   today: Date;
 };
 
-/** What the documents state of this deployment. */
 export function siteOf(config: Config, origin: string, offers: Offers, chains: Subject["chain"][]): Site {
   return {
     origin,
@@ -42,12 +43,12 @@ export function siteOf(config: Config, origin: string, offers: Offers, chains: S
   };
 }
 
-/** What the service does, in sentences. */
+/** The description of the service. */
 export function introduction({ sandbox }: Site): string {
   return sandbox ? `${DESCRIPTION} This one is a sandbox: nothing in it is real.` : DESCRIPTION;
 }
 
-/** The addresses of everything, by the names that documents use. */
+/** The addresses of documents and transports, by the names that documents use. */
 export function links({ origin, mcpUrl }: Site) {
   return {
     openapi: `${origin}/openapi.json`,
@@ -61,5 +62,22 @@ export function links({ origin, mcpUrl }: Site) {
     attestorKeys: `${origin}/.well-known/attestor-keys.json`,
     jwks: `${origin}/.well-known/jwks.json`,
     problems: `${origin}/problems`,
+  };
+}
+
+/** A path of the catalogue (`/bundles/:id`) as documents write it (`/bundles/{id}`; RFC 6570, and OpenAPI's paths). */
+export function uriTemplate(path: string): string {
+  return path.replaceAll(/:(\w+)/g, "{$1}");
+}
+
+/** The terms of a paid operation, the same in every document but `llms.txt`. */
+export function paymentTerms(site: Site): z.infer<typeof PaymentTerms> {
+  const [first] = site.listed;
+  if (!first) throw new Error("there is no way to pay");
+  return {
+    version: 2,
+    ...first,
+    headers: ["PAYMENT-REQUIRED", "PAYMENT-SIGNATURE", "PAYMENT-RESPONSE"],
+    accepts: [...site.listed],
   };
 }

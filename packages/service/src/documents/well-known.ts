@@ -1,7 +1,8 @@
+import { isIP } from "node:net";
 import type { KeyHistory } from "@attestd/proof";
 import { jwk } from "@attestd/proof/attestor";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { NAME } from "../catalogue/about.ts";
+import { NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { EVERY_CHAIN } from "../catalogue/sources.ts";
 import { PROBLEMS } from "../problems.ts";
@@ -9,11 +10,11 @@ import { introduction, links, type Site } from "./site.ts";
 
 /**
  * `/.well-known/jwks.json` (RFC 7517, RFC 9964): the keys of the history, oldest first. Revoked keys are left out: a key
- * set cannot state that their signatures count only where the ledger shows the record.
+ * set cannot state that their signatures count only with a record on the ledger.
  */
 export function jwks({ keys }: KeyHistory) {
-  const believed = keys.filter(({ revokedRound }) => revokedRound === undefined);
-  return { keys: believed.map(({ pqPublicKey }) => ({ ...jwk(fromBase64(pqPublicKey)), use: "sig" })) };
+  const valid = keys.filter(({ revokedRound }) => revokedRound === undefined);
+  return { keys: valid.map(({ pqPublicKey }) => ({ ...jwk(fromBase64(pqPublicKey)), use: "sig" })) };
 }
 
 /** `/.well-known/ai-plugin.json`, version 1 of the manifest. */
@@ -24,7 +25,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
     name_for_human: NAME,
     name_for_model: NAME,
     description_for_human: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402.`,
-    description_for_model: `${introduction(site)} Call POST /attest without payment to see the price; POST /verify checks a bundle.`,
+    description_for_model: `${introduction(site)} Call POST /attest without a payment for the price; POST /verify checks a bundle.`,
     auth: { type: "none" },
     api: { type: "openapi", url: openapi },
     logo_url: `${site.origin}/logo.svg`,
@@ -33,7 +34,7 @@ export function aiPlugin(_: Catalogue, site: Site) {
   };
 }
 
-/** The contact, where it is an address; else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
+/** The contact if it is a mail address, else the mailbox that every domain with mail has (RFC 5321, 4.5.1). */
 export function contactEmail({ contact, origin }: Site): string {
   return contact.startsWith("mailto:") ? contact.slice("mailto:".length) : `postmaster@${new URL(origin).hostname}`;
 }
@@ -77,4 +78,57 @@ export function problemIndex() {
   return {
     problems: Object.entries(PROBLEMS).map(([code, [status, title, advice]]) => ({ code, status, title, advice })),
   };
+}
+
+/** The supported revisions of MCP, newest first. */
+const PROTOCOL_VERSIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"];
+
+/**
+ * `<MCP endpoint>/server-card`, and `/.well-known/mcp/server-card.json`: the address of the MCP server. It has the members
+ * of SEP-2127's schema, which is still a proposal, and those of earlier proposals.
+ */
+export function mcpServerCard(catalogue: Catalogue, site: Site) {
+  const { mcp, textIndex } = links(site);
+  return {
+    $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+    name: `${hostOf(site).split(".").reverse().join(".")}/${NAME}`,
+    title: NAME,
+    version: VERSION,
+    // At most 100 characters by the schema.
+    description: `Post-quantum attestations of ${EVERY_CHAIN} transactions, paid by x402; verifying is free.`,
+    websiteUrl: site.origin,
+    icons: [{ src: `${site.origin}/logo.svg`, mimeType: "image/svg+xml" }],
+    remotes: [{ type: "streamable-http", url: mcp, supportedProtocolVersions: PROTOCOL_VERSIONS }],
+    documentationUrl: textIndex,
+    serverInfo: { name: NAME, title: NAME, version: VERSION },
+    instructions: introduction(site),
+    protocolVersion: PROTOCOL_VERSIONS[0],
+    transport: { type: "streamable-http", endpoint: mcp },
+    capabilities: { tools: {} },
+    authentication: { required: false },
+    tools: Object.values(catalogue).flatMap(({ tool, description }) =>
+      tool ? [{ name: tool.name, title: tool.title, description, annotations: tool.annotations }] : [],
+    ),
+  };
+}
+
+/** `/.well-known/ai-catalog.json`, by which clients find the card of a domain's server (SEP-2127). */
+export function aiCatalog(_: Catalogue, site: Site) {
+  return {
+    specVersion: "1.0",
+    entries: [
+      {
+        identifier: `urn:air:${hostOf(site)}:mcp:${NAME}`,
+        type: "application/mcp-server-card+json",
+        url: `${links(site).mcp}/server-card`,
+      },
+    ],
+  };
+}
+
+/** The site's domain; `localhost` for an IP address, which is no namespace. */
+function hostOf({ origin }: Site): string {
+  const { hostname } = new URL(origin);
+  // URLs have IPv6 addresses in brackets.
+  return hostname.startsWith("[") || isIP(hostname) !== 0 ? "localhost" : hostname;
 }

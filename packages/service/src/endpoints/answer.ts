@@ -1,4 +1,6 @@
-import type { Problem } from "../problems.ts";
+import type { Logger } from "pino";
+import { SAME_HEADER } from "../calls/problems.ts";
+import { Problem } from "../problems.ts";
 
 /** An answer to an HTTP request, before it is sent. */
 export type Answer = {
@@ -18,7 +20,22 @@ export function problemAnswer(problem: Problem, origin: string): Answer {
   return json(status, JSON.stringify(problem.toJSON(origin)), {
     "content-type": "application/problem+json",
     ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
-    // The rest of an over-long body is not read; the connection cannot carry another request.
+    // The rest of an over-long body is not read, so the connection cannot carry another request.
     ...(status === 413 && { connection: "close" }),
   });
+}
+
+/**
+ * The problem that answers a thrown error: a Problem as it is, and `internal` for any other error, whose cause is only
+ * logged.
+ *
+ * @param options.mayBePaid whether the request may have a payment: the client must then not make another one
+ */
+export function problemOf(
+  error: unknown,
+  { log, mayBePaid, ...context }: { log: Logger; mayBePaid: boolean; [name: string]: unknown },
+): Problem {
+  if (error instanceof Problem) return error;
+  log.error({ err: error, ...context }, "a request failed");
+  return new Problem("internal", "The service failed to answer.", { members: mayBePaid ? SAME_HEADER : {} });
 }

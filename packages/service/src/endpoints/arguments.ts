@@ -4,34 +4,45 @@ import type { Catalogue, Endpoint } from "../catalogue/catalogue.ts";
 import { validate } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
 import type { MessageForm } from "./messages.ts";
-import type { DocumentOperation, Operations, ReadOperation, VerifyOperation } from "./operations.ts";
+import type { FreeOperation, Operation, Operations } from "./operations.ts";
 
 /** An agent's arguments: the members of the endpoint's path, query and body, side by side in one object. */
 export type Arguments = {
   members: JsonObject;
-  /** For an endpoint that verifies: what over HTTP is its body, as JSON in UTF-8. It is not among the members. */
+  /** For an endpoint that verifies: its body over HTTP, as JSON in UTF-8. Its members are not among `members`. */
   bundle: Uint8Array | undefined;
 };
 
+/** An endpoint that a protocol offers to agents. */
+export type Offered = { endpoint: Endpoint; operation: Operation };
+
+/** The endpoints that a protocol offers, by name. @param nameOf undefined where the protocol does not offer it */
+export function offeredBy(
+  { catalogue, operations }: { catalogue: Catalogue; operations: Operations },
+  nameOf: (endpoint: Endpoint) => string | undefined,
+): Map<string, Offered> {
+  const offered = new Map<string, Offered>();
+  for (const [id, endpoint] of Object.entries(catalogue)) {
+    const name = nameOf(endpoint);
+    const operation = operations[id];
+    if (name !== undefined && operation) offered.set(name, { endpoint, operation });
+  }
+  return offered;
+}
+
 /**
- * How the messages of a protocol carry bundles for the endpoints that verify.
+ * How the messages of a protocol carry bundles to verify.
  *
- * @param nameOf the endpoint's name in the protocol; undefined where the protocol does not have it
  * @param beside arguments that the protocol itself adds
  */
 export function messageForm(
   protocol: MessageForm["protocol"],
-  { catalogue, operations }: { catalogue: Catalogue; operations: Operations },
-  nameOf: (endpoint: Endpoint) => string | undefined,
+  offered: ReadonlyMap<string, Offered>,
   beside: readonly string[] = [],
 ): MessageForm {
-  const endpoints = Object.entries(catalogue).flatMap(([id, one]) => (operations[id]?.kind === "verify" ? [one] : []));
-  const ofQuery = endpoints.flatMap(({ query }) => Object.keys(query?.shape ?? {}));
-  return {
-    protocol,
-    verifying: endpoints.flatMap((endpoint) => nameOf(endpoint) ?? []),
-    beside: [...new Set([...beside, ...ofQuery])],
-  };
+  const verifying = [...offered].filter(([, { operation }]) => operation.kind === "verify");
+  const ofQuery = verifying.flatMap(([, { endpoint }]) => Object.keys(endpoint.query?.shape ?? {}));
+  return { protocol, verifying: verifying.map(([name]) => name), beside: [...new Set([...beside, ...ofQuery])] };
 }
 
 /**
@@ -42,8 +53,8 @@ export function messageForm(
  */
 export async function callFree(
   endpoint: Endpoint,
-  operation: VerifyOperation | ReadOperation | DocumentOperation,
-  { members, bundle = EMPTY }: Arguments,
+  operation: FreeOperation,
+  { members, bundle = NO_BUNDLE }: Arguments,
 ): Promise<string> {
   switch (operation.kind) {
     case "verify": {
@@ -69,8 +80,7 @@ function within(bytes: Uint8Array, { body }: Endpoint): Uint8Array {
   return bytes;
 }
 
-/** Stands for the bundle of a call that has none. */
-const EMPTY = Buffer.from("{}");
+const NO_BUNDLE = Buffer.from("{}");
 
 /** The parameters of the endpoint's path. @throws Problem `body_invalid` for any other argument */
 function parameters(args: JsonObject, { params = z.object() }: Endpoint): Readonly<Record<string, string>> {

@@ -13,7 +13,8 @@ import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../
 import type { Verifier } from "../verification/verifier.ts";
 
 /** What an endpoint does, whichever transport the request came over. */
-export type Operation = PaidOperation | VerifyOperation | ReadOperation | DocumentOperation;
+export type Operation = PaidOperation | FreeOperation;
+export type FreeOperation = VerifyOperation | ReadOperation | DocumentOperation;
 
 /** Sold: the transport gives the subject and the payment to `admit`. */
 export type PaidOperation = {
@@ -27,7 +28,7 @@ export type PaidOperation = {
   subject(body: unknown): Subject;
 };
 
-export type VerifyOperation = {
+type VerifyOperation = {
   kind: "verify";
   /**
    * Verifies a bundle.
@@ -41,7 +42,7 @@ export type VerifyOperation = {
 };
 
 /** Looked up each time. */
-export type ReadOperation = {
+type ReadOperation = {
   kind: "read";
   /**
    * @param params the path's parameters, which fit the endpoint's schema

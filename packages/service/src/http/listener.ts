@@ -2,8 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
 import type { Logger } from "pino";
-import { type Answer, problemAnswer } from "../endpoints/answer.ts";
-import { problemOf } from "../endpoints/failure.ts";
+import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
 import type { Route } from "../endpoints/route.ts";
 import { Problem } from "../problems.ts";
 import { complete, preflight } from "./cors.ts";

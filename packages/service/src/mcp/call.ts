@@ -2,12 +2,12 @@ import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { Admit } from "../calls/admit.ts";
-import type { Endpoint } from "../catalogue/catalogue.ts";
-import { type Arguments, callFree, requireSize } from "../endpoints/arguments.ts";
-import { problemOf } from "../endpoints/failure.ts";
-import type { Operation } from "../endpoints/operations.ts";
+import { type Outcome, x402PaymentRequired } from "../calls/outcome.ts";
+import { problemOf } from "../endpoints/answer.ts";
+import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
 import { toPaymentPayload } from "../payment/header.ts";
-import { outcomeResult, problemResult, succeeded } from "./results.ts";
+import { settlementOf } from "../payment/receipt.ts";
+import type { Resource } from "../payment/resource.ts";
 
 export type CallOptions = {
   admit: Admit;
@@ -19,14 +19,10 @@ export type CallOptions = {
 /** A parsed call of a tool: the arguments, and the payment if there is one. */
 export type ToolCall = Arguments & { payment: JsonValue | undefined };
 
-/**
- * Calls a tool: gives its arguments to the endpoint's operation and returns the result. A failure is a result too, with
- * `isError`, so that a model sees it.
- */
+/** Calls a tool. A failure is a result too, with `isError`, so that a model sees it. */
 export async function callTool(
   name: string,
-  endpoint: Endpoint,
-  operation: Operation,
+  { endpoint, operation }: Offered,
   call: ToolCall,
   { admit, origin, log }: CallOptions,
 ): Promise<CallToolResult> {
@@ -38,6 +34,25 @@ export async function callTool(
     const resource = { url: `mcp://tool/${name}`, description: endpoint.summary };
     return outcomeResult(await admit(subject, payment), resource);
   } catch (error) {
-    return problemResult(problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name }), origin);
+    const problem = problemOf(error, { log, mayBePaid: call.payment !== undefined, tool: name });
+    const { retryAfter } = problem;
+    return failed({ ...problem.toJSON(origin), ...(retryAfter !== undefined && { retryAfter }) });
   }
+}
+
+/** The outcome of a paid call (x402 v2, MCP transport, tool-result binding). */
+function outcomeResult(outcome: Outcome, resource: Resource): CallToolResult {
+  const result =
+    outcome.kind === "delivered" ? succeeded(outcome.body) : failed(x402PaymentRequired(outcome, resource));
+  if (outcome.receipt === undefined) return result;
+  return { ...result, _meta: { "x402/payment-response": settlementOf(outcome.receipt) } };
+}
+
+/** @param text JSON of an object; it is sent as text and as structured content */
+function succeeded(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: JSON.parse(text) };
+}
+
+function failed(value: object): CallToolResult {
+  return { ...succeeded(JSON.stringify(value)), isError: true };
 }

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import { excerpt } from "@attestd/proof/text";
 import {
-  type CallToolResult,
   createMcpHandler,
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
@@ -9,19 +8,18 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
-  type Tool,
 } from "@modelcontextprotocol/server";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { invalid, notJson } from "../catalogue/input.ts";
 import type { Answer } from "../endpoints/answer.ts";
-import { messageForm } from "../endpoints/arguments.ts";
+import { messageForm, offeredBy } from "../endpoints/arguments.ts";
+import { receiveMessage } from "../endpoints/body.ts";
 import { gzipAround, takesGzip } from "../endpoints/gzip.ts";
 import { membersOf, type ReadMessage } from "../endpoints/messages.ts";
 import type { Operations } from "../endpoints/operations.ts";
-import { receiveMessage } from "../endpoints/receive-message.ts";
 import type { Handler } from "../endpoints/route.ts";
-import { type CallOptions, callTool, type ToolCall } from "./call.ts";
+import { type CallOptions, callTool } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
 export type HandlerOptions = CallOptions & {
@@ -47,12 +45,12 @@ const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
  */
 export function createHandler(options: HandlerOptions): Handler {
   const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
-  const tools = offer(options);
-  const form = messageForm("mcp", options, ({ tool }) => tool?.name);
-  /** Taken out of the message that a request has brought. */
+  const tools = offeredBy(options, ({ tool }) => tool?.name);
+  const form = messageForm("mcp", tools);
+  /** Taken out of the messages of requests. */
   const bundles = new WeakMap<Request, Uint8Array>();
 
-  const listed = [...tools.values()].map(({ description }) => description);
+  const listed = [...tools.values()].flatMap(({ endpoint }) => describeTool(endpoint) ?? []);
   const compressList = gzipAround(JSON.stringify(listed));
 
   // A request has a server of its own, which costs little: all that it knows is made once, above.
@@ -67,11 +65,12 @@ export function createHandler(options: HandlerOptions): Handler {
       server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
         const tool = tools.get(params.name);
         if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`);
-        return tool.call({
+        const call = {
           members: (params.arguments ?? {}) as JsonObject,
           bundle: requestInfo && bundles.get(requestInfo),
           payment: mcpReq._meta?.["x402/payment"] as JsonValue | undefined,
-        });
+        };
+        return callTool(params.name, tool, call, options);
       });
       return server;
     },
@@ -111,21 +110,4 @@ async function answerOf(
   const bytes = compress?.(text);
   if (!bytes) return { status, headers, body: text };
   return { status, headers: { ...headers, "content-encoding": "gzip", vary: "accept-encoding" }, body: bytes };
-}
-
-type OfferedTool = { description: Tool; call(call: ToolCall): Promise<CallToolResult> };
-
-/** The catalogue's tools by name. */
-function offer({ catalogue, operations, ...options }: HandlerOptions): Map<string, OfferedTool> {
-  const tools = new Map<string, OfferedTool>();
-  for (const [id, endpoint] of Object.entries(catalogue)) {
-    const operation = operations[id];
-    if (!endpoint.tool || !operation) continue;
-    const { name } = endpoint.tool;
-    tools.set(name, {
-      description: describeTool(endpoint, endpoint.tool),
-      call: (call) => callTool(name, endpoint, operation, call, options),
-    });
-  }
-  return tools;
 }

@@ -1,6 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Endpoint, Tool as ToolEntry } from "../catalogue/catalogue.ts";
+import type { Endpoint } from "../catalogue/catalogue.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 
 /** A problem as a tool's result: it has the seconds of Retry-After, for which there is no header. */
@@ -11,21 +11,17 @@ const ToolProblem = ProblemDocument.extend({
 const HOW_TO_PAY =
   'Over MCP: an unpaid call results in an error whose structuredContent is x402\'s PaymentRequired. Call again with the same arguments and the signed PaymentPayload, as an object, in params._meta["x402/payment"]; the receipt is in the result\'s _meta["x402/payment-response"]. Where retry.sameHeader is true, money may have moved: call again with the same payment and sign nothing new.';
 
-/**
- * Describes an endpoint as MCP lists it, with its own description, input and output.
- *
- * @param tool of the endpoint
- */
-export function describeTool(endpoint: Endpoint, { name, title, annotations }: ToolEntry): Tool {
-  const { description, access } = endpoint;
-  return {
-    name,
-    title,
-    description: access === "paid" ? `${description} ${HOW_TO_PAY}` : description,
-    inputSchema: inputSchema(endpoint),
-    outputSchema: outputSchema(endpoint),
-    annotations: { ...annotations },
-  };
+/** Describes an endpoint as MCP lists it. @returns undefined for an endpoint that is not a tool */
+export function describeTool(endpoint: Endpoint): Tool | undefined {
+  const { tool, description, access } = endpoint;
+  return (
+    tool && {
+      ...tool,
+      description: access === "paid" ? `${description} ${HOW_TO_PAY}` : description,
+      inputSchema: inputSchema(endpoint),
+      outputSchema: outputSchema(endpoint),
+    }
+  );
 }
 
 /** Arguments are the members of the endpoint's path, query and body, side by side. */
