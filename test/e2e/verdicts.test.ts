@@ -168,6 +168,7 @@ async function verifyingService(history: KeyHistory) {
       verifyBlock: verifying(verifier, "block-attestation"),
       verifyInclusion: verifying(verifier, "tx-inclusion"),
     },
+    routes: [],
     origin: "https://attestd.example",
     log: pino({ level: "silent" }),
   } as unknown as AppOptions);
