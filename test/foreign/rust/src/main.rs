@@ -1,4 +1,4 @@
-//! Buys an attestation with the crates of x402-rs: buyer SANDBOX_JSON RAIL TXID. Prints the bundle and the decoded receipt.
+//! Buys an attestation with the crates of x402-rs: buyer SANDBOX_JSON TXID RAIL. Prints the bundle and the decoded receipt.
 use alloy_signer_local::PrivateKeySigner;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Client;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let sandbox: Value = serde_json::from_str(&std::fs::read_to_string(&args[1])?)?;
     let text = |path: &str| sandbox.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
 
-    let request = match args[2].as_str() {
+    let request = match args[3].as_str() {
         "base" => {
             let signer: PrivateKeySigner = text("/payers/base/privateKey").parse()?;
             let client = X402Client::new().register(V2Eip155ExactClient::new(Arc::new(signer)));
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let answer = request
         .post(format!("{}/attest", text("/serviceUrl")))
-        .json(&json!({ "txid": args[3] }))
+        .json(&json!({ "txid": args[2] }))
         .send()
         .await?;
     let status = answer.status().as_u16();
