@@ -1,20 +1,60 @@
 import type { Submission } from "./ledger.ts";
 
+/** Characters of a rejection that are kept for the log and the operator. */
+const MAX_REASON = 300;
+
+/** The node cannot take transactions now; this says nothing about the one that was sent. */
+const NODE_IS_UNABLE = [
+  // Its network queue is full: its own pool has the transaction, other nodes do not.
+  "broadcast queue full",
+  "WebsocketNetwork shutting down",
+  "caller cancelled broadcast",
+  "transaction pool is shutting down",
+  "no pending block evaluator",
+  "cannot broadcast txns in follower mode",
+];
+
 /**
- * What can be done about algod's rejection of a transaction (always HTTP 400 with one sentence of go-algorand's).
+ * What can be done about algod's rejection of a transaction (always HTTP 400 with one sentence of go-algorand's: `data/pools`,
+ * `network/wsNetwork.go`, `node/follower_node.go`, `ledger`).
  *
  * @param message algod's own words
  */
 export function classifyRejection(message: string): Submission {
-  const reason = message.slice(0, 300);
-  if (/transaction already in ledger/.test(message)) return { status: "accepted" };
-  if (/overlapping lease/.test(message)) return { status: "leased", reason };
+  const sentence = withoutDumps(message);
+  const reason = sentence.length > MAX_REASON ? `…${sentence.slice(1 - MAX_REASON)}` : sentence;
+  if (/transaction already in ledger/.test(sentence)) return { status: "accepted" };
+  if (/overlapping lease/.test(sentence)) return { status: "leased", reason };
 
-  const dead = /txn dead: round (\d+) outside of (\d+)--(\d+)/.exec(message);
+  const dead = /txn dead: round (\d+) outside of (\d+)--(\d+)/.exec(sentence);
   if (dead) return { status: Number(dead[1]) < Number(dead[2]) ? "retry" : "expired", reason };
 
-  if (/overspend|below min \d+ \(/.test(message)) return { status: "unfunded", reason };
+  if (/overspend|below min \d+ \(/.test(sentence)) return { status: "unfunded", reason };
   // The threshold rises with congestion, and the pool empties.
-  if (/below threshold|reached capacity/.test(message)) return { status: "retry", reason };
+  if (/below threshold|reached capacity/.test(sentence)) return { status: "retry", reason };
+  if (NODE_IS_UNABLE.some((words) => sentence.includes(words))) return { status: "retry", reason };
   return { status: "rejected", reason };
+}
+
+/**
+ * Shortens the structs that Go prints into a sentence (`{Sig:[0 0 …] Txn:{…}}`) to `{…}`: the reason follows them, up to
+ * thousands of characters later.
+ */
+function withoutDumps(message: string): string {
+  let kept = "";
+  let depth = 0;
+  let start = 0;
+  for (const { 0: brace, index } of message.matchAll(/[{}]/g)) {
+    if (brace === "{") {
+      if (depth === 0) kept += message.slice(start, index);
+      depth += 1;
+    } else if (depth > 0) {
+      depth -= 1;
+      if (depth === 0) {
+        kept += "{…}";
+        start = index + 1;
+      }
+    }
+  }
+  return depth === 0 ? kept + message.slice(start) : message;
 }

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { z } from "zod";
+import { parseLosslessJson } from "../src/providers/json.ts";
+
+/** Recordings of real nodes (go-algorand v5.0.0, indexer 3.9.0), beside the folder that ATTESTD_VECTORS names. */
+const vectors = process.env.ATTESTD_VECTORS;
+const folder = vectors === undefined ? undefined : join(vectors, "../recordings");
+export const hasAlgorandRecordings = folder !== undefined && existsSync(folder);
+if (!hasAlgorandRecordings)
+  console.info("recordings/ beside ATTESTD_VECTORS is missing: answers of real Algorand nodes are skipped");
+
+const base64 = z.string().transform(fromBase64);
+const Proof = z.object({ idx: z.number(), proof: base64, stibhash: base64, treedepth: z.number() });
+const Recorded = z.object({
+  consensus: z.string(),
+  label: z.string(),
+  txid: z.string(),
+  round: z.number(),
+  /** Base32, by the node. */
+  blockHash: z.string(),
+  unsignedMsgpackBase64: base64,
+  /** By the node. */
+  proof: z.object({ sha512_256: Proof, sha256: Proof }),
+  /** The indexer's record, alone in its list. */
+  indexer: z.tuple([z.record(z.string(), z.unknown())]),
+});
+
+const Old = z.object({
+  consensus: z.string(),
+  label: z.string(),
+  txid: z.string(),
+  round: z.number(),
+  blockHash: z.string(),
+});
+
+const Answer = z.object({ request: z.string(), status: z.number(), body: z.string() });
+
+/** A transaction of each kind, under v41 and v42. */
+export function recordedTransactions(): z.infer<typeof Recorded>[] {
+  return read("algod-transactions.json", z.array(Recorded));
+}
+
+/** Transactions under v24 (flat payset), v33 (Merkle tree by SHA-512/256 alone) and v42. */
+export function oldTransactions(): z.infer<typeof Old>[] {
+  return read("old-consensus/transactions.json", z.array(Old));
+}
+
+/** `{block, cert}` in msgpack of a round of `recordedTransactions`. */
+export function recordedBlock(round: number): Uint8Array {
+  const name = readdirSync(path("algorand/blocks")).find((file) => file.endsWith(`-${round}.msgpack`));
+  if (name === undefined) throw new Error(`no block of round ${round} is recorded`);
+  return readFileSync(path(`algorand/blocks/${name}`));
+}
+
+/** `{block, cert}` in msgpack of a round of `oldTransactions`. */
+export function oldBlock(round: number): Uint8Array {
+  return readFileSync(path(`old-consensus/blocks/${round}.msgpack`));
+}
+
+/** What algod answered to requests, good and bad; `{GO-DUMP}` stands for the struct that Go prints. */
+export function recordedAnswers(consensus: "v41" | "v42"): z.infer<typeof Answer>[] {
+  return read(`answers-${consensus}.json`, z.array(Answer));
+}
+
+function read<S extends z.ZodType>(name: string, schema: S): z.infer<S> {
+  return schema.parse(parseLosslessJson(readFileSync(path(name), "utf8")));
+}
+
+function path(name: string): string {
+  return join(folder ?? "", name);
+}
