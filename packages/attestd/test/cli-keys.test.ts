@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { encodeNote, keyEntryHash } from "@attestd/proof/attestor";
-import { toBase64 } from "@attestd/proof/encoding";
+import { toBase64, utf8 } from "@attestd/proof/encoding";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testAttestor, testHistory } from "../../../test/bundles/bundles.ts";
 import { testTakeover } from "../../../test/bundles/takeover.ts";
@@ -88,7 +88,7 @@ test("keys history --indexer asks page by page for the account's key notes on th
   await writeFile(path("unrevoked.json"), JSON.stringify(unrevoked));
   const [, entry] = unrevoked.keys;
   const note = encodeNote({ g: unrevoked.ledger, k: entry ? keyEntryHash(entry) : "" });
-  const sent = { id: "NOTE", sender: attestor.algorandAddress, note: toBase64(new TextEncoder().encode(note)) };
+  const sent = { id: "NOTE", sender: attestor.algorandAddress, "tx-type": "pay", note: toBase64(utf8(note)) };
   const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
   const pages = [
     [{ ...sent, "confirmed-round": 18, "genesis-hash": toBase64(new Uint8Array(32)) }],
@@ -110,6 +110,52 @@ test("keys history --indexer asks page by page for the account's key notes on th
   });
 });
 
+test("keys history --indexer filters by itself where the indexer has its default settings", async () => {
+  const unrevoked = testHistory([
+    { attestor, fromRound: 10 },
+    { attestor: successor, fromRound: 20 },
+  ]);
+  await writeFile(path("unrevoked.json"), JSON.stringify(unrevoked));
+  const [, entry] = unrevoked.keys;
+  const note = utf8(encodeNote({ g: unrevoked.ledger, k: entry ? keyEntryHash(entry) : "" }));
+  const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
+  const at = { "confirmed-round": 19, "genesis-hash": mainnet };
+  const sent = { id: "NOTE", sender: attestor.algorandAddress, "tx-type": "pay", note: toBase64(note), ...at };
+  const others = [
+    { ...sent, sender: successor.kid },
+    { ...sent, "tx-type": "appl" },
+    { ...sent, note: toBase64(utf8("an attestation")) },
+    { ...sent, note: undefined },
+  ];
+  const asked: URLSearchParams[] = [];
+  let allowsNothing = false;
+  /** The words of indexer 3.9.0 (api/disabled_parameters.go). */
+  const refuse = (response: ServerResponse, name: string) =>
+    response.writeHead(400).end(JSON.stringify({ message: `provided disabled parameter: ${name}` }));
+  answer = (request, response) => {
+    const query = new URL(request.url ?? "", url).searchParams;
+    asked.push(query);
+    const disabled = ["address-role", "tx-type", "note-prefix"].find((name) => query.has(name));
+    if (disabled || allowsNothing) refuse(response, disabled ?? "address");
+    else if (query.has("next")) response.end(JSON.stringify({ transactions: [sent] }));
+    else response.end(JSON.stringify({ transactions: others, "next-token": "1" }));
+  };
+  expect(await history("--keys", "unrevoked.json", "--indexer", url)).toMatchObject({ code: 0 });
+  const all = { address: attestor.algorandAddress, limit: "1000" };
+  expect(asked.slice(1).map((query) => Object.fromEntries(query))).toEqual([all, { ...all, next: "1" }]);
+
+  allowsNothing = true;
+  expect(await history("--keys", "unrevoked.json", "--indexer", url)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("refuses to list an account"),
+  });
+  answer = (_request, response) => response.writeHead(500).end('{"message":"error while searching\\u001b[2J"}');
+  expect(await history("--keys", "unrevoked.json", "--indexer", url)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("answered 500: error while searching [2J."),
+  });
+});
+
 test("keys history --indexer --save refuses the history of an attacker who has only the seed", async () => {
   const { history: forged, notes } = testTakeover();
   const mainnet = "wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=";
@@ -117,6 +163,7 @@ test("keys history --indexer --save refuses the history of an attacker who has o
     return {
       id,
       sender,
+      "tx-type": "pay",
       note: Buffer.from(note).toString("base64"),
       "confirmed-round": round,
       "genesis-hash": mainnet,

@@ -4,7 +4,19 @@ import { unavailable } from "../providers/provider.ts";
 import type { Span } from "./facts.ts";
 
 const round = z.int().nonnegative();
-const Found = z.looseObject({ id: z.string(), "confirmed-round": round });
+const Transfer = z.looseObject({
+  "asset-id": z.union([z.int(), z.bigint()]),
+  receiver: z.string(),
+  "close-to": z.string().optional(),
+});
+/** What a transaction and those that it made transfer. */
+const Effects = z.looseObject({
+  "asset-transfer-transaction": Transfer.optional(),
+  get "inner-txns"() {
+    return z.array(Effects).optional();
+  },
+});
+const Found = Effects.extend({ id: z.string(), "confirmed-round": round });
 const Page = z.object({
   "current-round": round,
   "next-token": z.string().optional(),
@@ -19,11 +31,11 @@ export type FoundTransaction = z.infer<typeof Found>;
 /** What transactions are searched for. */
 export type Wanted = {
   address: string;
-  /** Transfers of an asset that the address receives; absent: whatever names the address. */
+  /** Transfers of an asset that the address receives, also by inner ones; absent: whatever names the address. */
   receivesAsset?: string;
 };
 
-/** Transactions in one answer: what every indexer gives at least. */
+/** Transactions in one answer: what an indexer gives by default. */
 const LIMIT = 1_000;
 
 /** Lists an account's transactions by one indexer. Its methods throw ProviderError. */
@@ -40,7 +52,8 @@ export class IndexerSearch extends Indexer {
   }
 
   /**
-   * Lists what is wanted within the rounds, whole; at most `most` transactions.
+   * Lists what is wanted within the rounds, whole, out of at most `most` transactions that name the address. Filters here:
+   * an indexer with its default settings refuses all other filters (indexer, `api/disabled_parameters.go`).
    *
    * @throws ProviderError also when there are more, or when it has not indexed all of the rounds yet
    */
@@ -50,9 +63,9 @@ export class IndexerSearch extends Indexer {
       "min-round": String(span.from),
       "max-round": String(span.to),
       limit: String(LIMIT),
-      ...(receivesAsset && { "address-role": "receiver", "tx-type": "axfer", "asset-id": receivesAsset }),
     });
     const found = new Map<string, FoundTransaction>();
+    let listed = 0;
     for (;;) {
       const page = await this.json({ path: `/v2/transactions?${query}` }, Page, signal);
       if (page["current-round"] < span.to) throw unavailable(`${this.name} has not indexed round ${span.to} yet`);
@@ -60,12 +73,29 @@ export class IndexerSearch extends Indexer {
         const at = transaction["confirmed-round"];
         if (at < span.from || at > span.to)
           throw unavailable(`${this.name} lists round ${at}, which was not asked for`);
-        found.set(transaction.id, transaction);
+        if (receivesAsset === undefined || receives(transaction, address, receivesAsset))
+          found.set(transaction.id, transaction);
       }
-      if (found.size > most) throw unavailable(`${this.name} lists more than ${most} transactions of ${address}`);
+      listed += page.transactions.length;
+      if (listed > most) throw unavailable(`${this.name} lists more than ${most} transactions of ${address}`);
       const next = page["next-token"];
-      if (next === undefined || page.transactions.length < LIMIT) return [...found.values()];
+      // An indexer may give fewer at a time than it was asked for.
+      if (next === undefined || page.transactions.length === 0) return [...found.values()];
       query.set("next", next);
     }
   }
+}
+
+/** Whether a transaction, or one that it made at any depth, transfers the asset to the address. */
+function receives(
+  { "inner-txns": inner = [], ...own }: z.infer<typeof Effects>,
+  address: string,
+  asset: string,
+): boolean {
+  const { "asset-transfer-transaction": transfer } = own;
+  const isReceived =
+    transfer !== undefined &&
+    String(transfer["asset-id"]) === asset &&
+    (transfer.receiver === address || transfer["close-to"] === address);
+  return isReceived || inner.some((one) => receives(one, address, asset));
 }

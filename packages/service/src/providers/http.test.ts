@@ -34,6 +34,17 @@ describe("HttpProvider", () => {
     expect([answer.status, Buffer.from(answer.body).toString()]).toEqual([404, '{"message":"no such thing"}']);
   });
 
+  it("shows the upstream's message of a status that is not expected, unless it repeats what may be secret", async () => {
+    const { url } = await start((request, response) => {
+      const message = request.url === "/KEY/echo" ? `no ${request.url}` : "provided disabled\nparameter: tx-type";
+      json(response, { message }, 400);
+    });
+    const provider = new HttpProvider({ url: `${url}/KEY` });
+    const ask = (path: string) => provider.json({ path }, z.object({}), never);
+    await expect(ask("/search")).rejects.toEqual(fails(/HTTP 400: provided disabled parameter: tx-type$/));
+    await expect(ask("/echo")).rejects.toEqual(fails(/answered HTTP 400$/));
+  });
+
   it.each([429, 500, 503])("%i is no answer", async (status) => {
     const { url } = await start((_, response) => response.writeHead(status).end());
     await expect(new HttpProvider({ url }).request({ path: "/" }, never)).rejects.toEqual(fails(/answered HTTP/));

@@ -1,5 +1,6 @@
 import { fromUtf8 } from "@attestd/proof/encoding";
-import type { z } from "zod";
+import { excerpt } from "@attestd/proof/text";
+import { z } from "zod";
 import { hasCode } from "../errors.ts";
 import { Breaker, type Vote } from "./breaker.ts";
 import { exchangeWith, type HttpAnswer, unanswered } from "./exchange.ts";
@@ -53,6 +54,8 @@ export class HttpProvider {
   readonly #path: string;
   readonly #query: string;
   readonly #headers: Readonly<Record<string, string>>;
+  /** Parts of a request that may be secret: an upstream may repeat them in a message. */
+  readonly #secrets: readonly string[];
   readonly #timeoutMs: number;
   readonly #breaker: Breaker | undefined;
   readonly #foreign: Breaker | undefined;
@@ -66,6 +69,7 @@ export class HttpProvider {
     this.#query = search.slice(1);
     this.#headers =
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
+    this.#secrets = [this.#path, this.#query, ...Object.values(this.#headers)].filter((part) => part !== "");
     this.#timeoutMs = timeoutMs;
     this.#breaker = "breaker" in options ? options.breaker : new Breaker();
     this.#foreign = this.#breaker && new Breaker();
@@ -120,9 +124,12 @@ export class HttpProvider {
     }
   }
 
-  /** The error for a status that the caller does not handle. */
-  unexpected(answer: HttpAnswer): ProviderError {
-    return unavailable(`${this.name} answered HTTP ${answer.status}`);
+  /** The error for a status that the caller does not handle, with the `message` of a JSON body. */
+  unexpected({ status, body }: HttpAnswer): ProviderError {
+    const message = messageOf(body);
+    const isRepeating = this.#secrets.some((secret) => message?.includes(secret));
+    const why = message === undefined || isRepeating ? "" : `: ${message}`;
+    return unavailable(`${this.name} answered HTTP ${status}${why}`);
   }
 
   async #exchange(
@@ -147,6 +154,20 @@ export class HttpProvider {
   #withBase(path: string): string {
     const separator = path.includes("?") ? "&" : "?";
     return this.#path + path + (this.#query === "" ? "" : separator + this.#query);
+  }
+}
+
+/** Bytes of a body in which a message is looked for. */
+const MAX_MESSAGE_BODY = 16_384;
+
+/** The `message` of a JSON body, as algod and the indexer give it, on one line; undefined where there is none. */
+function messageOf(body: Uint8Array): string | undefined {
+  if (body.length > MAX_MESSAGE_BODY) return undefined;
+  try {
+    const { message } = z.object({ message: z.string() }).parse(JSON.parse(fromUtf8(body)));
+    return excerpt(message.replaceAll(/\p{Cc}+/gu, " "), 200);
+  } catch {
+    return undefined;
   }
 }
 

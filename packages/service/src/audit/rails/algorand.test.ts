@@ -65,11 +65,19 @@ function noted(round: number, note: string, own: Fields = {}): Placed {
   return placed(round, "pay", fields, body, { fee: 1000, note: new TextEncoder().encode(note) });
 }
 
-/** An indexer that answers what a test gives it, a page at a time. */
+/** Parameters of a search that an indexer refuses by default (indexer 3.9.0, `api/disabled_parameters.go`). */
+const DISABLED = (
+  "note-prefix tx-type sig-type asset-id before-time after-time currency-greater-than currency-less-than " +
+  "address-role exclude-close-to rekey-to application-id group-id"
+).split(" ");
+
+/** An indexer with its default settings that answers what a test gives it, a page at a time. */
 class FakeIndexer {
   round = 1_000;
   transactions: Placed[] = [];
   searches = 0;
+  /** Of transactions, at most. */
+  page = PAGE;
 
   readonly handler: Handler = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://indexer");
@@ -80,13 +88,15 @@ class FakeIndexer {
         ? json(response, { timestamp: 5_000 + Number(header) * 3 })
         : json(response, { message: "block not found" }, 404);
     this.searches += 1;
+    const disabled = DISABLED.find((name) => searchParams.has(name));
+    if (disabled !== undefined) return json(response, { message: `provided disabled parameter: ${disabled}` }, 400);
     const number = (name: string) => Number(searchParams.get(name));
     const found = this.transactions.filter(({ round }) => round >= number("min-round") && round <= number("max-round"));
     const start = number("next");
-    const page = found.slice(start, start + PAGE);
+    const page = found.slice(start, start + this.page);
     json(response, {
       "current-round": this.round,
-      ...(page.length === PAGE && { "next-token": String(start + PAGE) }),
+      ...(page.length > 0 && { "next-token": String(start + page.length) }),
       transactions: page.map(({ record }) => record),
     });
   };
@@ -131,6 +141,41 @@ describe("payments on Algorand", () => {
     expect(payments).toHaveLength(4_200);
     expect(indexer.searches).toBeLessThan(100);
     expect(await all(reader.payments([payee], { from: 50, to: 776 }))).toHaveLength(50);
+  });
+
+  test("are found among all that names us, also by an application, and a few at a time", async () => {
+    const indexer = new FakeIndexer();
+    indexer.page = 7;
+    const paid = transfer(3);
+    const call = placed(
+      5,
+      "appl",
+      { apid: 9 },
+      {
+        "application-transaction": { "application-id": 9, "on-completion": "noop" },
+        "inner-txns": [{ "inner-txns": [transfer(5).record] }],
+      },
+    );
+    const [other, outgoing] = [transfer(4, { xaid: 5 }), transfer(4, { arcv: PAYER })];
+    const notes = Array.from({ length: 30 }, (_, i) => noted(2, `${i}`, { rcv: PAYEE }));
+    indexer.transactions.push(...notes, paid, other, outgoing, call);
+    const { reader, conflicts } = await reading(indexer, indexer);
+    const payments = await all(reader.payments([payee], { from: 1, to: 10 }));
+    expect(payments.map(({ transaction, key }) => [transaction, key !== undefined])).toEqual([
+      [paid.id, true],
+      [call.id, false],
+    ]);
+    expect(conflicts).toEqual([]);
+  });
+
+  test("cannot be read where the indexer allows no search by address: its reason is in the error", async () => {
+    const indexer = new FakeIndexer();
+    const { options } = await reading(indexer);
+    for (const upstream of started)
+      upstream.handler = (_, response) => json(response, { message: "provided disabled parameter: address" }, 400);
+    await expect(all(algorandReader(options).payments([payee], { from: 1, to: 1 }))).rejects.toThrow(
+      "answered HTTP 400: provided disabled parameter: address",
+    );
   });
 
   test("have the key that the rail gives them, and are relayed when another pays their fee", async () => {
