@@ -24,6 +24,8 @@ const OUTCOMES: Partial<Record<ServiceErrorCode, [exitCode: ExitCode, ...remedy:
   source_inner_transaction: [EXIT.unreachable],
   source_wrong_chain: [EXIT.unreachable],
   source_unreadable: [EXIT.unreachable],
+  source_not_kept: [EXIT.unreachable],
+  source_unprovable: [EXIT.unreachable],
   call_stale: [EXIT.unreadable, "A service has moved it meanwhile: run the command again."],
 };
 

@@ -30,6 +30,10 @@ export type ErrorDetails = {
   source_wrong_chain: undefined;
   /** Found, but no provider gave bytes that hash to the id. */
   source_unreadable: undefined;
+  /** Every provider answered, and none keeps the block any more. */
+  source_not_kept: undefined;
+  /** The block commits to its transactions by no tree. */
+  source_unprovable: undefined;
   /** The members of a request are well formed but do not go together; `member` is the one at fault. */
   request_unfit: { member: string };
 

@@ -33,6 +33,11 @@ export const PROBLEMS = {
     "The source belongs to another chain",
     "Only the configured chains are attested. Nothing was charged.",
   ],
+  source_unprovable: [
+    400,
+    "The block has no tree of transactions",
+    "A proof of inclusion needs a tree in the block's header, which this block does not have (Algorand before consensus v26). The transaction and the block can be attested. Nothing was charged.",
+  ],
   source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
   request_malformed: [
@@ -42,6 +47,11 @@ export const PROBLEMS = {
   ],
   not_found: [404, "No such resource", "`/llms.txt` lists what there is."],
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
+  source_not_kept: [
+    404,
+    "No node keeps this block any more",
+    "The configured nodes have discarded the block, so that a repeat gets the same answer. Nothing was charged.",
+  ],
   source_elsewhere: [404, "The transaction is in another block", "`height` is that of its block. Nothing was charged."],
   block_not_found: [404, "No such block", "The chain has no block of this height yet. Nothing was charged."],
   record_not_found: [

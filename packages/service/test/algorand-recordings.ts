@@ -27,12 +27,18 @@ const Recorded = z.object({
   indexer: z.tuple([z.record(z.string(), z.unknown())]),
 });
 
+/** algod's answer to a request for a proof; `message` where the status is an error. */
+const ProofAnswer = z.object({
+  status: z.number(),
+  body: z.object({ idx: z.number().optional(), proof: z.string().optional(), message: z.string().optional() }),
+});
 const Old = z.object({
   consensus: z.string(),
   label: z.string(),
   txid: z.string(),
   round: z.number(),
   blockHash: z.string(),
+  proof: z.object({ sha512_256: ProofAnswer, sha256: ProofAnswer }),
 });
 
 const Answer = z.object({ request: z.string(), status: z.number(), body: z.string() });
@@ -64,7 +70,9 @@ export function recordedAnswers(consensus: "v41" | "v42"): z.infer<typeof Answer
   return read(`answers-${consensus}.json`, z.array(Answer));
 }
 
-function read<S extends z.ZodType>(name: string, schema: S): z.infer<S> {
+/** @returns no items without the recordings: tables of tests are read even where they are skipped */
+function read<S extends z.ZodArray>(name: string, schema: S): z.infer<S> {
+  if (!hasAlgorandRecordings) return schema.parse([]);
   return schema.parse(parseLosslessJson(readFileSync(path(name), "utf8")));
 }
 

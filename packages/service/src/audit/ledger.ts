@@ -11,7 +11,7 @@ import {
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
-import { isSourceError, type SourceChain } from "../chains/chain.ts";
+import { isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
@@ -70,7 +70,7 @@ export async function ledgerTransaction(
     const { bytes, height } = await ask((signal) => source.transaction(id, signal));
     return { id, round: height, transaction: decodeMsgpackMap(bytes) };
   } catch (error) {
-    if (isSourceError(error) && error.code !== "source_unreadable") return undefined;
+    if (isSourceError(error) && !isUndecided(error)) return undefined;
     throw isSourceError(error) ? unavailable(error.message, error) : error;
   }
 }

@@ -69,10 +69,17 @@ const SOURCE_CODES = [
   "source_inner_transaction",
   "source_wrong_chain",
   "source_unreadable",
+  "source_not_kept",
+  "source_unprovable",
 ] as const;
 
 /** What a chain shows about a source that cannot be attested. */
 export type SourceError = ServiceError<(typeof SOURCE_CODES)[number]>;
+
+/** Whether a source was found, or may exist, and cannot be read: nothing is known to be absent. */
+export function isUndecided(error: unknown): boolean {
+  return hasCode(error, "source_unreadable", "source_not_kept", "source_unprovable");
+}
 
 export function isSourceError(error: unknown): error is SourceError {
   return hasCode(error, ...SOURCE_CODES);

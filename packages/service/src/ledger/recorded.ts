@@ -1,7 +1,7 @@
 import { ProofError } from "@attestd/proof";
 import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getMap, getString } from "@attestd/proof/algorand";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { isSourceError, type SourceChain, type SourceTransaction } from "../chains/chain.ts";
+import { isSourceError, isUndecided, type SourceChain, type SourceTransaction } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Attempt } from "./ledger.ts";
 
@@ -38,7 +38,7 @@ export async function readRecorded(
     return readAttestation(await ledger.transaction(id, signal));
   } catch (error) {
     if (!isSourceError(error)) throw error;
-    if (error.code === "source_unreadable") throw unavailable(error.message, error);
+    if (isUndecided(error)) throw unavailable(error.message, error);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { type ChainName, isSourceError, type SourceChain } from "../chains/chain.ts";
+import { type ChainName, isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
 import type { Bulkhead } from "./bulkhead.ts";
@@ -91,6 +91,6 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
 
 /** Maps "certainly absent" to undefined. @throws every other error, also of what exists and cannot be read */
 function unlessAbsent(error: unknown): undefined {
-  if (!isSourceError(error) || error.code === "source_unreadable") throw error;
+  if (!isSourceError(error) || isUndecided(error)) throw error;
   return undefined;
 }

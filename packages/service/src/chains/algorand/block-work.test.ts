@@ -45,6 +45,7 @@ async function sourceOf(chains: FakeChain[], accept: string[] = []) {
   return {
     source: new AlgorandSource({ nodes: nodes.nodes, caip2: ALGORAND_MAINNET, accept }),
     conflicts: nodes.conflicts,
+    upstreams: nodes.upstreams,
   };
 }
 
@@ -115,9 +116,11 @@ describe("a block of Algorand", () => {
     expect(conflicts).toEqual([]);
   });
 
-  it("cannot be told of by nodes that keep it no more, and can by one that does", async () => {
+  it("is refused for good when no node keeps it any more, later when one is away that may, and read from one that does", async () => {
     const pruned = () => Object.assign(new FakeChain(), { latest: ROUND + 10 });
-    const { source } = await sourceOf([pruned()]);
+    const { source, upstreams } = await sourceOf([pruned(), pruned()]);
+    await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "source_not_kept" });
+    await upstreams[0]?.close();
     await expect(source.block(ROUND, never)).rejects.toMatchObject({ code: "providers_unavailable" });
     const { source: archival } = await sourceOf([pruned(), nodeWith(ANSWER, ROUND)]);
     expect(await archival.block(ROUND, never)).toMatchObject({ height: ROUND });

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   type AlgorandBlock,
   type AlgorandInclusion,
@@ -9,6 +10,7 @@ import {
   getMap,
   headerDigest,
   headerRound,
+  type MsgpackMap,
   proveLeaf,
   restoreTransaction,
   splitBlock,
@@ -16,7 +18,7 @@ import {
   txid,
   verifyLeaf,
 } from "@attestd/proof/algorand";
-import { equalBytes, toBase64 } from "@attestd/proof/encoding";
+import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import { ProofError } from "@attestd/proof/errors";
 import { hasInner } from "./inner.ts";
 
@@ -90,6 +92,8 @@ function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): A
 /** A transaction in a block, with its proof. */
 export type AlgorandFinding =
   | { kind: "transaction"; bytes: Uint8Array; inclusion: AlgorandInclusion }
+  /** The header commits to a list of the transactions, in which nothing can be proven without all of them. */
+  | { kind: "flat" }
   | Exclude<AlgorandPlace, { kind: "transaction" }>;
 
 /**
@@ -111,6 +115,7 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
   });
   const siblings = proveLeaf(tree, leaves, place.index);
   const root = getBytes(header, tree, 32);
+  if (root && tree === "txn" && equalBytes(root, flatCommitment(transactions))) return { kind: "flat" };
   if (!root || !verifyLeaf(tree, leaves[place.index] as Uint8Array, place.index, siblings, root))
     throw new ProofError("malformed", `block whose transactions do not lead to its ${tree}`);
   const inclusion: AlgorandInclusion = {
@@ -121,4 +126,11 @@ export function proveInPayset(answer: Uint8Array, txnId: string): AlgorandFindin
     siblings: siblings.map(toBase64),
   };
   return { kind: "transaction", bytes: place.bytes, inclusion };
+}
+
+const PAYSET_FLAT = utf8("PF");
+
+/** What headers before consensus v26 commit to: SHA-512/256 of `"PF"` and the msgpack of `txns` (go-algorand, `payset.go`). */
+function flatCommitment(entries: readonly MsgpackMap[]): Uint8Array {
+  return hash("sha512-256", concatBytes(PAYSET_FLAT, encodeMsgpack([...entries])), "buffer");
 }

@@ -44,7 +44,10 @@ export async function readAlgorandBlock(
   const answers = await agree(nodes.algods, ask, question, nodes.rules);
   const [first] = answers;
   if (first.kind === "future") throw new ServiceError("block_not_found", `Algorand has no round ${round} yet`);
-  if (first.kind === "unkept") throw unavailable(`no node keeps ${about}`);
+  if (first.kind === "unkept") {
+    await requireUnkept(nodes, round, signal);
+    throw new ServiceError("source_not_kept", `no node keeps ${about} any more`);
+  }
 
   const { facts } = first;
   const caip2 = facts.caip2 ?? configured;
@@ -63,6 +66,10 @@ export async function readAlgorandBlock(
 
   async function find(txnId: string): Promise<TransactionInBlock | undefined> {
     const found = await proveInAny(txnId);
+    if (found.kind === "flat") {
+      const message = `round ${round} has no tree of transactions: its header commits to a plain list of them`;
+      throw new ServiceError("source_unprovable", message);
+    }
     if (found.kind === "inner") throw innerTransaction(txnId, found.rootId);
     return found.kind === "missing" ? undefined : { prove: (ends) => withLightHeader(found, ends) };
   }
@@ -88,6 +95,25 @@ export async function readAlgorandBlock(
     const lightHeader = await lightHeaderOf(nodes, { round, header: facts.header }, ends);
     return { bytes, inclusion: lightHeader ? { ...inclusion, lightHeader } : inclusion };
   }
+}
+
+/**
+ * Checks that every node answers, and that none keeps the block. A quorum without it does not show that: the one node that
+ * keeps old blocks may be away.
+ *
+ * @throws ProviderError otherwise
+ */
+export async function requireUnkept(
+  { algods, rules }: AlgorandNodes,
+  round: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const keeps = async (algod: Algod, ends: AbortSignal) => (await algod.block(round, ends)) !== undefined;
+  const about = `whether a node keeps the block of round ${round}`;
+  const behind = (isKept: boolean, others: readonly boolean[]) => !isKept && others.includes(true);
+  const question = { about, same: String, behind, signal };
+  const [isKept] = await agree(algods, keeps, question, { ...rules, quorum: algods.length });
+  if (isKept) throw unavailable(`the block of round ${round} could not be read at first`);
 }
 
 /** The error for a transaction that is no leaf of its block. @param rootId of the transaction that contains it */

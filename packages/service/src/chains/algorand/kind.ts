@@ -78,7 +78,10 @@ export const algorandChain: SourceChainKind<AlgorandNodes> = {
         known: ["pay", "keyreg", "acfg", "axfer", "afrz", "appl", "stpf", "hb"],
         others: "Any: the bytes are hashed and not interpreted.",
       },
-      notProvable: ["Inner transactions: they are no leaves of the tree. Name the transaction that contains them."],
+      notProvable: [
+        "Inner transactions: they are no leaves of the tree. Name the transaction that contains them.",
+        "Transactions under consensus before v26: their header commits to a plain list.",
+      ],
     },
     doesNotProve: ["That the effects which the block's entry states are right: they are the block's own statement."],
   },

@@ -145,9 +145,18 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
     expect(await bare.read(record("payment").id)).toMatchObject({ caip2, level: "finalized" });
   });
 
-  it("is unreadable where the JSON does not lead to the id", async () => {
-    const { read } = await sourceOf([chainOf("txnaccess_multiple")]);
-    await expect(read(record("txnaccess_multiple").id)).rejects.toMatchObject({ code: "source_unreadable" });
+  it("is refused for good where no algod keeps the block and the JSON does not lead to the id", async () => {
+    const chain = chainOf("payment");
+    const { id } = record("payment");
+    chain.indexed.set(id, { ...record("payment"), fee: 1 });
+    const { read } = await sourceOf([chain]);
+    await expect(read(id)).rejects.toMatchObject({ code: "source_not_kept" });
+    // The node that keeps old blocks may be the one that is away.
+    const { nodes, upstreams } = await start([chain, chain]);
+    await upstreams[1]?.close();
+    await expect(new AlgorandSource({ nodes, caip2 }).transaction(id, never)).rejects.toMatchObject({
+      code: "providers_unavailable",
+    });
   });
 });
 

@@ -7,14 +7,14 @@ import { agree, type Question, reportConflict } from "../../providers/quorum.ts"
 import { blockWork } from "../block-work.ts";
 import type { SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
-import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock } from "./block.ts";
+import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock, requireUnkept } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
 import { rebuildTransaction } from "./rebuild.ts";
 
 /** What a node's block shows of a transaction that the look-up found in it. */
 type InBlock =
   | algorandWork.PlaceInRound
-  /** No node keeps the block, or (`error`) none could be asked. */
+  /** The nodes that answered do not keep the block, or (`error`) too few could be asked. */
   | { kind: "unread"; error?: ProviderError };
 
 /** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
@@ -84,8 +84,10 @@ export class AlgorandSource implements SourceChain {
       case "unread": {
         const rebuilt = location.record && rebuildTransaction(txnId, location.record);
         if (rebuilt) return { bytes: rebuilt };
-        const message = `${about} is in round ${location.round}, but no node keeps its block and the indexer's JSON does not lead to its id`;
-        throw inBlock.error ?? new ServiceError("source_unreadable", message);
+        if (inBlock.error) throw inBlock.error;
+        await requireUnkept(this.#reading.nodes, location.round, signal);
+        const message = `${about} is in round ${location.round}, but no node keeps its block any more, and the indexer's JSON does not lead to its id`;
+        throw new ServiceError("source_not_kept", message);
       }
     }
   }
