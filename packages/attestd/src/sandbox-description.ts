@@ -15,7 +15,8 @@ export async function describeSandbox(folder: SandboxFolder, networks: Sandbox, 
   await writeWhole(folder.keys, await response.bytes(), 0o644);
 
   const current = (await readKeys(folder.keys)).trust.keys.at(-1);
-  const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl, payers, sampleTransactions } = networks;
+  const { algodUrl, indexerUrl, baseRpcUrl, solanaRpcUrl, facilitatorUrl, facilitators, payers, sampleTransactions } =
+    networks;
   const description = {
     serviceUrl,
     mcpUrl: `${serviceUrl}/mcp`,
@@ -24,6 +25,9 @@ export async function describeSandbox(folder: SandboxFolder, networks: Sandbox, 
     baseRpcUrl,
     solanaRpcUrl,
     facilitatorUrl,
+    facilitators: Object.fromEntries(
+      Object.entries(facilitators).map(([rail, listed]) => [rail, listed.map(({ kind, url }) => ({ kind, url }))]),
+    ),
     payers,
     sampleTransactions,
     attestor: {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Sandbox } from "@attestd/sandbox";
+import type { Facilitator, Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
 import type { Settings } from "./settings-file.ts";
@@ -15,7 +15,7 @@ export function newServiceSettings(
   folder: SandboxFolder,
   address: { host: string; port: number },
 ): Settings {
-  const { payTo, facilitatorUrl } = networks;
+  const { payTo, facilitators } = networks;
   return {
     HOST: address.host,
     PORT: String(address.port),
@@ -30,10 +30,23 @@ export function newServiceSettings(
     PAY_TO_ALGORAND: payTo.algorand,
     PAY_TO_BASE: payTo.base,
     PAY_TO_SOLANA: payTo.solana,
-    FACILITATOR_URL: facilitatorUrl,
-    BASE_FACILITATOR_URL: payTo.base && facilitatorUrl,
-    SOLANA_FACILITATOR_URL: payTo.solana && facilitatorUrl,
+    ...facilitatorSettings("FACILITATOR", facilitators.algorand),
+    ...facilitatorSettings("BASE_FACILITATOR", facilitators.base),
+    ...facilitatorSettings("SOLANA_FACILITATOR", facilitators.solana),
     SANDBOX_SOURCE_CHAINS: networks.sourceChains.join(",") || undefined,
+  };
+}
+
+function facilitatorSettings(prefix: string, facilitators: readonly Facilitator[] = []): Settings {
+  const keys = facilitators.map(({ credentials }) => credentials[0]);
+  if (facilitators.length === 0) return {};
+  const url = facilitators.map(({ url }) => url).join();
+  if (keys.every((key) => key === undefined)) return { [`${prefix}_URL`]: url };
+  return {
+    [`${prefix}_URL`]: url,
+    [`${prefix}_KIND`]: facilitators.map(({ kind }, i) => (keys[i] ? kind : "none")).join(),
+    [`${prefix}_KEY_ID`]: keys.map((key) => key?.keyId).join(),
+    [`${prefix}_SECRET`]: keys.map((key) => key?.secret).join(),
   };
 }
 

@@ -160,6 +160,8 @@ describe("attestd sandbox", () => {
   test.each([
     ["--replay none", /^attestd: can't replay none\n {2}There is no such folder\.\n$/],
     ["--port 65536", /^attestd: --port must be a whole number from 0 to 65535/],
+    ["--facilitator circle", /^attestd: --facilitator: circle is not one of stock, cdp, payai, goplausible\n$/],
+    ["--facilitator-behaviour settle=never", /^attestd: --facilitator-behaviour: never is not one of away, /],
     ["--round-ms soon", /^attestd: --round-ms must be a whole number/],
     ["--algorand-behaviour behnd=1", /^attestd: --algorand-behaviour: there is no behaviour behnd; there are behind, /],
   ])("does not start with %s", async (args, words) => {
@@ -203,11 +205,16 @@ describe("attestd sandbox", () => {
     const old = await description();
     await writeFile(here("precious.txt"), "mine");
     const env = { PUBLIC_URL: "https://attestd.example" };
-    const again = watch(["sandbox", "--port", "0"], { cwd: folder.path, env });
+    const facilitators = ["--facilitator", "cdp", "payai", "--facilitator-behaviour", "settle=limited*1"];
+    const again = watch(["sandbox", "--port", "0", ...facilitators], { cwd: folder.path, env });
     await untilOutput(again.out, /"msg":"listening"/);
     const index = await fetch(`${(await description()).serviceUrl}/llms.txt`);
     expect(await index.text()).toContain("(https://attestd.example/attest)");
     expect(await readFile(here("service.env"), "utf8")).toContain(`PUBLIC_URL="https://attestd.example"\n`);
+    expect((await description()).facilitators).toMatchObject({
+      algorand: [{ kind: "stock" }],
+      solana: [{ kind: "cdp", url: expect.stringMatching(/\/platform\/v2\/x402$/) }, { kind: "payai" }],
+    });
     expect((await description()).payers.algorand.address).not.toBe(old.payers.algorand.address);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
 

@@ -7,7 +7,8 @@ import type { Facilitator } from "./facilitator/server.ts";
 import type { RequestObserver } from "./http.ts";
 import type { SolanaNetwork } from "./solana/network.ts";
 
-export { FACILITATOR_KINDS, type FacilitatorKind } from "./facilitator/dialect.ts";
+export { parseFacilitatorBehaviour } from "./facilitator/behaviour.ts";
+export { type FacilitatorKind, parseFacilitatorKinds } from "./facilitator/dialect.ts";
 export type { Facilitator } from "./facilitator/server.ts";
 export { type Behaviour, parseBehaviour };
 

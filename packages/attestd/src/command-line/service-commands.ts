@@ -14,6 +14,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     "  attestd sandbox --port 0 --round-ms 200",
     "  attestd sandbox --replay recordings/    also serve recorded transactions",
     "  attestd sandbox --algorand-behaviour feePerByte=10 indexerParameters=default",
+    "  attestd sandbox --facilitator cdp payai --facilitator-behaviour settle=pending",
   )
     .option("--port <n>", "port of the service, 0 for a free one (default: $PORT, else 4020)")
     .option("--round-ms <n>", "time between rounds of the ledger", "1000")
@@ -22,6 +23,8 @@ export function addRunning(program: Command, { environment, finish }: Running): 
       "--algorand-behaviour <name=value...>",
       "what its Algorand node and indexer do, as in docs/sandbox-algod.md",
     )
+    .option("--facilitator <kind...>", "stock, cdp, payai or goplausible, or two of them, the preferred one first")
+    .option("--facilitator-behaviour <what=how...>", "what the first one does, as in docs/sandbox-facilitators.md")
     .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
     .action(async (options) => {
       const { sandbox } = await import("../commands/sandbox.ts");

@@ -20,6 +20,8 @@ export type SandboxOptions = {
   roundMs: string;
   replay?: string;
   algorandBehaviour?: string[];
+  facilitator?: string[];
+  facilitatorBehaviour?: string[];
   dir: string;
 };
 
@@ -41,6 +43,7 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
   await checkPort(port);
+  const startNetworks = await readNetworks(roundMs, options);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   using _lock = lock(folder);
@@ -48,7 +51,7 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
 
   // Disposed in reverse order: the service, then its networks, then the lock.
   using working = environment.working("starting the networks");
-  const networks = await startNetworks(roundMs, replay, options.algorandBehaviour);
+  const networks = await startNetworks();
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   if (stop.aborted) return EXIT.good;
@@ -87,26 +90,34 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   if (death) throw new Failure(EXIT.unreachable, "a network of the sandbox ended by itself", [death]);
 }
 
-async function startNetworks(roundMs: number, replayDir?: string, behaviours: string[] = []): Promise<Sandbox> {
-  const { startSandbox, parseBehaviour } = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
+/** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
+async function readNetworks(roundMs: number, options: SandboxOptions): Promise<() => Promise<Sandbox>> {
+  const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
     // The packages of the sandbox are development dependencies.
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
     throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
   });
-  const behaviour = readBehaviour(behaviours, parseBehaviour);
-  return startSandbox({ roundMs, replayDir, behaviour }).catch((error: Error) => {
-    throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
-  });
-}
-
-/** @throws Failure `usage` when there is no such behaviour */
-function readBehaviour(texts: string[], parse: (text: string) => Partial<Behaviour>): Partial<Behaviour> {
-  try {
-    return texts.reduce((behaviour, text) => ({ ...behaviour, ...parse(text) }), {});
-  } catch (error) {
-    throw new Failure(EXIT.usage, `--algorand-behaviour: ${(error as Error).message}`, [], error as Error);
-  }
+  const { startSandbox, parseBehaviour, parseFacilitatorKinds, parseFacilitatorBehaviour } = networks;
+  const read = <T>(name: string, texts: string[] | undefined, parse: (texts: string[]) => T): T => {
+    try {
+      return parse(texts ?? []);
+    } catch (error) {
+      throw new Failure(EXIT.usage, `${name}: ${(error as Error).message}`, [], error as Error);
+    }
+  };
+  const merge = (texts: string[]): Partial<Behaviour> => Object.assign({}, ...texts.map(parseBehaviour));
+  const asked = {
+    roundMs,
+    replayDir: options.replay,
+    behaviour: read("--algorand-behaviour", options.algorandBehaviour, merge),
+    facilitators: read("--facilitator", options.facilitator, parseFacilitatorKinds),
+    facilitatorBehaviour: read("--facilitator-behaviour", options.facilitatorBehaviour, parseFacilitatorBehaviour),
+  };
+  return () =>
+    startSandbox(asked).catch((error: Error) => {
+      throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
+    });
 }
 
 /**
