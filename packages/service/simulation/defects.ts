@@ -4,6 +4,7 @@ import type { Journal } from "../src/calls/journal.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
+import type { Settler } from "../src/payment/routes.ts";
 import { Problem } from "../src/problems.ts";
 import type { Products } from "../src/subjects/product.ts";
 import type { Invariant } from "./invariants.ts";
@@ -139,8 +140,9 @@ export const DEFECTS = {
     defect: {
       perform: (perform: Perform, options: EffectsOptions) => {
         const idle = { settle: async () => ({ success: true }) };
-        const facilitators = new Map([...options.facilitators].map(([rail, real]) => [rail, { ...real, ...idle }]));
-        const looking = createEffects({ ...options, facilitators });
+        const idly = (real: Settler) => ({ ...real, facilitator: { ...real.facilitator, ...idle } });
+        const settlers = new Map([...options.settlers].map(([rail, all]) => [rail, all.map(idly)]));
+        const looking = createEffects({ ...options, settlers });
         return (call, effect, ...rest) => (effect.do === "watch" ? looking : perform)(call, effect, ...rest);
       },
     },

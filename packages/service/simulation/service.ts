@@ -54,6 +54,7 @@ const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
 const MAX_QUEUE_AGE_MS = 60_000;
+const FACILITATOR = "https://facilitator.example";
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
@@ -87,7 +88,7 @@ export async function openService(
   const products = defect.products?.(sold) ?? sold;
   const options: EffectsOptions = {
     rails: new Map(enabled.map(({ rail }) => [rail.name, rail])),
-    facilitators: new Map(enabled.map(({ rail, facilitator }) => [rail.name, facilitator])),
+    settlers: offers.settlers,
     products,
     ledger,
     attestor: createAttestor(signerOf(life, scheduler, defect.keyOf?.(life.name) ?? "KEY")),
@@ -181,8 +182,7 @@ function enabledOn(
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,
     price: PRICE,
-    facilitator: simulatedFacilitator(chain, options),
-    facilitatorUrl: "https://facilitator.example",
+    facilitators: [{ id: FACILITATOR, url: FACILITATOR, facilitator: simulatedFacilitator(chain, options) }],
   };
 }
 

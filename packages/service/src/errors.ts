@@ -41,9 +41,10 @@ export type ErrorDetails = {
   payment_refused: undefined;
   /**
    * The facilitator could not be asked, or its answer could not be read. This says nothing about the payment. `ending`:
-   * the HTTP status of an answer without a verdict, or how the request ended without an answer.
+   * the HTTP status of an answer without a verdict, or how the request ended without an answer. `retryAfterMs`: how long it
+   * asked us to wait.
    */
-  facilitator_failed: { ending: Ending | "unreadable" };
+  facilitator_failed: { ending: Ending | "unreadable"; retryAfterMs?: number };
   /** The facilitator answers, and does not settle the rail: the setting is wrong, or has become wrong. */
   settlement_unsupported: undefined;
 

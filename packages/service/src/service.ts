@@ -121,6 +121,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       if (reason === undefined) log.info({ network }, "sold again");
       else log.error({ network, reason }, "nothing can be sold");
     },
+    onSwitch: (network, facilitator) => log.warn({ network, facilitator }, "sold by another facilitator"),
   });
   // A facilitator that does not answer now is asked again later; the other rails are sold meanwhile.
   await offers.refresh(start);
@@ -135,7 +136,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const products = createProducts(chains);
   const effects = createEffects({
     rails: new Map(rails.map((rail) => [rail.name, rail])),
-    facilitators: new Map(enabled.map(({ rail, facilitator }) => [rail.name, facilitator])),
+    settlers: offers.settlers,
     products,
     ledger,
     attestor: createAttestor(signer),

@@ -42,6 +42,7 @@ function paying(scheme: Scheme, name?: string): PaymentPayload {
 class FakeRail implements Pick<Rail, "name" | "network"> {
   readonly name = "base";
   readonly network = NETWORK;
+  isForAnyFacilitator = false;
   readonly asset = "USDC";
   readonly extra = {};
   /** What each payer holds; enough unless set. */
@@ -101,7 +102,9 @@ describe("admission", () => {
   let clock: TestClock;
   let rail: FakeRail;
   let journal: Journal;
-  let verdict: () => VerifyAnswer;
+  let verdict: (signal: AbortSignal) => VerifyAnswer | Promise<VerifyAnswer>;
+  /** Of the second facilitator. */
+  let secondVerdict: () => VerifyAnswer;
   let fetches: number;
   let fetch: () => Promise<Evidence>;
   let perform: Perform;
@@ -114,6 +117,7 @@ describe("admission", () => {
     rail = new FakeRail();
     journal = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
     verdict = () => ({ valid: true });
+    secondVerdict = () => expect.fail("the second facilitator is not to be asked");
     fetches = 0;
     fetch = async () => evidenceOf(aCall());
     perform = goodCourse;
@@ -125,8 +129,16 @@ describe("admission", () => {
     const queue = { age: () => queueAge, maxAgeMs: 60_000 };
     capacity = createCapacity({ ledger, carried, maxInFlight: 10_000, queue, reserve: 0n, fee: 1_000n });
     const supported = async () => [{ network: NETWORK, extra: {} }];
-    const facilitator = { verify: async () => verdict(), supported } as unknown as Facilitator;
-    const enabled = { rail, payTo: "PAYEE", price: 1_000n, facilitator, facilitatorUrl: "https://facilitator.example" };
+    const asked: Facilitator["verify"] = async (_payment, _requirement, signal) => verdict(signal);
+    const facilitator = { verify: asked, supported } as unknown as Facilitator;
+    const url = "https://facilitator.example";
+    const second = { verify: async () => secondVerdict(), supported } as unknown as Facilitator;
+    const other = "https://second.example";
+    const facilitators = [
+      { id: url, url, facilitator },
+      { id: other, url: other, facilitator: second },
+    ];
+    const enabled = { rail, payTo: "PAYEE", price: 1_000n, facilitators };
     const block = {
       evidence: () => {
         fetches += 1;
@@ -181,6 +193,58 @@ describe("admission", () => {
     };
     expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toEqual(delivered);
     expect(fetches).toBe(1);
+  });
+
+  describe("where any facilitator may settle", () => {
+    const facilitatorOf = async (id: string) => (await journal.find(`key/${id}`))?.facilitator;
+    beforeEach(() => {
+      rail.isForAnyFacilitator = true;
+    });
+
+    test("asks the next one when one gives no verdict, also when it hangs, and records who gave it", async () => {
+      await admit(BLOCK, paying({ id: "1", by: "A" }));
+      expect(await facilitatorOf("1")).toBe("https://facilitator.example");
+      secondVerdict = () => ({ valid: true });
+      verdict = () => {
+        throw facilitatorFailed("away");
+      };
+      expect(await admit(BLOCK, paying({ id: "2", by: "A" }))).toMatchObject({ kind: "delivered" });
+      expect(await facilitatorOf("2")).toBe("https://second.example");
+      verdict = (signal) =>
+        clock.sleep(60_000, signal).then(
+          () => ({ valid: true }),
+          () => Promise.reject(facilitatorFailed("no answer in time", "late")),
+        );
+      const late = admit(BLOCK, paying({ id: "3", by: "A" }));
+      const answered = clock.advance(5_000).then(() => late);
+      expect(await answered).toMatchObject({ kind: "delivered" });
+      expect(await facilitatorOf("3")).toBe("https://second.example");
+    });
+
+    test("takes the first verdict: a refusal is asked of no other", async () => {
+      verdict = () => ({ valid: false, reason: "screened" });
+      expect(await admit(BLOCK, paying({ id: "1", by: "A" }))).toMatchObject({ kind: "payment_required" });
+    });
+
+    test("answers 503 with the longest wait that was asked for when none gives a verdict", async () => {
+      verdict = () => {
+        throw facilitatorFailed("away");
+      };
+      secondVerdict = () => {
+        throw facilitatorFailed("busy", 429, { retryAfterMs: 42_000 });
+      };
+      const problem = await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })));
+      expect(problem).toMatchObject({ code: "facilitator_unavailable", retryAfter: 42 });
+    });
+  });
+
+  test("asks no other facilitator where the payment is bound to one", async () => {
+    verdict = () => {
+      throw facilitatorFailed("away");
+    };
+    expect(await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).toMatchObject({
+      code: "facilitator_unavailable",
+    });
   });
 
   test("admits no call while it is too far behind or stops, and still delivers what was bought", async () => {

@@ -1,13 +1,14 @@
 import { canonicalize, type JsonObject } from "@attestd/proof/json";
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { hasCode } from "../errors.ts";
 import { identifierAlias } from "../payment/identifier.ts";
-import type { Offers } from "../payment/offers.ts";
+import type { Match, Offers } from "../payment/offers.ts";
 import { acceptedAmount } from "../payment/payment-option.ts";
-import { type Payment, type PaymentRefused, paymentRefused, type Rail, type RailName } from "../payment/rails/rail.ts";
+import { type Payment, type PaymentRefused, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { forwardedPayment, type Resource } from "../payment/resource.ts";
+import { verifyPayment } from "../payment/verify-payment.ts";
 import { Problem } from "../problems.ts";
 import type { Products } from "../subjects/product.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
@@ -143,14 +144,14 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /**
-   * @returns our own requirement that the payment fits now, or why it fits none
+   * @returns the offer that the payment fits now, or why it fits none
    * @throws FacilitatorError when nothing can be sold on its rail now
    */
-  async function checkOffered({ rail, payment, subject }: Request): Promise<PaymentRequirements | PaymentRefused> {
+  async function checkOffered({ rail, payment, subject }: Request): Promise<Match | PaymentRefused> {
     try {
-      const requirement = offers.match(payment.payload, rail.name, subject.chain);
-      await rail.check(payment, requirement);
-      return requirement;
+      const match = offers.match(payment.payload, rail.name, subject.chain);
+      await rail.check(payment, match.requirement);
+      return match;
     } catch (error) {
       return refusal(error);
     }
@@ -186,7 +187,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /** Checks further a payment that is well signed and fits an offer. @returns its call, or why it is refused */
-  async function admitNew(request: Request, requirement: PaymentRequirements): Promise<Call | PaymentRefused> {
+  async function admitNew(request: Request, match: Match): Promise<Call | PaymentRefused> {
     const { subject, rail, payment, signal } = request;
     const { names, earlier } = await namesOf(request);
     // The new payment is left unsettled: this has been bought already.
@@ -196,32 +197,28 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (hasCode(release, "payment_refused")) return release;
     using promised = new DisposableStack();
     promised.defer(release);
-    const forwarded = forwardedPayment(payment, requirement, options.resourceOf(subject));
-    const verdict = await mapUpstreamErrors(() => facilitatorOf(rail.name).verify(forwarded, requirement, signal));
-    if (!verdict.valid) return paymentRefused(verdict.reason);
-    return bound(await begin(request, requirement, names), request, names);
+    const forwarded = forwardedPayment(payment, match.requirement, options.resourceOf(subject));
+    const limits = { signal, limitMs: options.deadlineMs, clock, log };
+    const verified = await mapUpstreamErrors(() => verifyPayment(forwarded, match, limits));
+    if (!verified.valid) return paymentRefused(verified.reason);
+    return bound(await begin(request, match, verified.facilitator, names), request, names);
   }
 
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
   async function begin(
     { subject, payment, signal }: Request,
-    requirement: PaymentRequirements,
+    { requirement }: Match,
+    facilitator: string,
     names: readonly string[],
   ): Promise<Call> {
     const evidence = await mapUpstreamErrors(() => products[subject.kind].evidence(subject, signal));
     const { key, rail, payer, payload } = payment;
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
-    const call = prepare({ key, aliases, rail, payer, payload, ...bought, createdAt: clock.now() });
+    const call = prepare({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
     const holder = await journal.insert(call);
     void runner.start(holder);
     return holder;
-  }
-
-  function facilitatorOf(rail: RailName) {
-    const enabled = offers.enabled(rail);
-    if (!enabled) throw new Error(`an offer on ${rail} is of an enabled rail`);
-    return enabled.facilitator;
   }
 
   /**

@@ -46,6 +46,11 @@ export type CallRequest = {
   /** Our own requirement, which the facilitator verifies and settles by. */
   readonly requirement: PaymentRequirements;
   readonly evidence: Evidence;
+  /**
+   * The facilitator (`facilitatorId`) that verified the payment; from the first settlement on, the one that was asked last.
+   * Absent where the payment was adopted.
+   */
+  readonly facilitator?: string;
   /** Unix ms. */
   readonly createdAt: number;
 };

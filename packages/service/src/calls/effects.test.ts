@@ -19,6 +19,7 @@ import { type Memory, pauseAfter } from "./perform.ts";
 
 const KEY_SHA256 = "A".repeat(43);
 const GENESIS = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";
+const FACILITATOR = "https://facilitator.example";
 const STOP = new AbortController().signal;
 
 /** The note of an attestation as a key's holder writes it. */
@@ -33,9 +34,9 @@ function attemptWith(note: string): Attempt {
   return { txid: "ATTEST", raw, firstValid: 10, lastValid: 110 };
 }
 
-const SETTLING = after(aCall(), ...GOOD_COURSE.slice(0, 1));
+const SETTLING = after(aCall({ facilitator: FACILITATOR }), ...GOOD_COURSE.slice(0, 1));
 const receipt = encodeHeader({ success: true, transaction: "PAYMENT", network: "algorand:x", payer: "PAYER" });
-const PAID = { ...after(aCall(), ...GOOD_COURSE.slice(0, 2)), receipt };
+const PAID = { ...after(aCall({ facilitator: FACILITATOR }), ...GOOD_COURSE.slice(0, 2)), receipt };
 
 describe("effects", () => {
   let clock: TestClock;
@@ -93,7 +94,7 @@ describe("effects", () => {
     };
     perform = createEffects({
       rails: new Map([["algorand", rail]]),
-      facilitators: new Map([["algorand", facilitator]]),
+      settlers: new Map([["algorand", [{ id: FACILITATOR, facilitator, obstacle: () => undefined }]]]),
       products: createProducts(new Map()),
       ledger,
       attestor,
@@ -114,7 +115,7 @@ describe("effects", () => {
 
   describe("of a payment that its chain does not show", () => {
     test("ask for its settlement at once when nothing is known of one", async () => {
-      expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun" });
+      expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun", facilitator: FACILITATOR });
       expect(settlements).toBe(0);
       await effectOf({ ...SETTLING, settlements: 2 });
       expect(settlements).toBe(1);
@@ -142,7 +143,7 @@ describe("effects", () => {
       }
       // Two minutes are over: it may have been lost.
       await clock.advance(pauseAfter(2));
-      expect(await effectOf(call)).toEqual({ type: "settlement_begun" });
+      expect(await effectOf(call)).toEqual({ type: "settlement_begun", facilitator: FACILITATOR });
     });
 
     test("follow the chain while the facilitator is silent, and wait for its answer no longer", async () => {
@@ -165,7 +166,7 @@ describe("effects", () => {
         await clock.advance(patience - 1);
         expect(await effectOf(SETTLING)).toBeUndefined();
         await clock.advance(1);
-        expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun" });
+        expect(await effectOf(SETTLING)).toEqual({ type: "settlement_begun", facilitator: FACILITATOR });
       }
     });
 
@@ -204,7 +205,7 @@ describe("effects", () => {
 
   describe("of a delivered payment that is not final", () => {
     const done: Call = {
-      ...after(aCall(), ...GOOD_COURSE),
+      ...after(aCall({ facilitator: FACILITATOR }), ...GOOD_COURSE),
       proof: { transaction: "PAYMENT", height: 9, final: false },
     };
 

@@ -5,8 +5,8 @@ import { type Call, type CallRequest, type CallState, liveAttempt, type PaymentP
 
 /** What happened to a call. Each event is committed before any effect that follows from it. */
 export type CallEvent =
-  /** A settlement is about to leave the process. */
-  | { type: "settlement_begun" }
+  /** A settlement is about to leave the process for a facilitator; without one, the settings name none that may settle it. */
+  | { type: "settlement_begun"; facilitator?: string }
   /** The payment was seen on its chain, to the depth that counts as paid. */
   | { type: "payment_proved"; proof: PaymentProof; receipt: string }
   /** The payment can never be spent on us any more. */
@@ -107,7 +107,11 @@ function transition(call: Call, event: CallEvent): Partial<Call> | undefined {
   switch (event.type) {
     case "settlement_begun":
       if (state !== "prepared" && state !== "settling") return undefined;
-      return { state: "settling", settlements: call.settlements + 1 };
+      return {
+        state: "settling",
+        settlements: call.settlements + 1,
+        ...(event.facilitator !== undefined && { facilitator: event.facilitator }),
+      };
     case "payment_proved":
       // Also from `prepared`: a settlement of ours may have left before a restored backup was taken.
       if (state !== "prepared" && state !== "settling") return undefined;

@@ -2,9 +2,10 @@ import type { Logger } from "pino";
 import type { Attestor } from "../attestor/attestor.ts";
 import type { Clock } from "../clock.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
 import type { Resource } from "../payment/resource.ts";
+import type { Settler } from "../payment/routes.ts";
 import type { Products } from "../subjects/product.ts";
 import type { Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
@@ -19,8 +20,8 @@ export type Perform = (call: Call, effect: Effect, memory: Memory, stop: AbortSi
 
 export type EffectsOptions = {
   rails: ReadonlyMap<RailName, Rail>;
-  /** Of the enabled rails; a payment on another rail is looked up, and not settled. */
-  facilitators: ReadonlyMap<RailName, Facilitator>;
+  /** Of the enabled rails, in order of preference; a payment on another rail is looked up, and not settled. */
+  settlers: ReadonlyMap<RailName, readonly Settler[]>;
   products: Products;
   ledger: Ledger;
   attestor: Attestor;
@@ -38,10 +39,12 @@ export type EffectsOptions = {
 export type Memory = {
   /** The number of the settlement that this loop has committed and not sent yet. */
   begun?: number;
-  /** The settlement that was sent and has no answer yet. */
-  settling?: { answered: Promise<void>; end: AbortController };
+  /** The settlement that was sent and has no answer yet; `at` is when it was sent. */
+  settling?: { answered: Promise<void>; end: AbortController; at: number };
   /** The facilitator's last answer, and when it came. */
   settled?: { answer: SettleAnswer; at: number };
+  /** It was logged that the settings do not name the facilitator that the payment is bound to. */
+  isOrphan?: boolean;
   /** How often a delivered payment that is not final yet was looked up. */
   looks?: number;
   /** The call can only wait: for an authorization to expire, for a payment to become final, for another key. */

@@ -25,7 +25,7 @@ export async function mapUpstreamErrors<T>(work: () => Promise<T>): Promise<T> {
       throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
     if (hasCode(error, "facilitator_failed"))
       throw new Problem("facilitator_unavailable", "The facilitator cannot be reached now.", {
-        retryAfter: 10,
+        retryAfter: Math.max(10, Math.ceil((error.details.retryAfterMs ?? 0) / 1000)),
         cause: error,
       });
     throw error;

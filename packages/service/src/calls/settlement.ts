@@ -1,13 +1,16 @@
 import { deadline, race } from "../clock.ts";
-import type { Facilitator, SettleAnswer } from "../payment/facilitator.ts";
+import { hasCode } from "../errors.ts";
+import type { SettleAnswer } from "../payment/facilitator.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { settlementReceipt } from "../payment/receipt.ts";
 import { forwardedPayment } from "../payment/resource.ts";
+import type { Settler } from "../payment/routes.ts";
 import type { Call } from "./call.ts";
 import type { CallEvent } from "./machine.ts";
 import { type EffectsOptions, MAX_PAUSE_MS, type Memory, pauseAfter } from "./perform.ts";
+import { nextSettler } from "./settlers.ts";
 
-/** How long a settlement that the facilitator reports as successful may take to show before it is asked again, in ms. */
+/** How long a settlement that the facilitator reports as successful, or as under way, may take to show before it is asked again, in ms. */
 const BELIEVED_MS = 30_000;
 /** How long a settlement is waited for before the chain is looked at, which often shows the payment first, in ms. */
 const PATIENCE_MS = 5_000;
@@ -24,17 +27,21 @@ const MAX_DOUBLINGS = 5;
 
 /** The effects on a call's payment: it is settled, found on its chain, and watched until it is final. */
 export function createSettlement(options: EffectsOptions) {
-  const { rails, facilitators, ledger, resourceOf, log, clock, deadlineMs, settleMs } = options;
+  const { rails, settlers, ledger, resourceOf, log, clock, deadlineMs, settleMs } = options;
   return { begin, reconcile, watch };
 
+  /** The event names the facilitator before anything is sent to it: after a crash the same one is asked. */
   function begin(call: Call, memory: Memory): CallEvent {
+    const settler = settlerOf(call, memory);
     memory.begun = call.settlements + 1;
-    return { type: "settlement_begun" };
+    return { type: "settlement_begun", ...(settler && { facilitator: settler.id }) };
   }
 
   /** Sends the settlement that was committed; else looks for the payment on its chain, and settles again if it must. */
   async function reconcile(call: Call, memory: Memory, stop: AbortSignal): Promise<CallEvent | undefined> {
-    if (memory.begun === call.settlements) return settle(call, memory, stop);
+    const begun = memory.begun === call.settlements && committedSettler(call);
+    delete memory.begun;
+    if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
     const payment = rail.read(call.payload);
     const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop));
@@ -51,7 +58,7 @@ export function createSettlement(options: EffectsOptions) {
         return { type: "payment_void", reason, receipt };
       }
       case "open":
-        if (memory.settling) {
+        if (memory.settling && !isOverdue(call, memory.settling)) {
           const { answered } = memory.settling;
           await race(
             stop,
@@ -60,8 +67,17 @@ export function createSettlement(options: EffectsOptions) {
           );
           return undefined;
         }
-        if (facilitators.has(call.rail) && untilDue(call, memory) <= 0) return begin(call, memory);
-        memory.waiting = memory.settled?.answer.success === false;
+        if (memory.settling) {
+          endSettlement(memory);
+          memory.settled = { answer: { success: false, reason: "no answer in time" }, at: clock.now() };
+        }
+        if (settlerOf(call, memory)) {
+          if (untilDue(call, memory) <= 0) return begin(call, memory);
+          memory.waiting = isRefused(memory);
+        } else {
+          noteOrphan(call, memory);
+          memory.waiting = true;
+        }
         if (memory.waiting && call.settlements >= MANY_REFUSALS) await clock.sleep(untilDue(call, memory), stop);
         else await rail.news(deadline(clock, MAX_PAUSE_MS, stop));
         return undefined;
@@ -88,7 +104,7 @@ export function createSettlement(options: EffectsOptions) {
         return { type: "payment_lost", reason: standing.reason };
       case "open":
         log.error({ key: call.key, ...call.proof }, "a payment that was delivered for is not on its chain");
-        return memory.settling ? undefined : settle(call, memory, stop);
+        return memory.settling ? undefined : settle(call, settlerOf(call, memory), memory, stop);
     }
   }
 
@@ -96,24 +112,33 @@ export function createSettlement(options: EffectsOptions) {
    * Sends a settlement, and waits a while for it. Its answer, whenever it comes, is a hint: only the chain decides what
    * became of the payment, and is looked at meanwhile.
    */
-  async function settle(call: Call, memory: Memory, stop: AbortSignal): Promise<undefined> {
-    delete memory.begun;
+  async function settle(
+    call: Call,
+    settler: Settler | undefined,
+    memory: Memory,
+    stop: AbortSignal,
+  ): Promise<undefined> {
+    if (!settler) return noteOrphan(call, memory);
     const { payload, requirement, subject } = call;
-    const facilitator = facilitatorOf(call);
+    const { facilitator } = settler;
     const forwarded = forwardedPayment(railOf(call).read(payload), requirement, resourceOf(subject));
     const end = new AbortController();
     const answered = facilitator
       .settle(forwarded, requirement, AbortSignal.any([end.signal, deadline(clock, settleMs, stop)]))
-      .catch((error: Error): SettleAnswer => ({ success: false, reason: error.message }))
+      .catch(answerOf)
       .then((answer) => {
-        // The chain has decided already.
+        // The chain has decided already, or another facilitator is asked.
         if (end.signal.aborted) return;
         delete memory.settling;
         if (answer.success) ledger.prepare(deadline(clock, deadlineMs, stop));
-        else log.warn({ key: call.key, reason: answer.reason }, "the facilitator confirms no settlement");
+        else if (answer.isPending) log.info(facts(answer), "the facilitator has not finished the settlement");
+        else log.warn(facts(answer), "the facilitator confirms no settlement");
         memory.settled = { answer, at: clock.now() };
       });
-    memory.settling = { answered, end };
+    function facts({ reason }: SettleAnswer) {
+      return { key: call.key, facilitator: settler?.id, reason };
+    }
+    memory.settling = { answered, end, at: clock.now() };
     await race(
       stop,
       () => answered,
@@ -122,15 +147,50 @@ export function createSettlement(options: EffectsOptions) {
   }
 
   function endSettlement(memory: Memory): void {
-    memory.settling?.end.abort(new Error("the chain has decided what became of the payment"));
+    memory.settling?.end.abort(new Error("the answer does not matter any more"));
     delete memory.settling;
   }
 
   /** ms until the payment is to be settled once more. */
-  function untilDue({ settlements }: Call, { settled }: Memory): number {
+  function untilDue(call: Call, memory: Memory): number {
+    const { settled } = memory;
     if (!settled) return 0;
-    const refused = settlements < MANY_REFUSALS ? pauseAfter(settlements + 1) : MAX_REST_MS;
-    return settled.at + (settled.answer.success ? BELIEVED_MS : refused) - clock.now();
+    return settled.at + pauseOf(call, memory, settled.answer) - clock.now();
+  }
+
+  function pauseOf(call: Call, memory: Memory, { success, isPending, retryAfterMs = 0 }: SettleAnswer): number {
+    if (success || isPending) return BELIEVED_MS;
+    const refused = call.settlements < MANY_REFUSALS ? pauseAfter(call.settlements + 1) : MAX_REST_MS;
+    // Only the facilitator that asked for it is left alone for longer.
+    return settlerOf(call, memory)?.id === call.facilitator ? Math.max(refused, retryAfterMs) : refused;
+  }
+
+  function settlerOf(call: Call, memory: Memory): Settler | undefined {
+    return nextSettler(call, railOf(call), settlers.get(call.rail) ?? [], hasFailed(memory));
+  }
+
+  /** Whether the facilitator that was asked last has not settled: it said so, or the chain shows nothing yet. */
+  function hasFailed(memory: Memory): boolean {
+    return isRefused(memory) || (memory.settled !== undefined && memory.settled.at + BELIEVED_MS <= clock.now());
+  }
+
+  /** Whether a facilitator has been silent for so long that another one, if any may settle the payment, is asked too. */
+  function isOverdue(call: Call, { at }: { at: number }): boolean {
+    if (at + BELIEVED_MS > clock.now()) return false;
+    const other = nextSettler(call, railOf(call), settlers.get(call.rail) ?? [], true);
+    return other !== undefined && other.id !== call.facilitator && other.obstacle() === undefined;
+  }
+
+  /** The facilitator that `begin` has committed; undefined while the settings do not name it. */
+  function committedSettler(call: Call): Settler | undefined {
+    return settlers.get(call.rail)?.find(({ id }) => id === call.facilitator);
+  }
+
+  function noteOrphan(call: Call, memory: Memory): undefined {
+    if (memory.isOrphan) return;
+    memory.isOrphan = true;
+    const { key, rail, facilitator } = call;
+    log.warn({ key, rail, facilitator }, "the settings do not name the facilitator that the payment is bound to");
   }
 
   function railOf({ rail: name }: Call): Rail {
@@ -138,10 +198,14 @@ export function createSettlement(options: EffectsOptions) {
     if (!rail) throw new Error(`the rail ${name} is not known`);
     return rail;
   }
+}
 
-  function facilitatorOf({ rail }: Call): Facilitator {
-    const facilitator = facilitators.get(rail);
-    if (!facilitator) throw new Error(`the rail ${rail} is switched off: the call waits until it is on, or void`);
-    return facilitator;
-  }
+function isRefused({ settled }: Memory): boolean {
+  return settled !== undefined && !settled.answer.success && !settled.answer.isPending;
+}
+
+/** A settlement without an answer may have happened all the same. */
+function answerOf(error: Error): SettleAnswer {
+  const retryAfterMs = hasCode(error, "facilitator_failed") ? error.details.retryAfterMs : undefined;
+  return { success: false, reason: error.message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }

@@ -1,9 +1,25 @@
 import type { Logger } from "pino";
+import { facilitatorId } from "../config/facilitators.ts";
 import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { watchFacilitator } from "./facilitator-watch.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
+
+/** A facilitator of a rail that the settings switch on. */
+export type EnabledFacilitator = {
+  /** Its URL as `facilitatorId` spells it, by which a call's row names it. */
+  id: string;
+  /** Its URL as documents repeat it. */
+  url: string;
+  facilitator: Facilitator;
+  /** Why nothing can be sold by it now: a clause. */
+  obstacle?: () => string | undefined;
+  /** What may be wrong with it, though it still sells: a clause. */
+  doubt?: () => string | undefined;
+  /** Whether it asked us to send less: another one is preferred meanwhile. */
+  isBusy?: () => boolean;
+};
 
 /** A rail that the settings switch on. */
 export type EnabledRail = {
@@ -11,12 +27,10 @@ export type EnabledRail = {
   payTo: string;
   /** micro-USDC a call. */
   price: bigint;
-  facilitator: Facilitator;
-  facilitatorUrl: string;
-  /** Why nothing can be sold on it now: a clause. */
+  /** At least one, in order of preference. */
+  facilitators: readonly EnabledFacilitator[];
+  /** Why nothing can be sold on it now, by whichever facilitator: a clause. */
   obstacle?: () => string | undefined;
-  /** What may be wrong with it, though it still sells: a clause. */
-  doubt?: () => string | undefined;
 };
 
 /**
@@ -34,22 +48,18 @@ export function enableRails(
     return own ? [{ rail, ...own }] : [];
   });
   const payees = watchPayees(payable, Date.now);
-  const enabled = payable.map(({ rail, payTo, facilitators: [facilitator], price }) => {
-    if (!facilitator) throw new TypeError(`the rail ${rail.name} has no facilitator`);
-    const watch = watchFacilitator({
-      facilitator: httpFacilitator(facilitator),
-      log: log.child({ rail: rail.name }),
-      now: Date.now,
-    });
-    return {
-      rail,
-      payTo,
-      price,
-      facilitator: watch,
-      facilitatorUrl: facilitator.url,
-      obstacle: () => payees.obstacle(rail.name) ?? watch.obstacle(),
-      doubt: watch.doubt,
-    };
-  });
+  const enabled = payable.map(({ rail, payTo, price, facilitators }) => ({
+    rail,
+    payTo,
+    price,
+    facilitators: facilitators.map((own): EnabledFacilitator => {
+      const { url } = own;
+      const named = log.child({ rail: rail.name, facilitator: new URL(url).host });
+      const watch = watchFacilitator({ facilitator: httpFacilitator(own), log: named, now: Date.now });
+      const { obstacle, doubt, isBusy } = watch;
+      return { id: facilitatorId(url), url, facilitator: watch, obstacle, doubt, isBusy };
+    }),
+    obstacle: () => payees.obstacle(rail.name),
+  }));
   return { enabled, payees };
 }

@@ -1,5 +1,6 @@
 import { hasCode } from "../errors.ts";
-import type { EnabledRail } from "./enabled-rail.ts";
+import type { Facilitator } from "./facilitator.ts";
+import type { Rail } from "./rails/rail.ts";
 
 /** A facilitator's last answer about its rail. */
 type Support = "unknown" | "settled" | "not settled" | "no fee payer";
@@ -12,14 +13,14 @@ const OBSTACLES = {
 /** The form of a fee payer's address on any rail: it goes into a header. */
 const FEE_PAYER = /^[\x21-\x7e]{1,64}$/;
 
-/** What one rail's facilitator supports, and the fee payers that it has named. */
+/** What a facilitator of a rail supports, and the fee payers that it has named. */
 export type FacilitatorSupport = ReturnType<typeof facilitatorSupport>;
 
 /**
  * @param offerMs how long an offer stays good after it was last made, its fee payer included
  * @param now Unix ms
  */
-export function facilitatorSupport({ rail, facilitator }: EnabledRail, offerMs: number, now: () => number) {
+export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs: number, now: () => number) {
   let support: Support = "unknown";
   /** Newest first, with the time (Unix ms) until which a payment may name them. */
   let feePayers: { address: string; until: number }[] = [];

@@ -18,7 +18,9 @@ const soon = () => AbortSignal.timeout(5_000);
 /** Lines of the log: level, operation, text. */
 let lines: string[];
 let monotonic: number;
+let unixMs: number;
 beforeEach(() => {
+  unixMs = 1_000;
   lines = [];
   monotonic = 0;
 });
@@ -31,7 +33,7 @@ function watched({ url = upstream.url, ...over } = {}, maxUnderWay?: number): Wa
   return watchFacilitator({
     facilitator,
     log,
-    now: () => 1_000,
+    now: () => unixMs,
     monotonic: () => monotonic,
     ...(maxUnderWay && { maxUnderWay }),
   });
@@ -66,7 +68,7 @@ describe("a facilitator that fails", () => {
       const facilitator = watched();
       upstream.handler = answering(status);
       await times(5, () => verify(facilitator));
-      expect(facilitator.obstacle()).toBe(
+      expect(facilitator.obstacle()).toContain(
         `the facilitator answers HTTP ${status} to verify, 5 times in a row since 1970-01-01T00:00:01.000Z`,
       );
       monotonic += 1_000;
@@ -93,7 +95,6 @@ describe("a facilitator that fails", () => {
 
   test.each<[string, Handler]>([
     ["400", answering(400)],
-    ["403", answering(403)],
     ["429", answering(429)],
     ["500", answering(500)],
     ["no JSON", (_, response) => response.end("<html>")],
@@ -110,6 +111,13 @@ describe("a facilitator that fails", () => {
       expect(lines).toEqual(["warn verify the facilitator fails"]);
     },
   );
+
+  test("payments with 403 does not close its rail, because payers may cause that", async () => {
+    const facilitator = watched();
+    upstream.handler = answering(403);
+    await times(40, () => verify(facilitator));
+    expect(facilitator.obstacle()).toBeUndefined();
+  });
 
   test("to list what it settles closes its rail after two failures, until it lists again", async () => {
     const facilitator = watched();
@@ -145,6 +153,79 @@ describe("a facilitator that fails", () => {
     enough.abort();
     await Promise.all(hanging);
     expect(facilitator.obstacle()).toBeUndefined();
+  });
+});
+
+describe("a facilitator that refuses us", () => {
+  test("is an alarm from the first time on: one line for each change, a doubt with what to do, and a count", async () => {
+    const facilitator = watched();
+    upstream.handler = answering(500);
+    await times(2, () => settle(facilitator));
+    upstream.handler = answering(401);
+    await times(3, () => settle(facilitator));
+    expect(facilitator.doubt()).toContain("HTTP 401 to settle");
+    expect(facilitator.doubt()).toContain("check its …_KIND, …_KEY_ID and …_SECRET");
+    upstream.handler = answering(403, { error: "free_tier_exhausted" });
+    await times(2, () => settle(facilitator));
+    expect(facilitator.doubt()).toContain("its free tier may be used up");
+    upstream.handler = answering(200, { success: true });
+    await settle(facilitator);
+    expect(facilitator.doubt()).toBeUndefined();
+    expect(lines).toEqual([
+      "warn settle the facilitator fails",
+      "error settle the facilitator refuses us",
+      "error settle the facilitator refuses us",
+      "info settle the facilitator answers again 7",
+    ]);
+    expect(facilitator.refusals()).toEqual([
+      { operation: "settle", status: 401, count: 3 },
+      { operation: "settle", status: 403, count: 2 },
+    ]);
+  });
+
+  test("to list what it settles closes its rail at once", async () => {
+    const facilitator = watched();
+    upstream.handler = answering(401);
+    await supported(facilitator);
+    expect(facilitator.obstacle()).toContain("HTTP 401 to supported");
+  });
+});
+
+describe("another facilitator is preferred", () => {
+  const afterwards = async (handler: Handler) => {
+    upstream.handler = handler;
+    await verify(facilitator);
+    const busy = [];
+    for (const at of [0, 6_999, 7_001, 29_999, 30_001, 60_001]) {
+      unixMs = 1_000 + at;
+      busy.push(facilitator.isBusy());
+    }
+    unixMs = 1_000;
+    return busy;
+  };
+  let facilitator: WatchedFacilitator;
+  beforeEach(() => {
+    facilitator = watched();
+  });
+  const retryAfter =
+    (text: string): Handler =>
+    (_, response) =>
+      response.writeHead(429, { "retry-after": text }).end();
+
+  test("for as long as one asks for with 429, in seconds or until a date, and for a minute at most", async () => {
+    expect(await afterwards(retryAfter("7"))).toEqual([true, true, false, false, false, false]);
+    const date: Handler = (_, response) => {
+      response.setHeader("date", "Mon, 23 Nov 2026 12:00:00 GMT");
+      response.writeHead(429, { "retry-after": "Mon, 23 Nov 2026 12:00:07 GMT" }).end();
+    };
+    expect(await afterwards(date)).toEqual([true, true, false, false, false, false]);
+    expect(await afterwards(retryAfter("86400"))).toEqual([true, true, true, true, true, false]);
+  });
+
+  test("for half a minute after one gave no verdict, and no longer than until it gives one", async () => {
+    expect(await afterwards(answering(500))).toEqual([true, true, true, true, false, false]);
+    expect(await afterwards(retryAfter("soon"))).toEqual([true, true, true, true, false, false]);
+    expect(await afterwards(answering(200, { isValid: false }))).toEqual(Array(6).fill(false));
   });
 });
 

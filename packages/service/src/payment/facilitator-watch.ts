@@ -5,8 +5,8 @@ import { type Facilitator, type FacilitatorError, facilitatorFailed } from "./fa
 
 type Operation = keyof Facilitator;
 
-/** Failures in a row of one operation, for whatever reason; `since` in Unix ms. */
-type Failing = { failures: number; since: number; cause: FacilitatorError };
+/** Failures in a row of one operation, for whatever reason; `since` and `at`, of the last one, in Unix ms. */
+type Failing = { failures: number; since: number; at: number; cause: FacilitatorError };
 
 export type FacilitatorWatchOptions = {
   facilitator: Facilitator;
@@ -28,6 +28,8 @@ const REFUSAL_REST_MS = { breakAfter: 3, firstRestMs: 30_000, maxRestMs: 300_000
 const SETTLE_REST_MS = { maxRestMs: 4_000 };
 /** `supported` is asked every 15 seconds; a single lost answer does not count. */
 const SILENT_AFTER = 2;
+/** How long a facilitator that gave no verdict, or asked us to send less without naming a time, is not preferred. */
+const TROUBLED_MS = 30_000;
 /** Payments in a row without an answer, after which `/ready` reports a doubt. */
 const DOUBTFUL_AFTER = 5;
 
@@ -36,6 +38,10 @@ export type WatchedFacilitator = Facilitator & {
   obstacle(): string | undefined;
   /** What may be wrong with it, or with single payments, though it still sells: a clause. */
   doubt(): string | undefined;
+  /** Whether another one is preferred now: it asked us to send less, or gave no verdict of late. */
+  isBusy(): boolean;
+  /** How often it has refused us, our credentials or our account, since the start; by operation and HTTP status. */
+  refusals(): { operation: Operation; status: number; count: number }[];
 };
 
 /**
@@ -53,6 +59,8 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
   // Stops only further sales: every settlement is still sent.
   const selling = new Breaker({ ...clock, ...REFUSAL_REST_MS });
   const failing = new Map<Operation, Failing>();
+  /** By operation and status, as `verify 401`. */
+  const refused = new Map<string, { operation: Operation; status: number; count: number }>();
   let underWay = 0;
   /** When it last answered anything, Unix ms. */
   let answeredAt = Number.NEGATIVE_INFINITY;
@@ -84,15 +92,26 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
       if (verifying.isResting && failing.has("verify")) return clauseFor("verify");
       if ((selling.isResting || settling.isResting) && failing.has("settle")) return clauseFor("settle");
       const silence = failing.get("supported");
-      const isSilent = silence && silence.failures >= SILENT_AFTER && answeredAt < silence.since;
+      const isSilent = silence && isSilentAfter(silence) && answeredAt < silence.since;
       return isSilent ? clauseFor("supported") : undefined;
     },
 
     doubt() {
-      const isDoubtful = (operation: Operation) => (failing.get(operation)?.failures ?? 0) >= DOUBTFUL_AFTER;
-      const doubtful = (["verify", "settle"] as const).find(isDoubtful);
+      const isDoubtful = (operation: Operation) => {
+        const past = failing.get(operation);
+        return past !== undefined && (isRefusal(past.cause) || past.failures >= DOUBTFUL_AFTER);
+      };
+      const doubtful = (["settle", "verify"] as const).find(isDoubtful);
       return doubtful && clauseFor(doubtful);
     },
+
+    isBusy: () =>
+      (["verify", "settle"] as const).some((operation) => {
+        const { at = Number.NEGATIVE_INFINITY, cause } = failing.get(operation) ?? {};
+        return now() < at + (cause?.details.retryAfterMs ?? TROUBLED_MS);
+      }),
+
+    refusals: () => [...refused.values()],
   };
 
   async function watch<T>(operation: Operation, ask: () => Promise<T>): Promise<T> {
@@ -117,9 +136,19 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
   }
 
   function noteFailure(operation: Operation, cause: FacilitatorError): void {
-    const { failures, since } = failing.get(operation) ?? { failures: 0, since: now() };
-    failing.set(operation, { failures: failures + 1, since, cause });
-    if (failures === 0) log.warn({ operation, err: cause }, "the facilitator fails");
+    const past = failing.get(operation);
+    const { failures, since } = past ?? { failures: 0, since: now() };
+    failing.set(operation, { failures: failures + 1, since, at: now(), cause });
+    const { ending } = cause.details;
+    if (!isRefusal(cause)) {
+      if (failures === 0) log.warn({ operation, err: cause }, "the facilitator fails");
+      return;
+    }
+    const status = Number(ending);
+    const name = `${operation} ${status}`;
+    refused.set(name, { operation, status, count: (refused.get(name)?.count ?? 0) + 1 });
+    if (past?.cause.details.ending === ending) return;
+    log.error({ operation, err: cause, remedy: REMEDIES[status] }, "the facilitator refuses us");
   }
 
   function clauseFor(operation: Operation): string | undefined {
@@ -127,7 +156,8 @@ export function watchFacilitator(options: FacilitatorWatchOptions): WatchedFacil
     if (!past) return undefined;
     const { ending } = past.cause.details;
     const what = typeof ending === "number" ? `answers HTTP ${ending}` : ENDINGS[ending];
-    return `the facilitator ${what} to ${operation}, ${past.failures} times in a row since ${timeOf(past)}`;
+    const remedy = typeof ending === "number" && REMEDIES[ending] ? `: ${REMEDIES[ending]}` : "";
+    return `the facilitator ${what} to ${operation}, ${past.failures} times in a row since ${timeOf(past)}${remedy}`;
   }
 }
 
@@ -166,6 +196,22 @@ function isServing(error: FacilitatorError): Vote {
 /** Also 403, which some send for an account that is used up. For verify it may be about the payer. */
 function isSettling(error: FacilitatorError): Vote {
   return error.details.ending === 403 ? "failed" : isServing(error);
+}
+
+/** What an operator does about a facilitator that refuses us, by HTTP status. */
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: "check its …_KIND, …_KEY_ID and …_SECRET, the addresses that the key allows (IPv6 too), and this host's clock",
+  403: "check the account with it: its free tier may be used up, or the key may not be allowed to settle",
+};
+
+/** Whether it refuses us: an alarm for the operator. */
+function isRefusal({ details: { ending } }: FacilitatorError): boolean {
+  return typeof ending === "number" && ending in REMEDIES;
+}
+
+/** A single lost answer does not count; one that refuses us does. */
+function isSilentAfter({ failures, cause }: Failing): boolean {
+  return failures >= SILENT_AFTER || isRefusal(cause);
 }
 
 const ENDINGS = {

@@ -203,6 +203,18 @@ describe("an answer of a facilitator is read as @x402/core reads it", () => {
   });
 });
 
+test.each<[string, number, object, object]>([
+  ["settlement_pending", 200, { transaction: TRANSACTION }, { isPending: true }],
+  ["settlement_pending", 200, { transaction: "" }, { isPending: true }],
+  ["settlement_pending", 503, { transaction: "" }, { isPending: true }],
+  ["duplicate_settlement", 409, { transaction: "" }, { isPending: true }],
+  ["settle_exact_svm_block_height_exceeded", 400, { transaction: "" }, {}],
+  ["insufficient_funds", 200, { transaction: "" }, {}],
+])("a settlement that failed with %s under %i is under way or not", async (errorReason, status, more, expected) => {
+  answering(status, JSON.stringify({ success: false, errorReason, network: "eip155:8453", ...more }));
+  expect(await settle()).toEqual({ success: false, reason: errorReason, ...expected });
+});
+
 test("a kind that cannot be read does not hide the others", async () => {
   const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
   answering(200, JSON.stringify({ kinds: [null, 7, { ...kind, network: null }, kind] }));

@@ -15,15 +15,26 @@ export type FacilitatorError = ServiceError<"facilitator_failed">;
 export function facilitatorFailed(
   message: string,
   ending: FacilitatorError["details"]["ending"] = "unreachable",
-  cause?: unknown,
+  { cause, retryAfterMs }: { cause?: unknown; retryAfterMs?: number | undefined } = {},
 ): FacilitatorError {
-  return new ServiceError("facilitator_failed", message, { details: { ending }, cause });
+  const details = { ending, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return new ServiceError("facilitator_failed", message, { details, cause });
 }
 
 export type VerifyAnswer = { valid: true } | { valid: false; reason: string };
 
 /** A hint, never proof: only the payment's chain shows whether it was made. */
-export type SettleAnswer = { success: boolean; reason?: string };
+export type SettleAnswer = {
+  success: boolean;
+  reason?: string;
+  /** It sent the payment to its chain, and does not know yet what became of it. */
+  isPending?: boolean;
+  /** How long it asked us to wait before we ask it again. */
+  retryAfterMs?: number;
+};
+
+/** Reasons of a settlement that is under way: broadcast and not confirmed (CDP, PayAI), or asked for before (PayAI). */
+const PENDING_REASONS: readonly unknown[] = ["settlement_pending", "duplicate_settlement"];
 
 /** A network on which a facilitator settles scheme `exact` of version 2, and what it adds to an offer. */
 export type SupportedKind = { network: string; extra: Record<string, unknown> };
@@ -63,7 +74,12 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_CHARACTERS = 300;
 
 /** A whole answer with its status and, of the other side's text, what may be logged. */
-type Asked<T> = { isOk: boolean; answer: T; reason(...texts: (string | null | undefined)[]): string | undefined };
+type Asked<T> = {
+  isOk: boolean;
+  answer: T;
+  retryAfterMs: number | undefined;
+  reason(...texts: (string | null | undefined)[]): string | undefined;
+};
 
 /**
  * Asks a facilitator over HTTP. Each operation has connections of its own, so that none waits for another.
@@ -95,7 +111,13 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
       const asked = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
       const { success, errorMessage, errorReason } = asked.answer;
       const reason = asked.reason(errorMessage, errorReason);
-      return { success: success && asked.isOk, ...(reason !== undefined && { reason }) };
+      const isPending = !success && PENDING_REASONS.includes(errorReason);
+      return {
+        success: success && asked.isOk,
+        ...(reason !== undefined && { reason }),
+        ...(isPending && { isPending }),
+        ...(asked.retryAfterMs !== undefined && { retryAfterMs: asked.retryAfterMs }),
+      };
     },
     async supported(signal) {
       const { answer, isOk } = await askSupported(signal);
@@ -118,14 +140,17 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
         const read = readJson(given, schema);
         const isOk = given.status >= 200 && given.status <= 299;
         const reason: Asked<unknown>["reason"] = (...texts) => brief(texts.find(Boolean), authorization);
-        if (read?.success) return { isOk, answer: read.data, reason };
-        if (!isOk) throw facilitatorFailed(`${host} ${refusal(given, authorization, now())}`, given.status);
-        throw facilitatorFailed(`${host} answered ${path} with data that cannot be read`, "unreadable", read?.error);
+        const retryAfterMs = retryAfter(given, now());
+        if (read?.success) return { isOk, answer: read.data, reason, retryAfterMs };
+        if (!isOk)
+          throw facilitatorFailed(`${host} ${refusal(given, authorization, now())}`, given.status, { retryAfterMs });
+        const message = `${host} answered ${path} with data that cannot be read`;
+        throw facilitatorFailed(message, "unreadable", { cause: read?.error });
       } catch (error) {
         // A caller's deadline counts as the facilitator's failure.
         const cause = signal.aborted ? ended(signal, "a payment") : error;
         if (isProviderError(cause))
-          throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), cause);
+          throw facilitatorFailed(`the facilitator gave no answer: ${cause.message}`, endingOf(cause), { cause });
         throw cause;
       }
     };
@@ -144,6 +169,16 @@ function readJson<S extends z.ZodType>({ body }: HttpAnswer, schema: S): z.ZodSa
   } catch {
     return undefined;
   }
+}
+
+/** How long a facilitator may have us wait: longer than that is another outage, and is asked again. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** Retry-After (RFC 9110, section 10.2.3): seconds or a date. @param now Unix ms */
+function retryAfter({ retryAfter: text = "", date }: HttpAnswer, now: number): number | undefined {
+  const base = Date.parse(date ?? "") || now;
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - base;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
 /** Seconds by which two clocks differ before that is worth a note: a token is dated back by more. */

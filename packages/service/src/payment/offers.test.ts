@@ -2,7 +2,7 @@ import { formatUsdc } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { describe, expect, test } from "vitest";
 import { serviceError } from "../../test/errors.ts";
-import type { EnabledRail } from "./enabled-rail.ts";
+import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
 import { type Facilitator, facilitatorFailed } from "./facilitator.ts";
 import { createOffers, type Offers } from "./offers.ts";
 import type { Rail } from "./rails/rail.ts";
@@ -19,6 +19,8 @@ const NETWORKS: Record<RailName, string> = {
 let feePayer = "FEE-1";
 let clock = 0;
 
+const at = (url: string, facilitator: Facilitator): EnabledFacilitator => ({ id: url, url, facilitator });
+
 function enabled(name: RailName): EnabledRail {
   const rail = {
     name,
@@ -33,7 +35,12 @@ function enabled(name: RailName): EnabledRail {
   const facilitator = {
     supported: async () => [{ network: NETWORKS[name], extra: name === "base" ? {} : { feePayer } }],
   } as unknown as Facilitator;
-  return { rail, payTo: `payee on ${name}`, price: 1_000n, facilitator, facilitatorUrl: "https://facilitator.example" };
+  return {
+    rail,
+    payTo: `payee on ${name}`,
+    price: 1_000n,
+    facilitators: [at("https://facilitator.example", facilitator)],
+  };
 }
 
 async function offersOf(...names: RailName[]): Promise<Offers> {
@@ -90,7 +97,7 @@ describe("offers", () => {
     expect(dearer.for("base").map(({ amount }) => amount)).toEqual(["2500", "1000"]);
     expect(dearer.listed.map(({ priceUsdc }) => priceUsdc)).toEqual(["0.001", "0.0025"]);
     const [offer] = dearer.for("base") as [PaymentRequirements];
-    expect(dearer.match(accepting(offer), "base", "base").amount).toBe("2500");
+    expect(dearer.match(accepting(offer), "base", "base").requirement.amount).toBe("2500");
     expect(() => dearer.match(accepting({ ...offer, amount: "1000" }), "base", "base")).toThrow(
       "is not 2500, as offered",
     );
@@ -100,7 +107,7 @@ describe("offers", () => {
     const offers = await offersOf("algorand");
     const [offer] = offers.for("algorand") as [PaymentRequirements];
     const spelt = { ...offer, payTo: offer.payTo.toUpperCase(), maxTimeoutSeconds: 999 };
-    expect(offers.match(accepting(spelt), "algorand", "algorand")).toEqual(offer);
+    expect(offers.match(accepting(spelt), "algorand", "algorand").requirement).toEqual(offer);
     for (const change of [{ amount: "999" }, { asset: "other" }, { payTo: "stranger" }, { scheme: "upto" }])
       expect(() => offers.match(accepting({ ...offer, ...change }), "algorand", "algorand")).toThrow(
         `accepted.${Object.keys(change)[0]} is not`,
@@ -113,7 +120,7 @@ describe("offers", () => {
     for (const [i, option] of offers.optionsFor("base").entries()) {
       const accepted = option as unknown as PaymentRequirements;
       const rail = (["base", "algorand", "solana"] as const)[i] as RailName;
-      expect(offers.match(accepting(accepted), rail, "base")).toEqual(offers.for("base")[i]);
+      expect(offers.match(accepting(accepted), rail, "base").requirement).toEqual(offers.for("base")[i]);
       for (const change of [{ maxAmountRequired: "999" }, { amount: "999" }, { maxAmountRequired: 1000 }])
         expect(() => offers.match(accepting({ ...accepted, ...change }), rail, "base")).toThrow(
           "is not 1000, as offered",
@@ -130,7 +137,7 @@ describe("offers", () => {
     const [after] = offers.for("algorand") as [PaymentRequirements];
     expect(after.extra.feePayer).toBe("FEE-2");
     clock = 50_000 + 119_000;
-    expect(offers.match(accepting(before), "algorand", "algorand").extra.feePayer).toBe("FEE-1");
+    expect(offers.match(accepting(before), "algorand", "algorand").requirement.extra.feePayer).toBe("FEE-1");
     clock = 50_000 + 121_000;
     expect(() => offers.match(accepting(before), "algorand", "algorand")).toThrow("feePayer was not offered");
     expect(() => offers.match(accepting({ ...after, extra: { feePayer: "MINE" } }), "algorand", "algorand")).toThrow();
@@ -153,7 +160,7 @@ describe("offers", () => {
         if (!isThere) throw facilitatorFailed("the facilitator gave no answer");
         return [{ network: NETWORKS.base, extra: {} }];
       };
-      const offers = offersWith({ facilitator: { supported } as unknown as Facilitator });
+      const offers = offersWith({ facilitators: [at("https://f.example", { supported } as unknown as Facilitator)] });
       await offers.refresh(soon());
       expect(networks(offers)).toEqual([NETWORKS.algorand]);
       expect(offers.optionsFor("base").map(({ network }) => network)).toEqual(["algorand-mainnet"]);
@@ -195,10 +202,106 @@ describe("offers", () => {
       ]) {
         const { rail } = enabled("base");
         const facilitator = { supported: async () => [{ network: NETWORKS.base, extra }] } as unknown as Facilitator;
-        const offers = offersWith({ rail: { ...rail, needsFeePayer: true }, facilitator });
+        const offers = offersWith({
+          rail: { ...rail, needsFeePayer: true },
+          facilitators: [at("https://f.example", facilitator)],
+        });
         await offers.refresh(soon());
         expect(networks(offers)).toEqual([NETWORKS.algorand]);
       }
+    });
+  });
+
+  describe("of a rail with two facilitators", () => {
+    type Side = { feePayer?: string; obstacle?: string; isBusy?: boolean; isSettled?: boolean };
+    const [A, B] = ["https://a.example", "https://b.example/x402"] as const;
+    let sides: Record<string, Side>;
+    let switched: string[];
+    const soon = () => AbortSignal.timeout(1_000);
+
+    async function offersBy(name: RailName, a: Side, b: Side): Promise<Offers> {
+      sides = { [A]: a, [B]: b };
+      switched = [];
+      clock = 0;
+      const facilitators = [A, B].map((url) => {
+        const network = () => (sides[url]?.isSettled === false ? "eip155:1" : NETWORKS[name]);
+        const extra = () => (sides[url]?.feePayer === undefined ? {} : { feePayer: sides[url]?.feePayer });
+        const supported = async () => [{ network: network(), extra: extra() }];
+        const obstacle = () => sides[url]?.obstacle;
+        const isBusy = () => sides[url]?.isBusy === true;
+        return { ...at(url, { supported } as unknown as Facilitator), obstacle, isBusy };
+      });
+      const rail = { ...enabled(name).rail, isForAnyFacilitator: name === "base" };
+      const onSwitch = (_: string, url: string) => switched.push(url);
+      const rails = [{ ...enabled(name), rail, facilitators }];
+      const offers = createOffers({ rails, maxTimeoutSeconds: 120, now: () => clock, onSwitch });
+      await offers.refresh(soon());
+      return offers;
+    }
+    const feePayerOf = (offers: Offers) => offers.for("base")[0]?.extra.feePayer;
+    const settlersOf = (offers: Offers, accepted: PaymentRequirements, rail: RailName) =>
+      offers.match(accepting(accepted), rail, "base").settlers.map(({ id }) => id);
+
+    test("name the fee payer of the first that can sell, and follow it when it changes", async () => {
+      const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
+      expect([feePayerOf(offers), offers.optionsFor("base")[0]?.facilitatorUrl]).toEqual(["FEE-A", A]);
+      sides[A] = { ...sides[A], obstacle: "away" };
+      expect([feePayerOf(offers), offers.optionsFor("base")[0]?.facilitatorUrl]).toEqual(["FEE-B", B]);
+      expect(offers.obstacles()).toEqual([]);
+      expect(offers.doubts()).toEqual([{ network: NETWORKS.solana, doubt: "a.example: away" }]);
+      // Documents are drawn once.
+      expect(offers.termsFor("base")[0]?.facilitatorUrl).toBe(A);
+      sides[A] = { feePayer: "FEE-A" };
+      expect(feePayerOf(offers)).toBe("FEE-A");
+      expect(switched).toEqual([B, A]);
+    });
+
+    test("prefer the one that is not busy, and take the busy one where it is alone", async () => {
+      const offers = await offersBy("solana", { feePayer: "FEE-A", isBusy: true }, { feePayer: "FEE-B" });
+      expect(feePayerOf(offers)).toBe("FEE-B");
+      sides[B] = { feePayer: "FEE-B", obstacle: "away" };
+      expect(feePayerOf(offers)).toBe("FEE-A");
+    });
+
+    test("are settled by the one whose fee payer the payment accepted, and by no other", async () => {
+      const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
+      const [byA] = offers.for("base") as [PaymentRequirements];
+      const byB = { ...byA, extra: { feePayer: "FEE-B" } };
+      expect([byA, byB].map((accepted) => settlersOf(offers, accepted, "solana"))).toEqual([[A], [B]]);
+      expect(offers.match(accepting(byB), "solana", "base").requirement).toEqual(byB);
+      sides[A] = { feePayer: "FEE-A", obstacle: "away" };
+      expect(() => offers.match(accepting(byA), "solana", "base")).toThrow(serviceError("facilitator_failed"));
+      expect(settlersOf(offers, byB, "solana")).toEqual([B]);
+    });
+
+    test("are settled by any that can sell, in order, where the payment names no fee payer", async () => {
+      const offers = await offersBy("base", {}, {});
+      const [offer] = offers.for("base") as [PaymentRequirements];
+      expect(settlersOf(offers, offer, "base")).toEqual([A, B]);
+      sides[A] = { isBusy: true };
+      expect(settlersOf(offers, offer, "base")).toEqual([B, A]);
+      sides[A] = { obstacle: "away" };
+      expect(settlersOf(offers, offer, "base")).toEqual([B]);
+    });
+
+    test("are settled by one alone on any rail, if that one names a fee payer", async () => {
+      const offers = await offersBy("base", { feePayer: "FEE-A" }, { feePayer: "FEE-B" });
+      expect(settlersOf(offers, offers.for("base")[0] as PaymentRequirements, "base")).toEqual([A]);
+    });
+
+    test("end when neither can sell, with the reason of each", async () => {
+      const offers = await offersBy("base", { obstacle: "away" }, { obstacle: "late" });
+      const obstacle = "a.example: away; b.example: late";
+      expect(offers.obstacles()).toEqual([{ network: NETWORKS.base, obstacle }]);
+      expect(offers.for("base")).toEqual([]);
+    });
+
+    test("do without one that does not settle the rail; the service starts while the other does", async () => {
+      const offers = await offersBy("base", { isSettled: false }, {});
+      expect(offers.optionsFor("base")[0]?.facilitatorUrl).toBe(B);
+      expect(offers.doubts()[0]?.doubt).toBe("a.example: the facilitator does not settle it any more");
+      sides[B] = { isSettled: false };
+      await expect(offers.refresh(soon())).rejects.toThrow(`${A}, ${B} does not settle`);
     });
   });
 
@@ -206,7 +309,7 @@ describe("offers", () => {
     const one = enabled("algorand");
     const facilitator = { supported: async () => [{ network: "eip155:1", extra: {} }] } as unknown as Facilitator;
     const offers = createOffers({
-      rails: [{ ...one, facilitator }],
+      rails: [{ ...one, facilitators: [at("https://f.example", facilitator)] }],
       maxTimeoutSeconds: 120,
       now: () => 0,
     });

@@ -3,9 +3,9 @@ import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
 import type { EnabledRail } from "./enabled-rail.ts";
 import { facilitatorFailed } from "./facilitator.ts";
-import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
-import { acceptedAmount, type PaymentOption, paymentOption } from "./payment-option.ts";
+import { acceptedAmount, type PaymentOption } from "./payment-option.ts";
 import { paymentRefused, type RailName } from "./rails/rail.ts";
+import { commonObstacle, namedClause, openRoutes, type Route, routesOf, type Settler } from "./routes.ts";
 
 export type OffersOptions = {
   /** In the order in which they are listed. */
@@ -15,40 +15,59 @@ export type OffersOptions = {
   now: () => number;
   /** Called once for every change: with the obstacle when a rail is no longer offered, without one when it is again. */
   onChange?: (network: string, obstacle: string | undefined) => void;
+  /** Called when another facilitator sells on a rail than before. */
+  onSwitch?: (network: string, facilitatorUrl: string) => void;
 };
 
-/** What is known of an enabled rail; `closed` is why it was not offered when that was last checked. */
-type Entry = EnabledRail & { support: FacilitatorSupport; option: PaymentOption; closed: string | undefined };
+/**
+ * What is known of an enabled rail. As of the last check: `closed` is why it was not offered, and `seller` is whose offer
+ * was made.
+ */
+type Entry = EnabledRail & { routes: readonly Route[]; closed: string | undefined; seller: Route | undefined };
+
+/** An offer that a payment accepted. */
+export type Match = {
+  /** Our own requirement, never the client's copy of it. */
+  requirement: PaymentRequirements;
+  /** Those that may verify and settle the payment, in the order in which they are asked. At least one. */
+  settlers: readonly Settler[];
+};
 
 /** Our offers: what a call may be paid with, and whether a payment fits one. */
 export type Offers = ReturnType<typeof createOffers>;
 
-export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: OffersOptions) {
+export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch }: OffersOptions) {
   const entries: readonly Entry[] = rails.map((enabled) => ({
     ...enabled,
-    support: facilitatorSupport(enabled, maxTimeoutSeconds * 1000, now),
-    option: paymentOption(enabled),
+    routes: routesOf(enabled, maxTimeoutSeconds * 1000, now),
     closed: undefined,
+    seller: undefined,
   }));
   /** The answers of `for` since the offers last changed. */
   const cached = new Map<ChainName | undefined, PaymentRequirements[]>();
 
   return {
+    /** Every facilitator by rail, in order of preference. */
+    settlers: new Map<RailName, readonly Settler[]>(entries.map(({ rail, routes }) => [rail.name, routes])),
+
     /**
      * Asks every facilitator what it settles, and puts its fee payer into our offers. If one cannot be asked, its last answer
-     * counts; its rail is not offered before the first answer.
+     * counts; it sells nothing before its first answer.
      *
-     * @throws settlement_unsupported when a facilitator does not settle its rail, which is then not offered either
+     * @throws settlement_unsupported when no facilitator of a rail settles it, which is then not offered either
      */
     async refresh(signal: AbortSignal): Promise<void> {
-      const refreshed = entries.map(async ({ support }) => {
-        if (await support.refresh(signal)) cached.clear();
-      });
+      const refreshed = entries
+        .flatMap(({ routes }) => routes)
+        .map(async ({ support }) => {
+          if (await support.refresh(signal)) cached.clear();
+        });
       await Promise.all(refreshed);
       checkObstacles();
-      const unsettled = entries.find(({ support }) => support.isUnsettled());
+      const unsettled = entries.find(({ routes }) => routes.every(({ support }) => support.isUnsettled()));
       if (!unsettled) return;
-      const message = `the facilitator ${unsettled.facilitatorUrl} does not settle ${unsettled.rail.network}`;
+      const urls = unsettled.routes.map(({ url }) => url).join(", ");
+      const message = `the facilitator ${urls} does not settle ${unsettled.rail.network}`;
       throw new ServiceError("settlement_unsupported", message);
     },
 
@@ -60,22 +79,22 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: Offers
       );
     },
 
-    /** What may be wrong with the rails that are offered, by network. */
+    /** What may be wrong with the rails that are offered, and with single facilitators of them, by network. */
     doubts(): { network: string; doubt: string }[] {
-      return entries.flatMap(({ rail, closed, doubt }) => {
-        const found = closed === undefined ? doubt?.() : undefined;
-        return found === undefined ? [] : [{ network: rail.network, doubt: found }];
-      });
+      const offered = entries.filter(({ closed }) => closed === undefined);
+      return offered.flatMap(({ rail, routes }) =>
+        routes.flatMap((route) => {
+          const clause = route.obstacle() ?? route.doubt?.();
+          const isNamed = routes.length > 1;
+          return clause === undefined ? [] : [{ network: rail.network, doubt: namedClause(route, clause, isNamed) }];
+        }),
+      );
     },
 
     /** Whether any rail is offered now. */
     get isOpen(): boolean {
       checkObstacles();
       return entries.some(({ closed }) => closed === undefined);
-    },
-
-    enabled(rail: RailName): EnabledRail | undefined {
-      return entries.find((entry) => entry.rail.name === rail);
     },
 
     /**
@@ -87,7 +106,7 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: Offers
       checkObstacles();
       const known = cached.get(source);
       if (known) return known;
-      const offers = open(source).map(requirementOf);
+      const offers = paying(source).flatMap((entry) => (entry.seller ? [requirementOf(entry, entry.seller)] : []));
       cached.set(source, offers);
       return offers;
     },
@@ -95,60 +114,56 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: Offers
     /** The same offers as `PaymentOption`s. */
     optionsFor(source: ChainName | undefined): PaymentOption[] {
       checkObstacles();
-      return open(source).map(({ option }) => option);
+      return paying(source).flatMap(({ seller }) => (seller ? [seller.option] : []));
     },
 
     /** Every way to pay for a source that the settings name, for documents: also those that cannot be taken now. */
     termsFor(source: ChainName | undefined): PaymentOption[] {
-      return paying(source).map(({ option }) => option);
+      return paying(source).flatMap(preferredOption);
     },
 
     /** The ways to pay that every document lists. */
     get listed(): PaymentOption[] {
-      return entries.filter(({ rail }) => !rail.isUnlisted).map(({ option }) => option);
+      return entries.filter(({ rail }) => !rail.isUnlisted).flatMap(preferredOption);
     },
 
     /**
      * Finds the offer that a payment accepted.
      *
-     * @returns our own requirement, never the client's copy of it
-     * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now
+     * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now, or not
+     *   by the facilitator whose fee payer the payment accepted
      */
-    match(payment: PaymentPayload, rail: RailName, source: ChainName): PaymentRequirements {
+    match(payment: PaymentPayload, rail: RailName, source: ChainName): Match {
       const { accepted } = payment;
       const entry = paying(source).find((candidate) => candidate.rail.name === rail);
       if (!entry) throw paymentRefused(`a source on ${source} cannot be paid on ${accepted.network}`);
-      const obstacle = obstacleOf(entry);
-      if (obstacle !== undefined)
-        throw facilitatorFailed(`nothing is sold on ${entry.rail.network}: ${obstacle}`, "unreachable");
-      const offer = requirementOf(entry);
-      if (accepted.scheme !== offer.scheme) throw paymentRefused(`accepted.scheme is not ${offer.scheme}, as offered`);
-      if (acceptedAmount(payment) !== offer.amount)
-        throw paymentRefused(`accepted.amount is not ${offer.amount}, as offered`);
-      for (const field of ["asset", "payTo"] as const) {
-        const value = accepted[field];
-        if (typeof value !== "string" || !entry.rail.sameAddress(value, offer[field]))
-          throw paymentRefused(`accepted.${field} is not ${offer[field]}, as offered`);
-      }
+      const closed = obstacleOf(entry);
+      if (closed !== undefined) throw notSold(entry, closed);
+      checkAccepted(payment, entry);
+      const open = openRoutes(entry.routes);
       const named = accepted.extra?.feePayer;
-      if (named === undefined || named === offer.extra.feePayer) return offer;
-      if (!entry.support.mayName(named)) throw paymentRefused("accepted.extra.feePayer was not offered");
-      return { ...offer, extra: { ...offer.extra, feePayer: named } };
+      if (named === undefined) return matchOf(entry, open);
+      // Those that can sell first: two facilitators may have one fee payer.
+      const naming = [...open, ...entry.routes].find(
+        ({ support }) => support.feePayer() === named || support.mayName(named),
+      );
+      if (!naming) throw paymentRefused("accepted.extra.feePayer was not offered");
+      const away = naming.obstacle();
+      if (away !== undefined) throw notSold(entry, away);
+      const { requirement, settlers } = matchOf(entry, [naming]);
+      return { requirement: { ...requirement, extra: { ...requirement.extra, feePayer: named } }, settlers };
     },
   };
 
   function checkObstacles(): void {
     for (const entry of entries) {
-      const was = entry.closed;
+      const { closed, seller, rail } = entry;
       entry.closed = obstacleOf(entry);
-      if ((was === undefined) === (entry.closed === undefined)) continue;
-      cached.clear();
-      onChange?.(entry.rail.network, entry.closed);
+      entry.seller = entry.closed === undefined ? openRoutes(entry.routes)[0] : undefined;
+      if (seller !== entry.seller) cached.clear();
+      if ((closed === undefined) !== (entry.closed === undefined)) onChange?.(rail.network, entry.closed);
+      if (seller && entry.seller && seller !== entry.seller) onSwitch?.(rail.network, entry.seller.url);
     }
-  }
-
-  function open(source: ChainName | undefined): Entry[] {
-    return paying(source).filter(({ closed }) => closed === undefined);
   }
 
   /** The rails that may pay for a source, that of the source's own chain first. */
@@ -158,7 +173,16 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: Offers
     return [...able.filter(({ rail }) => rail.name === source), ...able.filter(({ rail }) => rail.name !== source)];
   }
 
-  function requirementOf({ rail, payTo, price, support }: Entry): PaymentRequirements {
+  /** @param open routes that sell now, in order of preference; the first makes the offer */
+  function matchOf(entry: Entry, open: readonly Route[]): Match {
+    const [seller] = open;
+    if (!seller) throw notSold(entry, commonObstacle(entry.routes));
+    const requirement = requirementOf(entry, seller);
+    const isFree = entry.rail.isForAnyFacilitator && requirement.extra.feePayer === undefined;
+    return { requirement, settlers: isFree ? open : [seller] };
+  }
+
+  function requirementOf({ rail, payTo, price }: Entry, { support }: Route): PaymentRequirements {
     const feePayer = support.feePayer();
     return {
       scheme: "exact",
@@ -172,6 +196,30 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange }: Offers
   }
 }
 
-function obstacleOf({ support, obstacle }: Entry): string | undefined {
-  return support.obstacle() ?? obstacle?.();
+/** @throws payment_refused when a payment accepted another amount, asset or payee than the offers of a rail have */
+function checkAccepted(payment: PaymentPayload, { rail, price, payTo }: Entry): void {
+  const { accepted } = payment;
+  if (accepted.scheme !== "exact") throw paymentRefused("accepted.scheme is not exact, as offered");
+  if (acceptedAmount(payment) !== `${price}`) throw paymentRefused(`accepted.amount is not ${price}, as offered`);
+  const offered = { asset: rail.asset, payTo };
+  for (const field of ["asset", "payTo"] as const) {
+    const value = accepted[field];
+    if (typeof value !== "string" || !rail.sameAddress(value, offered[field]))
+      throw paymentRefused(`accepted.${field} is not ${offered[field]}, as offered`);
+  }
+}
+
+function notSold({ rail }: Entry, obstacle: string): ServiceError {
+  return facilitatorFailed(`nothing is sold on ${rail.network}: ${obstacle}`, "unreachable");
+}
+
+/** The option of the facilitator that the settings name first. */
+function preferredOption({ routes }: Entry): PaymentOption[] {
+  return routes.slice(0, 1).map(({ option }) => option);
+}
+
+function obstacleOf({ obstacle, routes }: Entry): string | undefined {
+  const own = obstacle?.();
+  if (own !== undefined) return own;
+  return openRoutes(routes).length > 0 ? undefined : commonObstacle(routes);
 }

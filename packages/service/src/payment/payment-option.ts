@@ -5,7 +5,7 @@ import type { EnabledRail } from "./enabled-rail.ts";
 /** An offer as the discovery document and `options` of a 402 write it. */
 export type PaymentOption = ReturnType<typeof paymentOption>;
 
-export function paymentOption({ rail, payTo, price, facilitatorUrl }: EnabledRail) {
+export function paymentOption({ rail, payTo, price }: EnabledRail, facilitatorUrl: string) {
   return {
     scheme: "exact",
     network: rail.optionNetwork ?? rail.network,

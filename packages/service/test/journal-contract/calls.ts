@@ -139,6 +139,13 @@ export function journalContract(name: string, create: () => Promise<TestDatabase
       expect((await journal.find("refund:BACK 2"))?.state).toBe("refunded");
     });
 
+    test("keeps the facilitator of a payment, and the one that is asked after it", async () => {
+      const call = await journal.insert(aCall({ facilitator: "https://a.example" }));
+      expect((await (await reopened()).find(call.key))?.facilitator).toBe("https://a.example");
+      await journal.update(after(call, { type: "settlement_begun", facilitator: "https://b.example" }));
+      expect((await (await reopened()).find(call.key))?.facilitator).toBe("https://b.example");
+    });
+
     test("refuses an update that does not follow the stored version", async () => {
       const call = await journal.insert(aCall());
       const settling = after(call, { type: "settlement_begun" });

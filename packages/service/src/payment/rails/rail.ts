@@ -64,6 +64,12 @@ export type RailFacts = {
   /** Whether a payment is impossible without a fee payer that the facilitator names. */
   readonly needsFeePayer?: boolean;
 
+  /**
+   * Whether any facilitator may settle a payment, and another one after the first: its chain takes it at most once, and it
+   * names no fee payer. Elsewhere a payment is bound to the facilitator whose fee payer it names.
+   */
+  readonly isForAnyFacilitator?: boolean;
+
   /** Whether an attestation of a source on that chain may be paid on this rail. */
   paysFor(source: string): boolean;
 

@@ -145,7 +145,7 @@ describe("a rail that is added by a line in the registry", () => {
   test("matches a payment with its offer and checks it; what does not fit is refused", async () => {
     const payment = paying();
     const rail = railFor(payment);
-    expect(offers.match(payment, rail.name, "base")).toEqual(offer());
+    expect(offers.match(payment, rail.name, "base").requirement).toEqual(offer());
     const read = rail.read(payment);
     expect(await rail.signature(read)).toBe("valid");
     await rail.check(read, offer());
@@ -171,7 +171,11 @@ describe("a rail that is added by a line in the registry", () => {
     const payment = paying();
     const rail = railFor(payment);
     const read = rail.read(payment);
-    const { facilitator } = offers.enabled(rail.name) ?? expect.fail("the rail is not enabled");
+    const [{ facilitator } = expect.fail("there is no facilitator")] = offers.match(
+      payment,
+      rail.name,
+      "base",
+    ).settlers;
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
     expect(await rail.standing(read, soon())).toEqual({ state: "open" });
     expect(await facilitator.verify(forwarded, offer(), soon())).toEqual({ valid: true });

@@ -1,0 +1,43 @@
+import type { EnabledFacilitator, EnabledRail } from "./enabled-rail.ts";
+import { type FacilitatorSupport, facilitatorSupport } from "./facilitator-support.ts";
+import { type PaymentOption, paymentOption } from "./payment-option.ts";
+
+/** A facilitator that a call may ask. */
+export type Settler = Pick<EnabledFacilitator, "id" | "facilitator" | "isBusy"> & {
+  /** Why nothing can be sold by it now: a clause. */
+  obstacle(): string | undefined;
+};
+
+/** A facilitator of an enabled rail, with what it supports and the offer that is sold by it. */
+export type Route = Settler &
+  Pick<EnabledFacilitator, "url" | "doubt"> & { support: FacilitatorSupport; option: PaymentOption };
+
+/**
+ * @param offerMs how long an offer stays good after it was last made
+ * @param now Unix ms
+ */
+export function routesOf(enabled: EnabledRail, offerMs: number, now: () => number): Route[] {
+  return enabled.facilitators.map((own) => {
+    const support = facilitatorSupport(enabled.rail, own.facilitator, offerMs, now);
+    const option = paymentOption(enabled, own.url);
+    return { ...own, support, option, obstacle: () => own.obstacle?.() ?? support.obstacle() };
+  });
+}
+
+/** Those that can be sold by now, in order of preference: those that asked us to send less come last. */
+export function openRoutes<S extends Settler>(routes: readonly S[]): S[] {
+  const open = routes.filter(({ obstacle }) => obstacle() === undefined);
+  const isBusy = (route: S) => route.isBusy?.() === true;
+  return [...open.filter((route) => !isBusy(route)), ...open.filter(isBusy)];
+}
+
+/** Why nothing can be sold by any of them: a clause, which names each if there are several. */
+export function commonObstacle(routes: readonly Route[]): string {
+  const clauses = routes.map((route) => namedClause(route, route.obstacle() ?? "", routes.length > 1));
+  return clauses.join("; ");
+}
+
+/** @param isNamed whether the clause has to say which facilitator it is about */
+export function namedClause({ url }: Pick<Route, "url">, clause: string, isNamed: boolean): string {
+  return isNamed ? `${new URL(url).host}: ${clause}` : clause;
+}
