@@ -16,13 +16,21 @@ export type Settings = Record<string, string | undefined>;
  * form (`NAME` or `NAME_FILE`). @throws Failure `usage`
  */
 export async function readSettings(options: SettingsOptions, { variables }: Environment): Promise<Settings> {
-  const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
-  const path = options.env ?? (options.sandbox && existsSync(ofSandbox) ? ofSandbox : undefined);
-  if (path === undefined) return variables;
-  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
+  const file = await settingsFileOf(options);
+  if (!file) return variables;
   const otherForm = (name: string) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`);
-  const fromFile = Object.entries(parseEnv(text)).filter(([name]) => !variables[otherForm(name)]);
+  const fromFile = Object.entries(file.settings).filter(([name]) => !variables[otherForm(name)]);
   return { ...Object.fromEntries(fromFile), ...variables };
+}
+
+/** The file that settings come from, whatever the environment sets; undefined where there is none. @throws Failure `usage` */
+export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
+  const ofSandbox = sandboxFolder(DEFAULT_FOLDER).settings;
+  const path = env ?? (sandbox && existsSync(ofSandbox) ? ofSandbox : undefined);
+  if (path === undefined) return undefined;
+  const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
+  const settings = parseEnv(text);
+  return { path, settings, names: Object.keys(settings) };
 }
 
 /** The failure of a command whose settings are wrong: one fault, or all of them on lines of their own. */

@@ -5,7 +5,7 @@ import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
 import { type Admit, createAdmission } from "./calls/admit.ts";
-import { createCapacity } from "./calls/capacity.ts";
+import { ATTESTATION_FEE, ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
@@ -56,9 +56,6 @@ const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 2_000;
 /** How long a paid call may wait for its bundle before new calls are refused, in ms: some twenty of MainNet's rounds. */
 const MAX_QUEUE_AGE_MS = 60_000;
-/** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
-const FEE = 1_000n;
-const RESERVE = 100_000n;
 const REFRESH_MS = 15_000;
 /** In this time no more can be written than what must be free, in ms (docs/operations.md). */
 const DISK_REFRESH_MS = 2_000;
@@ -164,8 +161,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
     carried: () => runner.active,
     maxInFlight: seams.maxInFlight ?? MAX_IN_FLIGHT,
     queue: { age: () => runner.queueAge, maxAgeMs: MAX_QUEUE_AGE_MS },
-    reserve: RESERVE,
-    fee: FEE,
+    reserve: ATTESTOR_RESERVE,
+    fee: ATTESTATION_FEE,
     keyObstacle: keys.obstacle,
     diskObstacle: disk.obstacle,
   });

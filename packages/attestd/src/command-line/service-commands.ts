@@ -55,8 +55,20 @@ function operatorCommand(parent: Command, name: string, summary: string, ...desc
     .option("--json", "print the result as JSON");
 }
 
-/** Commands for operators: on the keys of the attestor, and on the journal. */
+/** Commands for operators: on a deployment, on the keys of the attestor, and on the journal. */
 export function addOperating(program: Command, { environment, finish }: Running): void {
+  operatorCommand(
+    program,
+    "doctor",
+    "examine a deployment: every setting and every upstream",
+    "Examine every setting and every upstream of a deployment, and print what to do. Nothing is changed or spent.",
+    "  attestd doctor --env /etc/attestd.env",
+    "  attestd doctor --env /etc/attestd.env --json | jq 'select(.mark != \"ok\")'",
+  ).action(async (options) => {
+    const { doctor } = await import("../commands/doctor.ts");
+    finish(await doctor(options, environment));
+  });
+
   subcommand(
     program,
     "keygen",

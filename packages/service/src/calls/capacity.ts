@@ -1,6 +1,10 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { Problem } from "../problems.ts";
 
+/** Ledger fee of one attestation without congestion, and what must be left after all of them, in microAlgos. */
+export const ATTESTATION_FEE = 1_000n;
+export const ATTESTOR_RESERVE = 100_000n;
+
 export type CapacityOptions = {
   ledger: Pick<Ledger, "spendable">;
   /** The number of calls that the runner works on now. */

@@ -90,6 +90,11 @@ export function settingsOf(rails: readonly RailVariables[]) {
   );
 }
 
+/** Every name that a setting may have, `NAME_FILE` among them. */
+export function settingNames(rails: readonly RailVariables[]): ReadonlySet<string> {
+  return new Set([...settingsOf(rails).map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]);
+}
+
 /** Settings whose value a file may hold instead, which `NAME_FILE` names. Facilitators' are lists of files. */
 const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED"];
 
@@ -171,7 +176,7 @@ export function ownSettings<R extends RailVariables>(config: Pick<Config, "ownSe
 
 /** Replaces each `NAME_FILE` by the value that its file holds, and adds names that are none of a setting. */
 function resolveFiles(env: Values, rails: readonly RailVariables[], faults: SettingFaults): Record<string, string> {
-  const known = new Set([...settingsOf(rails).map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]);
+  const known = settingNames(rails);
   const prefixes = [...PREFIXES.split(" "), ...SOURCE_PREFIXES, ...rails.map((rail) => namesOf(rail).prefix)];
   for (const name of Object.keys(env).filter((name) => !known.has(name))) {
     const meant = nearestName(name, known);

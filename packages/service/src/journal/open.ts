@@ -22,9 +22,9 @@ export async function openJournal(database: Database, log: Pick<Logger, "warn">)
   return openPostgresJournal(database.url);
 }
 
-/** @throws Error when it is not there, or cannot be opened */
-export async function openJournalReader(database: Database): Promise<JournalReader> {
-  if (database.kind === "sqlite") return openSqliteReader(database.path);
+/** @param options as `openSqliteReader` takes them. @throws Error when it is not there, or cannot be opened */
+export async function openJournalReader(database: Database, options?: { isBrief: boolean }): Promise<JournalReader> {
+  if (database.kind === "sqlite") return openSqliteReader(database.path, options);
   const { openPostgresReader } = await import("./postgres/reader.ts");
   return openPostgresReader(database.url);
 }

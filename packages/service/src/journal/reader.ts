@@ -2,6 +2,14 @@ import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
 import type { Identity, Journal } from "../calls/journal.ts";
 
+export type SchemaState = "absent" | "older" | "current" | "newer";
+
+/** @param done migrations that a database has had, of those that this release knows */
+export function schemaState(done: number, known: number): SchemaState {
+  if (done === 0) return "absent";
+  return done === known ? "current" : done < known ? "older" : "newer";
+}
+
 /**
  * A journal as an auditor opens it: read only. It is no replica, takes no lease, and leaves the schema as it is.
  *
@@ -16,6 +24,8 @@ export interface JournalReader
    * committed before it began, as it was then or later.
    */
   calls(): AsyncIterable<Call>;
+  /** How the schema stands to this release's; `absent` while no service has begun it. */
+  schema(): Promise<SchemaState>;
   /** The journal's attestor and ledger; undefined while no service has begun it. */
   identity(): Promise<Identity | undefined>;
 }

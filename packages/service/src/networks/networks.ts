@@ -80,7 +80,8 @@ export function openLedger(config: Config, log: Logger, clock: Clock): { ledger:
   return { ledger, close: () => rounds.stop() };
 }
 
-function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock) {
+/** Begins to follow the ledger's rounds by nodes that are there already. */
+export function followLedger({ algorand, attestor }: Config, nodes: AlgorandNodes, log: Logger, clock: Clock) {
   const { genesisHash } = algorand;
   const onError = (err: unknown) => log.warn({ err }, "rounds cannot be read");
   const rounds = new RoundWatcher({ nodes, genesisHash, now: clock.now, onError });

@@ -16,7 +16,14 @@ export type Sent = {
 };
 
 /** A whole answer, with headers as they were sent. Redirects are not followed. */
-export type HttpAnswer = { status: number; body: Uint8Array; date?: string; retryAfter?: string };
+export type HttpAnswer = {
+  status: number;
+  body: Uint8Array;
+  date?: string;
+  retryAfter?: string;
+  /** PAYMENT-REQUIRED, of an attestd. */
+  offer?: string;
+};
 
 /** Connections to one upstream. Further requests wait for one, within their time limits. */
 const MAX_CONNECTIONS = 256;
@@ -71,12 +78,13 @@ async function readAnswer(outgoing: ClientRequest, maxBytes: number): Promise<Ht
     if (size > maxBytes) throw unanswered(`answered with more than ${maxBytes} bytes`, "too long");
     chunks.push(chunk);
   }
-  const { date, "retry-after": retryAfter } = response.headers;
+  const { date, "retry-after": retryAfter, "payment-required": offer } = response.headers;
   return {
     status: response.statusCode ?? 0,
     body: Buffer.concat(chunks, size),
     ...(date !== undefined && { date }),
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(typeof offer === "string" && { offer }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Identity } from "../../calls/journal.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { inPages, type JournalReader } from "../reader.ts";
 import { type CallRecord, toCall } from "../record.ts";
+import { stateOf } from "./schema.ts";
 import { SQL } from "./statements.ts";
 
 type StatementName = keyof typeof SQL;
@@ -67,6 +68,7 @@ export async function openPostgresReader(url: string): Promise<JournalReader> {
   const { calls, identity, payees, keys, revocations } = postgresReads(ask);
   return {
     calls: () => inPages((after, limit) => calls("page", after, limit)),
+    schema: () => stateOf(client).catch(unreadable),
     identity,
     payees,
     keys,

@@ -1,4 +1,5 @@
 import type { ClientBase } from "pg";
+import { type SchemaState, schemaState } from "../reader.ts";
 
 /**
  * Each is applied once and in order, and never changed once it was released: what comes later is a new one. While
@@ -54,6 +55,16 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX calls_unpaid ON calls (rail, payer) WHERE state IN ('prepared', 'settling');
   `,
 ];
+
+/** How far a database's schema has come. */
+export async function stateOf(client: ClientBase): Promise<SchemaState> {
+  const { rows: tables } = await client.query<{ found: boolean }>(
+    "SELECT to_regclass('migrations') IS NOT NULL AS found",
+  );
+  if (!tables[0]?.found) return "absent";
+  const { rows } = await client.query<{ done: number }>("SELECT coalesce(max(version), 0) AS done FROM migrations");
+  return schemaState(rows[0]?.done ?? 0, MIGRATIONS.length);
+}
 
 /**
  * Brings the schema up to date, in one transaction. Of replicas that start at once one does it, and the others wait.

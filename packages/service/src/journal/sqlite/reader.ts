@@ -1,13 +1,23 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { inPages, type JournalReader } from "../reader.ts";
 import { sqliteCommands } from "./commands.ts";
 import { callOf } from "./rows.ts";
+import { stateOf } from "./schema.ts";
 
-/** @param path of the database file. @throws Error when there is no such file */
-export async function openSqliteReader(path: string): Promise<JournalReader> {
+/**
+ * @param path of the database file
+ * @param options.isBrief for a look at a journal that is probably closed: SQLite then makes no files beside it, which would
+ *   belong to the reader's user
+ * @throws Error when there is no such file
+ */
+export async function openSqliteReader(path: string, { isBrief = false } = {}): Promise<JournalReader> {
   if (!existsSync(path)) throw new Error(`${path}: there is no such journal`);
-  const db = new DatabaseSync(path, { readOnly: true });
+  const isClosed = isBrief && !existsSync(`${path}-wal`);
+  const file = pathToFileURL(path);
+  if (isClosed) file.searchParams.set("immutable", "1");
+  const db = new DatabaseSync(isClosed ? file : path, { readOnly: true });
   const { page, identity, payees, keys, revocations } = sqliteCommands(db);
   const reading = async <T>(read: () => T): Promise<T> => {
     try {
@@ -19,6 +29,7 @@ export async function openSqliteReader(path: string): Promise<JournalReader> {
   };
   return {
     calls: () => inPages((after, limit) => reading(() => page(after, limit).map(callOf))),
+    schema: () => reading(() => stateOf(db)),
     identity: () => reading(identity),
     payees: () => reading(payees),
     keys: () => reading(keys),

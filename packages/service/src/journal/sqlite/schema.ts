@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { type SchemaState, schemaState } from "../reader.ts";
 
 /** Each is applied once and in order, and never changed once it was released: what comes later is a new one. */
 const MIGRATIONS: readonly string[] = [
@@ -48,6 +49,12 @@ const MIGRATIONS: readonly string[] = [
   DROP INDEX calls_of_payer;
   `,
 ];
+
+/** How far a file's schema has come. */
+export function stateOf(db: DatabaseSync): SchemaState {
+  const { user_version: done } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  return schemaState(done, MIGRATIONS.length);
+}
 
 /**
  * Brings the schema up to date, in one transaction; `user_version` counts the migrations that a file has had.

@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { IndexerSearch } from "../../audit/indexer-search.ts";
+import type { Algod } from "../../providers/algod.ts";
+import { isProviderError } from "../../providers/provider.ts";
+import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+
+const Versions = z.object({
+  build: z.object({ major: z.int(), minor: z.int(), build_number: z.int() }),
+});
+const Status = z.object({
+  "last-round": z.int().nonnegative(),
+  "catchup-time": z.union([z.number(), z.bigint()]),
+  "time-since-last-round": z.union([z.number(), z.bigint()]),
+  "stopped-at-unsupported-round": z.boolean().optional(),
+  "next-version-supported": z.boolean().optional(),
+});
+const Health = z.object({
+  round: z.int().nonnegative(),
+  version: z.string().optional(),
+  "is-migrating": z.boolean().optional(),
+  "db-available": z.boolean().optional(),
+});
+const Header = z.object({ "genesis-hash": z.string() });
+
+/** Nanoseconds in a millisecond: algod counts in the former. */
+const NS_A_MS = 1_000_000;
+/** How long the network may take for a round before a node counts as stuck, in ms: MainNet's rounds take 3 s. */
+const MAX_ROUND_MS = 60_000;
+/** Rounds that a node, or an indexer, may be behind the others (providers/algorand-nodes.ts). */
+const MAX_LAG = 10;
+/** The first release of go-algorand that knows consensus v42. */
+const LEAST_MAJOR = 5;
+/** Rounds that every node keeps (consensus parameter MaxTxnLife). */
+const KEPT_ROUNDS = 1_000;
+
+/** The ledger's nodes: network, version, sync, follower mode, congestion, and which blocks they keep. */
+export const checkAlgods: Check = async (examined) => {
+  const rounds = new Map<string, number>();
+  const { algods } = examined.nodes.algorand;
+  const found = await Promise.all(
+    algods.map((algod) =>
+      checkUpstream({ setting: "ALGOD_URL", token: "ALGOD_TOKEN" }, () => checkAlgod(algod, examined, rounds)),
+    ),
+  );
+  const newest = Math.max(...rounds.values());
+  const late = [...rounds].filter(([, round]) => newest - round > MAX_LAG);
+  return [
+    ...found.flat(),
+    ...late.map(([name, round]) =>
+      fail(`ALGOD_URL: ${name} is ${newest - round} rounds behind the other nodes. Wait until it has caught up.`),
+    ),
+  ];
+};
+
+async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, number>): Promise<Finding[]> {
+  const { signal, noteDate, config } = examined;
+  const setting = `ALGOD_URL: ${algod.name}`;
+  const answer = await algod.request({ path: "/versions" }, signal);
+  noteDate(algod.name, answer.date);
+  const { feePerByte, genesisId, minFee } = await algod.params(signal);
+  const status = await algod.json({ path: "/v2/status" }, Status, signal);
+  const round = status["last-round"];
+  rounds.set(algod.name, round);
+  if (status["stopped-at-unsupported-round"] === true)
+    return [fail(`${setting} has stopped, because it does not know the network's protocol. Upgrade it.`)];
+  if (status["catchup-time"] > 0)
+    return [fail(`${setting} is catching up with the network, at round ${round}. Wait until it has.`)];
+  const silentMs = Number(status["time-since-last-round"]) / NS_A_MS;
+  if (silentMs > MAX_ROUND_MS)
+    return [fail(`${setting} has had no new round for ${inSeconds(silentMs)}. Check its connection to the network.`)];
+
+  const findings: Finding[] = [];
+  const isFollower = (await algod.request({ path: "/v2/ledger/sync" }, signal)).status === 200;
+  if (isFollower) findings.push(fail(`${setting} is a follower, which submits nothing. Name a node in normal mode.`));
+  const { data } = answer.status === 200 ? Versions.safeParse(readOr(() => algod.read(answer, z.unknown()))) : {};
+  const version = data && `${data.build.major}.${data.build.minor}.${data.build.build_number}`;
+  if (!config.sandbox && data && data.build.major < LEAST_MAJOR)
+    findings.push(warning(`${setting} runs go-algorand ${version}. Upgrade it: consensus v42 needs release 5.`));
+  if (status["next-version-supported"] === false)
+    findings.push(warning(`${setting} does not support the network's next protocol. Upgrade it before that comes.`));
+  if (feePerByte > 0n) {
+    const remedy = "Payers' usual fees are refused until that ends.";
+    findings.push(warning(`${setting} is congested: it asks for ${feePerByte} microAlgos a byte. ${remedy}`));
+  }
+  const old = Math.max(1, round - 2 * KEPT_ROUNDS);
+  const keepsOld = (await algod.block(old, signal)) !== undefined;
+  if (!keepsOld) {
+    const lack = `keeps no block of round ${old}: older blocks, and proofs in them, cannot be sold`;
+    findings.push(warning(`${setting} ${lack}. Name an archival node too, to sell them.`));
+  }
+  if (findings.some(({ mark }) => mark === "fail")) return findings;
+  const release = version === undefined ? "" : ` runs ${version},`;
+  const facts = `${genesisId}, round ${round}, minimum fee ${minFee} microAlgos`;
+  return [ok(`${setting}${release} is on ${facts}${keepsOld ? ", and keeps old blocks" : ""}.`), ...findings];
+}
+
+function readOr(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The indexers: network, lag, how far they go back, and whether they list what audits and lost payments need. */
+export const checkIndexers: Check = async (examined) => {
+  const { signal, config, nodes } = examined;
+  const latest = await Promise.any(nodes.algorand.algods.map((algod) => algod.lastRound(signal))).catch(
+    () => undefined,
+  );
+  const searches = config.algorand.indexer.map((node) => new IndexerSearch(node));
+  const found = await Promise.all(
+    searches.map((indexer) =>
+      checkUpstream({ setting: "INDEXER_URL", token: "INDEXER_TOKEN" }, () => checkIndexer(indexer, latest, examined)),
+    ),
+  );
+  return found.flat();
+};
+
+async function checkIndexer(
+  indexer: IndexerSearch,
+  latest: number | undefined,
+  { signal, config, noteDate }: Examined,
+): Promise<Finding[]> {
+  const setting = `INDEXER_URL: ${indexer.name}`;
+  const answer = await indexer.request({ path: "/health" }, signal);
+  if (answer.status !== 200) throw indexer.unexpected(answer);
+  noteDate(indexer.name, answer.date);
+  const health = indexer.read(answer, Health);
+  if (health["db-available"] === false) return [fail(`${setting} has lost its database. Check it.`)];
+  if (health["is-migrating"] === true) return [fail(`${setting} is migrating its database. Wait until it has.`)];
+  const { round } = health;
+  const header = await indexer.find({ path: `/v2/blocks/${round}?header-only=true` }, signal);
+  const { genesisHash } = config.algorand;
+  // A sandbox's indexer also has recorded blocks of other networks.
+  const genesis = header && indexer.read(header, Header)["genesis-hash"];
+  if (genesis !== undefined && genesis !== genesisHash)
+    return [fail(`${setting} is of the network of genesis ${genesis}. Name an indexer of the right network.`)];
+
+  const findings: Finding[] = [];
+  const lag = latest === undefined ? 0 : latest - round;
+  if (lag > MAX_LAG) {
+    const what = "transactions of the rounds between are refused, and a sale waits";
+    findings.push(
+      fail(`${setting} is ${lag} rounds behind algod: ${what}. Wait until it has caught up, or repair it.`),
+    );
+  }
+  // As the service looks for a transaction by id, and the audit for those of an account.
+  await indexer.transaction("A".repeat(52), signal);
+  const search = { address: config.rails.algorand?.payTo ?? "" };
+  const span = { from: Math.max(0, round - 1), to: round };
+  try {
+    await indexer.list(search, span, Number.POSITIVE_INFINITY, signal);
+  } catch (error) {
+    if (!isProviderError(error)) throw error;
+    const what = "audits and `attestd keys history` need that";
+    findings.push(warning(`${setting} does not list an account's transactions (${error.message}): ${what}.`));
+  }
+  const first = (await indexer.timeOf(1, signal)) !== undefined;
+  if (!first) {
+    const what = "older transactions are refused. Name another indexer too, to sell them";
+    findings.push(warning(`${setting} does not go back to the network's first round: ${what}.`));
+  }
+  if (findings.some(({ mark }) => mark === "fail")) return findings;
+  const version = health.version === undefined ? "" : ` runs ${health.version},`;
+  const depth = first ? " and goes back to the first round" : "";
+  return [ok(`${setting}${version} is at round ${round}${depth && `,${depth}`}.`), ...findings];
+}

@@ -1,0 +1,105 @@
+import { checkKeyNotes, type KeyHistory, type RecordedNote } from "@attestd/proof";
+import { obstacleTo, readHistory } from "../../attestor/history.ts";
+import { seedSigner } from "../../attestor/signer.ts";
+import { attestorNotes } from "../../audit/ledger.ts";
+import { readableChains } from "../../audit/rails/registry.ts";
+import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
+import { deadline, systemClock } from "../../clock.ts";
+import { isProviderError } from "../../providers/provider.ts";
+import { failover } from "../../providers/quorum.ts";
+import { type Check, type Examined, type Finding, fail, ok, troubleOf, warning } from "./finding.ts";
+import { readJournal } from "./journal.ts";
+
+/** Attestations left below which an operator should fund the account. */
+const FEW = 1_000n;
+/** How long the ledger is searched for notes of keys, in ms: an account with many attestations has a command of its own. */
+const NOTES_MS = 20_000;
+
+/** What every note of an attestor begins with (docs/format.md). */
+const NOTES = "attestd/";
+
+/** The attestor: its balance in attestations, who signs for the account, and its key against journal and ledger. */
+export const checkAttestor: Check = async (examined) => {
+  const { ledger, nodes, signal } = examined;
+  try {
+    const question = { about: "the attestor's account", signal };
+    const ask = (algod: (typeof nodes.algorand.algods)[number], ends: AbortSignal) =>
+      algod.account(ledger.address, ends);
+    const { amount, minBalance, authorizer } = await failover(nodes.algorand.algods, ask, question);
+    return [
+      ...(authorizer === ledger.address
+        ? []
+        : [fail(`ATTESTOR_MNEMONIC: ${ledger.address} is rekeyed to ${authorizer}. Rekey it back, or make another.`)]),
+      fundsOf(ledger.address, amount - minBalance),
+      ...(await checkKeys(examined, ledger.address)),
+    ];
+  } catch (error) {
+    return [troubleOf("ALGOD_URL", error, "ALGOD_TOKEN")];
+  }
+};
+
+function fundsOf(address: string, spendable: bigint): Finding {
+  const left = spendable > ATTESTOR_RESERVE ? (spendable - ATTESTOR_RESERVE) / ATTESTATION_FEE : 0n;
+  const sentence = `ATTESTOR_MNEMONIC: ${address} can pay for ${left} attestations`;
+  if (left === 0n) return fail(`${sentence}. Send it ALGO: 0.2, and 0.001 for each attestation.`);
+  return left < FEW ? warning(`${sentence}. Send it ALGO: 0.001 for each.`) : ok(`${sentence}.`);
+}
+
+async function checkKeys(examined: Examined, address: string): Promise<Finding[]> {
+  const { config } = examined;
+  const { kid } = seedSigner(config.attestor.pqSeed);
+  const history = await readJournal(config, async (reader) => {
+    return (await reader.keys()).length === 0 ? undefined : readHistory(reader, config.algorand.caip2);
+  }).catch(() => undefined);
+  const [first] = history?.keys ?? [];
+  if (!history || !first) {
+    const before = await notesOf(examined, [address], 0, 1);
+    const begin = `ATTESTOR_PQ_SEED: the key ${kid} begins a history at the first start`;
+    if (before === "unfinished" || before.length === 0) return [ok(`${begin}.`)];
+    const remedy = "Restore its journal and name it by DATABASE_URL, or make a new attestor by `attestd keygen`";
+    return [warning(`${begin}, but ${address} has attested before, in round ${before[0]?.round}. ${remedy}.`)];
+  }
+  const obstacle = obstacleTo(kid, { history, announced: undefined });
+  if (obstacle !== undefined) return [fail(`${obstacle} Set the seed that belongs to this journal.`)];
+  const accounts = [...new Set(history.keys.map(({ algorandAddress }) => algorandAddress))];
+  const notes = await notesOf(examined, accounts, first.fromRound);
+  return [compared(history, notes, kid)];
+}
+
+function compared(history: KeyHistory, notes: RecordedNote[] | "unfinished", kid: string): Finding {
+  const key = `ATTESTOR_PQ_SEED: the key ${kid} is the history's current one`;
+  if (notes === "unfinished") {
+    const remedy = "Run `attestd keys history --env FILE --indexer URL`";
+    return warning(`${key}, but the ledger's notes were not all read in ${NOTES_MS / 1000} s. ${remedy}.`);
+  }
+  const [finding] = checkKeyNotes(history, notes);
+  if (!finding) return ok(`${key}, and the ledger's notes of keys agree.`);
+  const where = `${finding.pointer}: ${finding.message}`;
+  return fail(
+    `DATABASE_URL: the key history does not fit the ledger: ${where}. Restore it by \`attestd keys restore\`.`,
+  );
+}
+
+/** The notes of accounts from a round on: all, or the first ones. */
+async function notesOf(
+  { config, log, signal }: Examined,
+  accounts: readonly string[],
+  from: number,
+  most = Number.POSITIVE_INFINITY,
+): Promise<RecordedNote[] | "unfinished"> {
+  const ends = deadline(systemClock, NOTES_MS, signal);
+  const { ledger, readers } = readableChains(config, log, systemClock, ends);
+  const notes: RecordedNote[] = [];
+  try {
+    const to = (await readers.get("algorand")?.heads())?.latest ?? 0;
+    for (const account of accounts)
+      for await (const { note, ...one } of attestorNotes(ledger, account, { from, to })) {
+        if (note?.startsWith(NOTES) && one.sender === account) notes.push({ ...one, note });
+        if (notes.length >= most) return notes;
+      }
+    return notes;
+  } catch (error) {
+    if (isProviderError(error) || ends.aborted) return "unfinished";
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import { BASE_CHAIN_ID } from "@attestd/proof/base";
+import { numberToHex } from "viem/utils";
+import { z } from "zod";
+import { BASE } from "../../payment/rails/base/facts.ts";
+import { BASE_RAIL } from "../../payment/rails/base/kind.ts";
+import { TRANSFER } from "../../payment/rails/base/usdc-contract.ts";
+import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
+import { refusalOf } from "../../providers/json-rpc.ts";
+import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+
+/** How old a node's newest block may be, in ms: Base makes five a second. */
+const MAX_AGE_MS = 60_000;
+/** How far a block may be ahead of our clock, in ms. */
+const MAX_AHEAD_MS = 5_000;
+/** Blocks before the newest one, whose state some nodes have pruned: an hour of blocks of 200 ms, a payment's longest life. */
+const OLD_BLOCKS = 18_000;
+
+/** Base's nodes: chain, sync, final blocks, old state, and the limits of their searches for logs. */
+export const checkBase: Check = async (examined) => {
+  const { config, nodes } = examined;
+  if (!config.sources.base) return [ok("BASE_RPC_URL is not set: nothing of Base is sold, nor paid there.")];
+  const { rpcs } = nodes.rail(BASE_RAIL);
+  const found = await Promise.all(
+    rpcs.map((rpc) => checkUpstream({ setting: "BASE_RPC_URL" }, () => checkRpc(rpc, examined))),
+  );
+  return found.flat();
+};
+
+async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise<Finding[]> {
+  const setting = `BASE_RPC_URL: ${rpc.name}`;
+  const latest = await rpc.latest(signal);
+  const ageMs = Date.now() - latest.timestamp * 1000;
+  if (ageMs > MAX_AGE_MS)
+    return [fail(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the chain.`)];
+  const findings: Finding[] = [];
+  if (ageMs < -MAX_AHEAD_MS)
+    findings.push(fail(`The clock of this host is ${inSeconds(-ageMs)} behind Base's newest block. Set it by NTP.`));
+  for (const tag of ["safe", "finalized"] as const)
+    if ((await unlessRefused(rpc.block(tag, signal))) === undefined)
+      findings.push(fail(`${setting} has no ${tag} block, by which payments are final. Name another node.`));
+
+  // What the search for a payment asks for.
+  const span = Math.min(spanOf(config), latest.number);
+  const asked = { fromBlock: numberToHex(latest.number - span + 1), toBlock: numberToHex(latest.number) };
+  const filter = { address: BASE.asset, topics: [TRANSFER, null, `0x${"0".repeat(63)}1`], ...asked };
+  const refusal = await refusalBy(rpc.call("eth_getLogs", [filter], z.array(z.unknown()), signal));
+  if (refusal !== undefined) {
+    const what = `refuses logs of ${span} blocks (${refusal})`;
+    findings.push(warning(`${setting} ${what}. Set BASE_LOG_SPAN to what its host allows, or choose another host.`));
+  }
+  const old = latest.number - OLD_BLOCKS;
+  const pruned =
+    old > 0 && (await refusalBy(rpc.call("eth_getCode", [BASE.asset, numberToHex(old)], z.string(), signal)));
+  if (pruned) {
+    const what = `has no state of an hour ago (${pruned}): a lost payment is searched by logs alone, which takes longer`;
+    findings.push(warning(`${setting} ${what}. Choose a node that keeps it.`));
+  }
+  const receipts = await refusalBy(rpc.call("eth_getBlockReceipts", [numberToHex(latest.number)], z.unknown(), signal));
+  if (receipts !== undefined) {
+    const what = `has no eth_getBlockReceipts (${receipts}): proofs come without receipts`;
+    findings.push(warning(`${setting} ${what}.`));
+  }
+  if (findings.some(({ mark }) => mark === "fail")) return findings;
+  const client = await rpc.call("web3_clientVersion", [], z.string(), signal).catch(() => undefined);
+  const release = client === undefined ? "" : ` runs ${client.slice(0, 60)},`;
+  const facts = `chain ${BASE_CHAIN_ID}, block ${latest.number}`;
+  return [ok(`${setting}${release} is on ${facts}, ${inSeconds(Math.max(0, ageMs))} old.`), ...findings];
+}
+
+function spanOf(_config: Examined["config"]): number {
+  return 1_000;
+}
+
+/** Why a node refuses a call; undefined when it answers. @throws every other error */
+async function refusalBy(call: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (!refusal) throw error;
+    return refusal.message.replace(/^.*? refused \w+: /, "");
+  }
+}
+
+async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
+  return (await refusalBy(call)) === undefined ? await call : undefined;
+}

@@ -1,0 +1,111 @@
+import pino from "pino";
+import { seedSigner } from "../../attestor/signer.ts";
+import { deadline, systemClock } from "../../clock.ts";
+import { readConfig, settingNames } from "../../config/config.ts";
+import { hasCode } from "../../errors.ts";
+import { followLedger } from "../../networks/networks.ts";
+import { openNodes } from "../../networks/nodes.ts";
+import { RAIL_SETTINGS } from "../../payment/rails/registry.ts";
+import type { OperatorOptions, Settings } from "../session.ts";
+import { checkAlgods, checkIndexers } from "./algorand.ts";
+import { checkAttestor } from "./attestor.ts";
+import { checkBase } from "./base.ts";
+import { checkFacilitators } from "./facilitators.ts";
+import { type Check, type Examined, type Finding, fail, ok, type SubjectFinding, warning } from "./finding.ts";
+import { checkChoices, checkPort, checkSecretFiles, createClockCheck, secretFilesOf } from "./host.ts";
+import { checkJournal } from "./journal.ts";
+import { checkPayees } from "./payees.ts";
+import { checkPublicUrl } from "./public-url.ts";
+import { checkSolana } from "./solana.ts";
+
+/** How long one subject's check may take, in ms. */
+const CHECK_MS = 45_000;
+
+/** What is asked of the outside, by subject, in the order in which it is listed. */
+const CHECKS: readonly [subject: string, check: Check][] = [
+  ["journal", checkJournal],
+  ["algod", checkAlgods],
+  ["indexer", checkIndexers],
+  ["attestor", checkAttestor],
+  ["base", checkBase],
+  ["solana", checkSolana],
+  ["payees", checkPayees],
+  ["facilitators", checkFacilitators],
+];
+
+export type ExaminationOptions = OperatorOptions & {
+  /** The file that some of the settings come from, and the names in it. */
+  file?: { path: string; names: readonly string[] } | undefined;
+  /** Whether the service itself starts now: then neither its port nor its public URL is examined. */
+  isStarting?: boolean;
+};
+
+/**
+ * Examines a deployment: every setting and every upstream. Changes nothing, and spends nothing.
+ *
+ * @returns findings as they come, in the order of their subjects. After faults of the settings there are no others
+ */
+export async function* examine(settings: Settings, options: ExaminationOptions): AsyncGenerator<SubjectFinding> {
+  const about = (subject: string) => (finding: Finding) => ({ subject, ...finding });
+  const { signal, sandbox, isStarting = false } = options;
+  const read = readSettings(settings, sandbox);
+  if ("faults" in read) {
+    yield* read.faults.map(fail).map(about("settings"));
+    yield about("settings")(warning("Nothing else was examined: mend the settings first."));
+    return;
+  }
+  const { config } = read;
+  yield* [...(await checkSettings(settings, options)), ...checkChoices(config)].map(about("settings"));
+
+  const log = pino({ level: "silent" });
+  const nodes = openNodes(config, log);
+  const { ledger, rounds } = followLedger(config, nodes.algorand, log, systemClock);
+  const clock = createClockCheck(systemClock.now);
+  try {
+    const found = CHECKS.map(async ([subject, check]) => {
+      const ends = deadline(systemClock, CHECK_MS, signal);
+      const examined: Examined = { config, nodes, ledger, log, signal: ends, noteDate: clock.note };
+      return (await check(examined).catch(lateOr(ends, signal))).map(about(subject));
+    });
+    // All run at once; a failure that is not awaited yet must not end the process.
+    for (const one of found) one.catch(() => undefined);
+    for (const one of found) yield* await one;
+    yield* clock.finding().map(about("clock"));
+    if (isStarting) return;
+    const { finding, isServed } = await checkPort(config);
+    yield about("address")(finding);
+    const { kid } = seedSigner(config.attestor.pqSeed);
+    yield* (await checkPublicUrl(config, { kid, isServed, signal })).map(about("address"));
+  } finally {
+    await rounds.stop();
+  }
+}
+
+/** @throws every error but a check's own time-out */
+function lateOr(ends: AbortSignal, signal: AbortSignal) {
+  return (error: unknown): Finding[] => {
+    if (!ends.aborted || signal.aborted) throw error;
+    return [{ ...fail(`Not examined within ${CHECK_MS / 1000} s: its upstreams are too slow.`), isAway: true }];
+  };
+}
+
+function readSettings(settings: Settings, sandbox: boolean) {
+  try {
+    return { config: readConfig(settings, { sandbox, rails: RAIL_SETTINGS }) };
+  } catch (error) {
+    if (!hasCode(error, "config_invalid")) throw error;
+    return { faults: error.details.faults };
+  }
+}
+
+async function checkSettings(settings: Settings, { file }: ExaminationOptions): Promise<Finding[]> {
+  const known = settingNames(RAIL_SETTINGS);
+  const unknown = (file?.names ?? []).filter((name) => !known.has(name));
+  const set = Object.keys(settings).filter((name) => known.has(name) && settings[name]);
+  const files: [string, string][] = file ? [["--env", file.path], ...secretFilesOf(settings)] : secretFilesOf(settings);
+  return [
+    ok(`${set.length} settings are set, and go together.`),
+    ...unknown.map((name) => warning(`${name} is in ${file?.path}, and is not a setting of attestd. Remove it.`)),
+    ...(await checkSecretFiles(files)),
+  ];
+}

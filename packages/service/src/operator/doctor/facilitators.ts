@@ -1,0 +1,109 @@
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import { CATALOGUE } from "../../catalogue/catalogue.ts";
+import type { FacilitatorSettings } from "../../config/facilitators.ts";
+import { namesOf, type RailSettings } from "../../config/rails.ts";
+import { hasCode } from "../../errors.ts";
+import { type Facilitator, type FacilitatorError, httpFacilitator } from "../../payment/facilitator.ts";
+import type { RailKind } from "../../payment/rails/rail.ts";
+import { RAILS } from "../../payment/rails/registry.ts";
+import { resourceInfo, resourceOf } from "../../payment/resource.ts";
+import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+
+const ZERO = `0x${"0".repeat(40)}`;
+/** The scheme's own part of a payment that no rail takes: its members are there, for decoders, and nothing is signed. */
+const NO_PAYMENT: PaymentPayload["payload"] = {
+  paymentGroup: ["AA=="],
+  paymentIndex: 0,
+  transaction: "AA==",
+  signature: `0x${"0".repeat(130)}`,
+  authorization: { from: ZERO, to: ZERO, value: "0", validAfter: "0", validBefore: "0", nonce: `0x${"0".repeat(64)}` },
+};
+/** Statuses of a gateway whose upstream is away. */
+const AWAY: readonly unknown[] = [502, 503, 504];
+const CREDENTIALS = "KEY_ID, SECRET and this host's clock, and which addresses the key allows (IPv6 too)";
+
+/** Every facilitator: what it settles, its fee payer, and whether it takes a signed request. No payment is settled. */
+export const checkFacilitators: Check = async (examined) => {
+  const found = await Promise.all(
+    RAILS.flatMap((kind) => {
+      const settings = examined.config.rails[kind.name];
+      return (settings?.facilitators ?? []).map((own) => checkFacilitator(kind, settings, own, examined));
+    }),
+  );
+  return found.flat();
+};
+
+async function checkFacilitator(
+  kind: RailKind,
+  settings: RailSettings | undefined,
+  own: FacilitatorSettings,
+  { config, signal }: Examined,
+): Promise<Finding[]> {
+  const { url } = namesOf(kind.settings).facilitator;
+  const name = `${url}: ${new URL(own.url).host}`;
+  const facilitator = httpFacilitator(own);
+  let supported: Awaited<ReturnType<Facilitator["supported"]>>;
+  try {
+    supported = await facilitator.supported(signal);
+  } catch (error) {
+    if (!hasCode(error, "facilitator_failed")) throw error;
+    return [refused(url, own, "/supported", error)];
+  }
+  const settled = supported.find(({ network }) => network === kind.network);
+  if (!settled) {
+    const networks = [...new Set(supported.map(({ network }) => network))].slice(0, 6).join(", ") || "nothing";
+    return [fail(`${name} does not settle ${kind.network}, but ${networks}. Name one that does.`)];
+  }
+  const { feePayer } = settled.extra;
+  if (kind.needsFeePayer && typeof feePayer !== "string")
+    return [fail(`${name} names no fee payer on ${kind.network}, without which nobody can pay. Name another one.`)];
+
+  const requirement: PaymentRequirements = {
+    scheme: "exact",
+    network: kind.network as PaymentRequirements["network"],
+    asset: kind.asset,
+    amount: String(settings?.price ?? 0),
+    payTo: settings?.payTo ?? "",
+    maxTimeoutSeconds: config.maxTimeoutSeconds,
+    extra: { ...settled.extra },
+  };
+  const resource = resourceInfo(resourceOf(CATALOGUE.attest, config.publicUrl ?? "http://127.0.0.1"));
+  const payment: PaymentPayload = { x402Version: 2, resource, accepted: requirement, payload: NO_PAYMENT };
+  try {
+    await facilitator.verify(payment, requirement, signal);
+  } catch (error) {
+    if (!hasCode(error, "facilitator_failed")) throw error;
+    const { ending } = error.details;
+    // Any other status is an answer to a request that it let in: the payment is none.
+    const isRefusal =
+      typeof ending !== "number" || ending === 401 || ending === 403 || ending === 404 || ending === 429;
+    if (isRefusal && ending !== "unreadable") return [refused(url, own, "/verify", error)];
+    if (AWAY.includes(ending)) return [refused(url, own, "/verify", error)];
+  }
+  const signed =
+    own.auth.kind === "none" ? "takes requests without credentials" : `takes our ${own.auth.kind} credentials`;
+  return [ok(`${name} settles ${kind.network}, and ${signed}.`)];
+}
+
+function refused(
+  url: string,
+  { auth }: FacilitatorSettings,
+  path: string,
+  { message, details }: FacilitatorError,
+): Finding {
+  const { ending } = details;
+  const prefix = url.replace(/URL$/, "");
+  const what = `${url}: ${path}: ${message.replace(/^the facilitator gave no answer: /, "")}`;
+  if (ending === 401) {
+    const remedy = auth.kind === "none" ? `Set ${prefix}KIND, KEY_ID and SECRET` : `Check ${prefix}${CREDENTIALS}`;
+    return fail(`${what}. ${remedy}.`);
+  }
+  if (ending === 403)
+    return fail(
+      `${what}. Check the account: its free tier may be used up, or ${prefix}KEY_ID may not be allowed this.`,
+    );
+  if (ending === 429) return warning(`${what}. It limits our requests: choose a larger plan.`);
+  if (ending === 404 || ending === "unreadable")
+    return fail(`${what}. Check the path of the URL: ${path} is appended to it.`);
+  return { ...fail(`${what}. Nothing is sold by it until it answers.`), isAway: true };
+}

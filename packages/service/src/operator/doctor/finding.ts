@@ -1,0 +1,88 @@
+import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
+import { hasCode } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Nodes } from "../../networks/nodes.ts";
+import { isProviderError } from "../../providers/provider.ts";
+
+/** `ok`: as a sale needs it; `warning`: sales go on, and something should be mended; `fail`: something cannot be sold. */
+export type Mark = "ok" | "warning" | "fail";
+
+/** One line of an examination: a sentence with the name of the setting, and what to do about it. */
+export type Finding = {
+  mark: Mark;
+  message: string;
+  /** Whether an upstream or the database gave no answer: it may answer later with the same settings. */
+  isAway?: boolean;
+};
+
+/** A finding with the part of the deployment that was examined. */
+export type SubjectFinding = Finding & { subject: string };
+
+export const ok = (message: string): Finding => ({ mark: "ok", message });
+export const warning = (message: string): Finding => ({ mark: "warning", message });
+export const fail = (message: string): Finding => ({ mark: "fail", message });
+
+/** What checks examine. Nothing is changed, and nothing is spent. */
+export type Examined = {
+  config: Config;
+  nodes: Nodes;
+  /** The attestor's account. */
+  ledger: Ledger;
+  log: Logger;
+  /** Ends the check. */
+  signal: AbortSignal;
+  /** Notes the `Date` of an answer that has just come, to compare clocks. */
+  noteDate(host: string, date: string | undefined): void;
+};
+
+/** One subject's check. It throws only what `troubleOf` does not describe. */
+export type Check = (examined: Examined) => Promise<Finding[]>;
+
+/** What an operator does about an answer that is a refusal, by HTTP status. */
+function remedyFor(message: string, token: string | undefined): string {
+  const status = Number(/HTTP (\d{3})/.exec(message)?.[1]);
+  const where = token === undefined ? "the key in the URL" : token;
+  if (status === 401 || status === 403) return ` Check ${where}: the host refuses us.`;
+  if (status === 429) return " The host limits our requests: choose a larger plan, or another host.";
+  if (status === 404) return " Check the path of the URL.";
+  if (/ENOTFOUND|EAI_AGAIN/.test(message)) return " Check the host's name.";
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY/.test(message)) return " Check its certificate.";
+  if (/ECONNREFUSED|no whole answer|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT/.test(message))
+    return " Check that it runs, and that a firewall lets us through.";
+  if (/is on the network|is on chain|is of the cluster/.test(message)) return " Name a node of the right network.";
+  if (/cannot be read/.test(message)) return " Check that the URL is the one of the API.";
+  return "";
+}
+
+/**
+ * Describes why an upstream gave no usable answer.
+ *
+ * @param setting that names the upstream
+ * @param token the setting for its token
+ * @throws the error when it is neither a provider's nor a wrong setting's
+ */
+export function troubleOf(setting: string, error: unknown, token?: string): Finding {
+  if (hasCode(error, "config_invalid")) return fail(error.message);
+  if (!isProviderError(error)) throw error;
+  const { message } = error;
+  const isRefusal = /HTTP 4\d\d|is on the network|is on chain|is of the cluster/.test(message);
+  return { ...fail(`${setting}: ${message}.${remedyFor(message, token)}`), ...(!isRefusal && { isAway: true }) };
+}
+
+/** Runs a check of one upstream. @returns its findings, or its trouble */
+export async function checkUpstream(
+  { setting, token }: { setting: string; token?: string },
+  check: () => Promise<Finding[]>,
+): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [troubleOf(setting, error, token)];
+  }
+}
+
+/** Seconds as people write them. */
+export function inSeconds(ms: number): string {
+  return Math.abs(ms) < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

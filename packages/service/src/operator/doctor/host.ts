@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { Config } from "../../config/config.ts";
+import type { Settings } from "../session.ts";
+import { type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+
+/** How far this host's clock may be from the others', in ms: tokens for facilitators are dated back by 30 s. */
+const FEW_SECONDS_MS = 5_000;
+const MAX_SKEW_MS = 25_000;
+const HEALTH_MS = 3_000;
+const READABLE_BY_OTHERS = 0o077;
+
+/** Settings that are right, but that an operator may not have meant. */
+export function checkChoices({ publicUrl, host, port, sandbox }: Config): Finding[] {
+  if (sandbox) return [];
+  const findings: Finding[] = [];
+  if (publicUrl === undefined) {
+    const remedy = "Set it before the first start: the key history names it for ever";
+    findings.push(warning(`PUBLIC_URL is not set: every link names http://${host}:${port}. ${remedy}.`));
+  } else if (publicUrl.startsWith("http:"))
+    findings.push(warning(`PUBLIC_URL is without TLS: clients refuse to pay there. Write https://….`));
+  return findings;
+}
+
+/** Files with secrets that other users of this machine can read. @param files paths by the setting, or option, that names them */
+export async function checkSecretFiles(files: Iterable<readonly [name: string, path: string]>): Promise<Finding[]> {
+  const found = await Promise.all(
+    [...files].map(async ([name, path]) => {
+      const stats = await stat(path).catch(() => undefined);
+      if (!stats?.isFile() || (stats.mode & READABLE_BY_OTHERS) === 0) return [];
+      const mode = (stats.mode & 0o777).toString(8).padStart(4, "0");
+      return [warning(`${name}: ${path} has mode ${mode}, and others can read it. Run: chmod 600 ${path}`)];
+    }),
+  );
+  return found.flat();
+}
+
+/** The files that settings name: those that end in `_FILE`. */
+export function secretFilesOf(settings: Settings): [string, string][] {
+  const named = Object.entries(settings).filter(([name]) => /^(ATTESTOR|\w*FACILITATOR)_\w+_FILE$/.test(name));
+  return named.flatMap(([name, paths = ""]) => paths.split(",").map((path): [string, string] => [name, path.trim()]));
+}
+
+/** Whether the service can listen, or listens already. Listens for a moment itself. */
+export async function checkPort({ host, port }: Config): Promise<{ finding: Finding; isServed: boolean }> {
+  if (port === 0) return { finding: ok("PORT: the service takes a free port."), isServed: false };
+  const where = `HOST, PORT: ${host}:${port}`;
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, "listening");
+    server.close();
+    return { finding: ok(`${where} is free to listen on.`), isServed: false };
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    if (code !== "EADDRINUSE") {
+      const remedy = code === "EACCES" ? "Choose a port above 1023" : "Name an address of this machine";
+      return { finding: fail(`${where} cannot be listened on: ${code}. ${remedy}.`), isServed: false };
+    }
+    const isServed = await isAttestd(`http://${host.includes(":") ? `[${host}]` : host}:${port}`);
+    const finding = isServed
+      ? ok(`${where}: an attestd runs there.`)
+      : fail(`${where} is in use by another program. Stop that, or choose another PORT.`);
+    return { finding, isServed };
+  }
+}
+
+/** Whether an attestd answers at an origin. */
+async function isAttestd(origin: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(HEALTH_MS);
+  const answer = await fetch(`${origin}/.well-known/attestor-keys.json`, { signal, redirect: "error" }).catch(
+    () => undefined,
+  );
+  const body = await answer?.json().catch(() => undefined);
+  return Array.isArray((body as { keys?: unknown } | undefined)?.keys);
+}
+
+/** Notes what other hosts' clocks show, beside this host's. */
+export function createClockCheck(now: () => number) {
+  const skews: { host: string; ms: number }[] = [];
+  return {
+    note(host: string, date: string | undefined): void {
+      const time = Date.parse(date ?? "");
+      // The header has whole seconds.
+      if (!Number.isNaN(time)) skews.push({ host, ms: now() - (time + 500) });
+    },
+    /** Judges by the middle one, because another host's clock may be wrong too. */
+    finding(): Finding[] {
+      const middle = skews.toSorted((a, b) => a.ms - b.ms)[skews.length >> 1];
+      if (!middle) return [];
+      const { host, ms } = middle;
+      if (Math.abs(ms) < FEW_SECONDS_MS) return [ok(`The clock of this host agrees with that of ${host}.`)];
+      const sentence = `The clock of this host is ${inSeconds(Math.abs(ms))} ${ms > 0 ? "ahead of" : "behind"} ${host}`;
+      if (Math.abs(ms) < MAX_SKEW_MS) return [warning(`${sentence}. Set it by NTP.`)];
+      return [fail(`${sentence}: payments and tokens count as expired or not yet valid. Set it by NTP.`)];
+    },
+  };
+}

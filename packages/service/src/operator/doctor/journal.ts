@@ -1,0 +1,115 @@
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { hasCode } from "../../errors.ts";
+import { openJournalReader, requireOwner } from "../../journal/open.ts";
+import type { JournalReader } from "../../journal/reader.ts";
+import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
+
+/** The journal: whether it can be reached, written and migrated, whose it is, and the room that is left. Creates nothing. */
+export const checkJournal: Check = async (examined) => {
+  const { database } = examined.config;
+  if (database.kind === "postgres") return checkPostgres(examined, database.url);
+  const path = resolve(database.path);
+  const found = await stat(path).catch(absent);
+  const folder = dirname(path);
+  if (!found) return [await checkFolder(path, folder), ...(await checkRoom(examined, folder))];
+  if (!found.isFile()) return [fail(`DATABASE_URL: ${path} is not a file. Name the journal's file.`)];
+  const rights = await Promise.all([mayWrite(path), mayWrite(folder)]);
+  if (rights.includes(false)) {
+    const who = `this user (${process.getuid?.() ?? "unknown"})`;
+    return [fail(`DATABASE_URL: ${path} cannot be written by ${who}. Give its folder to the service's user.`)];
+  }
+  return [await checkContent(examined, path), ...(await checkRoom(examined, folder))];
+};
+
+/** A journal that is not there yet: the service makes it, and at most its folder. */
+async function checkFolder(path: string, folder: string): Promise<Finding> {
+  const existing = (await stat(folder).catch(absent)) ? folder : dirname(folder);
+  const stats = await stat(existing).catch(absent);
+  if (!stats?.isDirectory())
+    return fail(`DATABASE_URL: there is no folder ${existing}. Make it for the service's user.`);
+  if (!(await mayWrite(existing)))
+    return fail(`DATABASE_URL: the folder ${existing} cannot be written by this user. Give it to the service's user.`);
+  return missing(path);
+}
+
+async function checkContent(examined: Examined, name: string): Promise<Finding> {
+  try {
+    return (await readJournal(examined.config, (reader) => readContent(reader, examined, name))) ?? missing(name);
+  } catch (error) {
+    if (hasCode(error, "config_invalid"))
+      return fail(`${error.message} Name the journal that belongs to these settings.`);
+    return fail(`DATABASE_URL: ${(error as Error).message}. Check the database, or restore the backup.`);
+  }
+}
+
+async function readContent(reader: JournalReader, { ledger }: Examined, name: string): Promise<Finding> {
+  const schema = await reader.schema();
+  if (schema === "absent") return missing(name);
+  if (schema === "newer")
+    return fail(`DATABASE_URL: a later release of attestd has written ${name}. Run that release, or a later one.`);
+  const identity = await reader.identity();
+  if (!identity) return missing(name);
+  requireOwner(identity, { genesisHash: ledger.genesisHash, algorandAddress: ledger.address });
+  const keys = (await reader.keys()).length;
+  const migrated = schema === "older" ? ", and is migrated at the next start" : "";
+  return ok(`DATABASE_URL: ${name} is this ledger's journal, with ${keys} ${keys === 1 ? "key" : "keys"}${migrated}.`);
+}
+
+function missing(name: string): Finding {
+  const remedy = "The first start begins it. If you have sold before, name its database, or restore the backup";
+  return warning(`DATABASE_URL: there is no journal in ${name} yet. ${remedy}.`);
+}
+
+async function checkRoom({ config }: Examined, folder: string): Promise<Finding[]> {
+  const { bavail, bsize } = await statfs((await stat(folder).catch(absent)) ? folder : dirname(folder), {
+    bigint: true,
+  });
+  const [free, reserve] = [(bavail * bsize) >> 20n, config.diskReserve >> 20n];
+  if (free >= reserve) return [];
+  const remedy = "Make room, or nothing is sold";
+  return [
+    fail(`DISK_RESERVE_MIB: ${free} MiB are free for the journal, less than the ${reserve} of the reserve. ${remedy}.`),
+  ];
+}
+
+async function checkPostgres(examined: Examined, url: string): Promise<Finding[]> {
+  const { examineDatabase } = await import("../../journal/postgres/examination.ts");
+  const found = await examineDatabase(url).catch((error: Error) => error);
+  if (found instanceof Error)
+    return [{ ...fail(`DATABASE_URL: ${found.message}. Check server, name and password.`), isAway: true }];
+  const findings: Finding[] = [];
+  const { name } = found;
+  if (!found.mayCreate)
+    findings.push(fail(`DATABASE_URL: the user may not create tables in ${name}. Grant CREATE on its schema.`));
+  if (!found.mayWrite)
+    findings.push(fail(`DATABASE_URL: the user may not write the tables in ${name}. Grant INSERT, UPDATE and DELETE.`));
+  if (found.isStandby)
+    findings.push(fail(`DATABASE_URL: ${name} is a standby, which takes no writes. Name the primary.`));
+  if (!found.syncs)
+    findings.push(fail(`DATABASE_URL: ${name} runs with fsync=off, and may forget payments. Switch it on.`));
+  return findings.length > 0 ? findings : [await checkContent(examined, name)];
+}
+
+/** Reads the journal, beside whatever has it open. @returns undefined when there is no file */
+export async function readJournal<T>(
+  { database }: Pick<Config, "database">,
+  read: (reader: JournalReader) => Promise<T>,
+): Promise<T | undefined> {
+  if (database.kind === "sqlite" && !(await stat(database.path).catch(absent))) return undefined;
+  await using reader = await openJournalReader(database, { isBrief: true });
+  return await read(reader);
+}
+
+function mayWrite(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}

@@ -1,0 +1,38 @@
+import { systemClock } from "../../clock.ts";
+import { namesOf } from "../../config/rails.ts";
+import type { RailKind } from "../../payment/rails/rail.ts";
+import { RAILS } from "../../payment/rails/registry.ts";
+import { type Check, type Examined, type Finding, fail, ok, troubleOf } from "./finding.ts";
+
+/** The rails that are switched on: their payees on their chains, and USDC's name and version on Base. */
+export const checkPayees: Check = async (examined) => {
+  const found = await Promise.all(
+    RAILS.map(async (kind) => {
+      const { payTo: setting } = namesOf(kind.settings);
+      const own = examined.config.rails[kind.name];
+      return own
+        ? checkPayee(kind, own.payTo, examined)
+        : [ok(`${setting} is not set: nothing is sold on ${kind.name}.`)];
+    }),
+  );
+  return found.flat();
+};
+
+async function checkPayee(
+  kind: RailKind,
+  payTo: string,
+  { config, nodes, ledger, signal }: Examined,
+): Promise<Finding[]> {
+  const { payTo: setting } = namesOf(kind.settings);
+  try {
+    const rail = await kind.open(nodes.rail(kind), { config, rounds: ledger.rounds, clock: systemClock, signal });
+    const fault = await rail.payeeFault(payTo, signal);
+    if (fault !== undefined)
+      return [fail(`${setting} ${fault}. Nothing can be paid to ${payTo} until that is mended.`)];
+    const { name, version } = rail.extra;
+    const asset = name === undefined ? "USDC" : `USDC ("${name}", version ${version})`;
+    return [ok(`${setting}: ${payTo} can be paid ${asset}.`)];
+  } catch (error) {
+    return [troubleOf(setting, error)];
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { CATALOGUE } from "../../catalogue/catalogue.ts";
+import { algorandChain } from "../../chains/algorand/kind.ts";
+import type { Config } from "../../config/config.ts";
+import { hasCode } from "../../errors.ts";
+import { exchangeWith } from "../../providers/exchange.ts";
+import { type Finding, fail, ok, warning } from "./finding.ts";
+
+const History = z.object({ keys: z.array(z.object({ kid: z.string() })).min(1) });
+const Required = z.object({ resource: z.object({ url: z.string() }), accepts: z.array(z.unknown()) });
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+/** As long as the header of the largest payments. */
+const LONG_HEADER = "A".repeat(12_000);
+const STALE_PROXY = [502, 503, 504];
+
+/**
+ * The public URL: whether it leads to this service, and whether the proxy passes what a sale needs: the offer's header, a
+ * long payment, `Host`. An unpaid request costs nothing.
+ *
+ * @param kid of the configured key
+ * @param isServed whether the service runs on this host now
+ */
+export async function checkPublicUrl(
+  { publicUrl, mcpUrl }: Config,
+  { kid, isServed, signal }: { kid: string; isServed: boolean; signal: AbortSignal },
+): Promise<Finding[]> {
+  if (publicUrl === undefined) return [];
+  const start = "Start the service, and examine it again";
+  const ask = requestsTo(publicUrl, signal);
+  const missing = (why: string) =>
+    isServed
+      ? [{ ...fail(`PUBLIC_URL: ${publicUrl} ${why}. Check DNS, the firewall and the proxy.`), isAway: true }]
+      : [warning(`PUBLIC_URL: ${publicUrl} ${why}, and no service runs here. ${start}.`)];
+
+  const history = await ask("GET", "/.well-known/attestor-keys.json");
+  if (typeof history === "string") return missing(history);
+  if (STALE_PROXY.includes(history.status)) return missing(`answers HTTP ${history.status}`);
+  if (history.status >= 300 && history.status < 400)
+    return [fail(`PUBLIC_URL: ${publicUrl} redirects. Name the URL that it leads to: payments follow no redirect.`)];
+  const keys = History.safeParse(jsonOf(history.body)).data?.keys;
+  if (!keys) return missing(`answers HTTP ${history.status}, and is not attestd`);
+  if (keys.at(-1)?.kid !== kid)
+    return [fail(`PUBLIC_URL: ${publicUrl} leads to another attestor, with the key ${keys.at(-1)?.kid}.`)];
+
+  const findings: Finding[] = [];
+  const body = JSON.stringify(algorandChain.examples.attest);
+  const { path } = CATALOGUE.attest;
+  const offered = await ask("POST", path, body);
+  const named = typeof offered === "string" ? undefined : Required.safeParse(jsonOf(offered.body)).data;
+  if (typeof offered === "string" || offered.status !== 402 || !named) {
+    const what = typeof offered === "string" ? offered : `answers HTTP ${offered.status}`;
+    findings.push(
+      fail(`PUBLIC_URL: ${publicUrl}${path} ${what} instead of an offer (402). Check the proxy, and /ready.`),
+    );
+  } else if (named.resource.url !== `${publicUrl}${path}`)
+    findings.push(
+      fail(`PUBLIC_URL: the running service offers ${named.resource.url}. Restart it with these settings.`),
+    );
+  if (typeof offered !== "string" && offered.status === 402 && offered.offer === undefined)
+    findings.push(fail(`PUBLIC_URL: the proxy removes the header PAYMENT-REQUIRED. Let it pass all headers.`));
+  const long = await ask("POST", path, body, { "payment-signature": LONG_HEADER });
+  if (typeof long === "string" || ![400, 402].includes(long.status)) {
+    const what = typeof long === "string" ? long : `answers HTTP ${long.status}`;
+    const remedy = "Let it pass headers of 16 KB (docs/proxies)";
+    findings.push(fail(`PUBLIC_URL: with a payment of 12 KB the proxy ${what}. ${remedy}.`));
+  }
+  const mcp = await ask("POST", "/mcp", PING, { accept: "application/json, text/event-stream" });
+  if (typeof mcp === "string" || mcp.status === 403) {
+    const remedy = `Let the proxy pass Host unchanged${mcpUrl === undefined ? "" : ", or correct MCP_URL"}`;
+    findings.push(fail(`PUBLIC_URL: ${publicUrl}/mcp refuses its own name. ${remedy}.`));
+  }
+  return findings.length > 0 ? findings : [ok(`PUBLIC_URL: ${publicUrl} leads here, with headers intact.`)];
+}
+
+const PING = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+
+/** @returns a function that gives an answer, or a predicate why there is none */
+function requestsTo(origin: string, signal: AbortSignal) {
+  const send = exchangeWith(origin);
+  return async (method: "GET" | "POST", path: string, body?: string, headers: Record<string, string> = {}) => {
+    const all = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
+    try {
+      return await send({ method, path, headers: all, body, maxBytes: MAX_BYTES, limitMs: LIMIT_MS }, signal);
+    } catch (error) {
+      if (!hasCode(error, "upstream_unanswered")) throw error;
+      return error.message;
+    }
+  };
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import { RAILS } from "@attestd/proof/rails";
+import { z } from "zod";
+import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
+import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
+import { refusalOf } from "../../providers/json-rpc.ts";
+import type { SolanaRpc } from "../../providers/solana-rpc.ts";
+import { type Check, checkUpstream, type Examined, type Finding, fail, inSeconds, ok, warning } from "./finding.ts";
+
+const Version = z.object({ "solana-core": z.string() });
+
+/** How old a node's newest confirmed block may be, in ms: a payment lives for a minute. */
+const MAX_AGE_MS = 20_000;
+/** How far a block may be ahead of our clock, in ms. */
+const MAX_AHEAD_MS = 5_000;
+
+/** Solana's nodes: cluster, health, age of the newest block, and whether they list the payee's transactions. */
+export const checkSolana: Check = async (examined) => {
+  const { rpcs } = examined.nodes.rail(SOLANA_RAIL);
+  if (rpcs.length === 0) return [ok("SOLANA_RPC_URL is not set: nothing is paid on Solana.")];
+  const found = await Promise.all(
+    rpcs.map((rpc) => checkUpstream({ setting: "SOLANA_RPC_URL" }, () => checkRpc(rpc, examined))),
+  );
+  return found.flat();
+};
+
+async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<Finding[]> {
+  const setting = `SOLANA_RPC_URL: ${rpc.name}`;
+  await rpc.checkHealth(signal);
+  const slot = await rpc.call("getSlot", [{ commitment: "confirmed" }], z.int().nonnegative(), signal);
+  const time = await rpc.call("getBlockTime", [slot], z.int().nullable(), signal).catch((error: unknown) => {
+    // A slot without a block has no time.
+    if (refusalOf(error)) return null;
+    throw error;
+  });
+  const ageMs = time === null ? 0 : Date.now() - time * 1000;
+  if (ageMs > MAX_AGE_MS)
+    return [fail(`${setting} has had no new block for ${inSeconds(ageMs)}. Check that it follows the cluster.`)];
+  if (ageMs < -MAX_AHEAD_MS)
+    return [fail(`The clock of this host is ${inSeconds(-ageMs)} behind Solana's newest block. Set it by NTP.`)];
+  const findings: Finding[] = [];
+  const account = usdcAccountOf(config.rails.solana?.payTo ?? RAILS.solana.usdc);
+  if (account !== undefined) {
+    try {
+      await rpc.transactionsOf(account, { limit: 1_000 }, signal);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!refusal) throw error;
+      findings.push(
+        fail(`${setting} does not list an account's transactions, by which payments are found. Name another node.`),
+      );
+    }
+  }
+  if (findings.length > 0) return findings;
+  const version = await rpc.call("getVersion", [], Version, signal).catch(() => undefined);
+  const release = version === undefined ? "" : ` runs ${version["solana-core"]},`;
+  const behind = time === null ? warning(`${setting} has no time of its newest block.`) : undefined;
+  return [ok(`${setting}${release} is on MainNet's cluster, slot ${slot}.`), ...(behind ? [behind] : [])];
+}
