@@ -73,19 +73,22 @@ export async function firstAt(
   return after;
 }
 
+type Sizes = { most: number; least: number; isTooLarge?: (error: unknown) => boolean };
+
 /**
  * Reads a span from its beginning, in pieces that get smaller when nodes refuse one as too large, and larger again when
  * they do not. Only the smallest is asked for again: a refusal looks like a failure that passes.
  *
- * @param sizes of pieces, in heights
+ * @param sizes of pieces, in heights; `isTooLarge` is true for an error that any piece of that size, or larger, would get
  * @param read throws ProviderError when a piece cannot be read
  */
 export async function* inPieces<T>(
   { from, to }: Span,
-  { most, least }: { most: number; least: number },
+  { most, least, isTooLarge = () => false }: Sizes,
   ask: Ask,
   read: (piece: Span, isLeast: boolean, signal: AbortSignal) => Promise<T>,
 ): AsyncGenerator<T> {
+  let limit = most;
   let size = most;
   for (let start = from; start <= to; ) {
     const piece = { from: start, to: Math.min(start + size - 1, to) };
@@ -95,11 +98,12 @@ export async function* inPieces<T>(
       answer = await ask((signal) => read(piece, isLeast, signal), isLeast ? undefined : 1);
     } catch (error) {
       if (!hasCode(error, "providers_unavailable") || isLeast) throw error;
-      size = Math.max(least, Math.floor(size / 4));
+      if (isTooLarge(error)) limit = Math.max(least, size - 1);
+      size = Math.max(least, Math.floor(size / 2));
       continue;
     }
     yield answer;
     start = piece.to + 1;
-    size = Math.min(size * 2, most);
+    size = Math.min(size * 2, limit);
   }
 }

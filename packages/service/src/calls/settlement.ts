@@ -90,7 +90,8 @@ export function createSettlement(options: EffectsOptions) {
     memory.waiting = true;
     await clock.sleep(FIRST_LOOK_MS * 2 ** Math.min(looks, MAX_DOUBLINGS), stop);
     const rail = railOf(call);
-    const standing = await rail.standing(rail.read(call.payload), deadline(clock, deadlineMs, stop));
+    const ends = deadline(clock, deadlineMs, stop);
+    const standing = await rail.standing(rail.read(call.payload), ends, call.proof?.transaction);
     // Only a look that got an answer lengthens the pause: the payment may vanish while its nodes are silent.
     memory.looks = looks + 1;
     if (standing.state !== "open") endSettlement(memory);

@@ -72,7 +72,7 @@ describe("the settings", () => {
     });
     expect(RAIL_SETTINGS.map((rail) => ownSettings(read(MAINNET), rail))).toEqual([
       { ALGORAND_MAX_FEE: 3000 },
-      { BASE_MAX_SIGNATURE_GAS: 400_000 },
+      { BASE_MAX_SIGNATURE_GAS: 400_000, BASE_LOG_SPAN: 1_000 },
       { SOLANA_MAX_COMPUTE_UNITS: 50_000, SOLANA_MAX_COMPUTE_UNIT_PRICE: 100_000 },
     ]);
     expect(read(MAINNET).sources.base).toBeUndefined();

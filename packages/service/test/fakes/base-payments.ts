@@ -56,9 +56,9 @@ export class BaseWorld implements AsyncDisposable {
     return this.railOf(domain);
   }
 
-  railOf(domain: TokenDomain): Rail<BasePayment> {
+  railOf(domain: TokenDomain, logSpan = 1_000): Rail<BasePayment> {
     const clock = { now: () => this.now * 1000, sleep: async () => {}, timeout: AbortSignal.timeout };
-    return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 3_600, maxSignatureGas: 400_000, clock });
+    return baseRail({ nodes: this.rpcs, domain, maxLifeSeconds: 3_600, maxSignatureGas: 400_000, logSpan, clock });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -53,7 +53,7 @@ async function node(): Promise<{ chain: FakeBaseNode; url: string; ranges: numbe
 function readerOf(...nodes: { url: string }[]) {
   const { rules, ask, conflicts } = testReading();
   const rpcs = nodes.map(({ url }) => new EthereumRpc({ url }, 8453));
-  return { reader: baseReader({ rpcs, rules }, ask), conflicts };
+  return { reader: baseReader({ rpcs, rules }, ask, 10_000), conflicts };
 }
 
 const EVERYTHING = { from: 0, to: HEAD };
@@ -115,6 +115,17 @@ describe("payments on Base", () => {
     // What the fake takes is 1,000: the sizes settle below it, and each piece that is too large costs one question.
     expect(ranges.filter((blocks) => blocks <= 1_000).reduce((sum, blocks) => sum + blocks, 0)).toBe(HEAD + 1);
     expect(ranges.length).toBeLessThan(200);
+  });
+
+  test("are found where the node takes ten blocks at once, which it refuses to exceed some twenty times in all", async () => {
+    const { chain, url, ranges } = await node();
+    chain.maxBlocks = 10;
+    for (const height of [47_500, 48_001, 49_999])
+      chain.use(height, { from: payer, to: payee, value: 1_000n, nonce: nonce(height) });
+    const payments = await all(readerOf({ url }).reader.payments([payee], { from: 47_500, to: HEAD }));
+    expect(payments.map(({ height }) => height)).toEqual([47_500, 48_001, 49_999]);
+    expect(ranges.filter((blocks) => blocks > 10).length).toBeLessThan(20);
+    expect(ranges.length).toBeLessThan(2_500 / 10 + 30);
   });
 
   test("that failed, or that a node makes up, are none", async () => {

@@ -4,6 +4,7 @@ import type { Hex } from "viem";
 import { getAddress, numberToHex, slice } from "viem/utils";
 import { z } from "zod";
 import { BASE } from "../../payment/rails/base/facts.ts";
+import { isTooMuch } from "../../payment/rails/base/log-pieces.ts";
 import { addressTopic, Log, readBlock, TRANSFER, USED } from "../../payment/rails/base/usdc-contract.ts";
 import { type EthereumNodes, type EthereumRpc, rpcBytes, rpcInteger } from "../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../providers/provider.ts";
@@ -14,9 +15,6 @@ import type { PaymentReader } from "./rail.ts";
 
 const TOKEN = BASE.asset.toLowerCase();
 
-/** Blocks in one question for logs. Hosts refuse more than some number of their own; all of them answer the least. */
-const BLOCKS = { most: 10_000, least: 500 };
-
 const Receipt = z
   .object({ status: rpcInteger, transactionHash: rpcBytes, blockNumber: rpcInteger, logs: z.array(Log) })
   .nullable();
@@ -25,9 +23,13 @@ type Receipt = NonNullable<z.infer<typeof Receipt>>;
 /**
  * Reads payments on the Base rail: the token's transfers to an address, and in the receipt of each the use of the
  * authorization that it came by (EIP-3009).
+ *
+ * @param logSpan blocks in one query for logs, at most
  */
-export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentReader {
+export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask, logSpan: number): PaymentReader {
   const asking = { rules, ask };
+  // Hosts refuse more blocks than some number of their own: some take ten, which are 2 s.
+  const sizes = { most: logSpan, least: 1, isTooLarge: isTooMuch };
   return {
     rail: "base",
 
@@ -70,7 +72,7 @@ export function baseReader({ rpcs, rules }: EthereumNodes, ask: Ask): PaymentRea
   /** Ids of the transactions with a transfer to the addresses, piece by piece. */
   function transfersTo(addresses: readonly string[], span: Span): AsyncIterable<string[]> {
     const topics = [TRANSFER, null, addresses.map(addressTopic)];
-    return inPieces(span, BLOCKS, ask, async ({ from, to }, _, signal) => {
+    return inPieces(span, sizes, ask, async ({ from, to }, _, signal) => {
       const filter = { address: BASE.asset, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
       const read = async (rpc: EthereumRpc, ends: AbortSignal) => {
         const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), ends);

@@ -3,7 +3,7 @@ import { AlgorandSource } from "../../chains/algorand/source.ts";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config/config.ts";
 import { openNodes } from "../../networks/nodes.ts";
-import { BASE_RAIL } from "../../payment/rails/base/kind.ts";
+import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
 import type { RailName } from "../../payment/rails/rail.ts";
 import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
 import { IndexerSearch } from "../indexer-search.ts";
@@ -36,7 +36,7 @@ export function readableChains(config: Config, log: Logger, clock: Clock, stop: 
   const [base, solana] = [nodes.rail(BASE_RAIL), nodes.rail(SOLANA_RAIL)];
   const readers = [
     algorandReader(ledger),
-    ...(base.rpcs.length > 0 ? [baseReader(base, ask)] : []),
+    ...(base.rpcs.length > 0 ? [baseReader(base, ask, baseLogSpan(config))] : []),
     ...(solana.rpcs.length > 0 ? [solanaReader(solana, clock, ask)] : []),
   ];
   return { ledger, readers: new Map(readers.map((reader) => [reader.rail, reader])) };

@@ -182,8 +182,13 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
   /** The payer's balance of the asset now, in atomic units. @throws ProviderError when the chain cannot be read */
   balance(payment: P, signal: AbortSignal): Promise<bigint>;
 
-  /** Where the payment stands on its chain. @throws ProviderError when the chain cannot be read */
-  standing(payment: P, signal: AbortSignal): Promise<PaymentStanding>;
+  /**
+   * Where the payment stands on its chain.
+   *
+   * @param hint a transaction that may hold the payment, as the facilitator says: looked at first, and never believed
+   * @throws ProviderError when the chain cannot be read
+   */
+  standing(payment: P, signal: AbortSignal, hint?: string): Promise<PaymentStanding>;
 
   /** Whether the payment has been spent on its payee by now. @throws ProviderError when the chain cannot be read */
   spent(payment: P, signal: AbortSignal): Promise<boolean>;

@@ -1,9 +1,13 @@
+import { LRUCache } from "lru-cache";
 import type { Hex } from "viem";
 import { getAddress, numberToHex, slice } from "viem/utils";
 import { z } from "zod";
+import { ignoring } from "../../../errors.ts";
 import { type EthereumRpc, rpcBytes, rpcInteger } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
-import { unavailable } from "../../../providers/provider.ts";
+import { isProviderError, unavailable } from "../../../providers/provider.ts";
+import { isLag, lagging } from "./lag.ts";
+import { logPieces } from "./log-pieces.ts";
 import {
   type AuthorizationId,
   addressTopic,
@@ -24,103 +28,168 @@ export type Use = { transaction: string; block: number; blockHash: string } & (
   | { kind: "cancelled" }
 );
 
-/** Blocks in one query for logs, which most hosts accept. The others are asked about single blocks. */
-const SPAN = 1_000;
-/** Blocks over which the rate of blocks is measured, because their times are whole seconds. */
-const PACE_SPAN = 100_000;
-
-const Receipt = z.object({ status: rpcInteger, transactionHash: rpcBytes, blockHash: rpcBytes, logs: z.array(Log) });
-
 /**
- * Finds how an authorization was used or cancelled: first in the window of time in which it must have been used if its
- * payment was admitted, then in all blocks, by one query that some hosts refuse.
- *
- * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks are searched by
- * logs, where a recent payment is. An older block is found by bisecting the token's state: once used, an authorization is
- * used in every later block.
- *
- * @param head the last block to look in
- * @returns undefined when the node has no log of it
- * @throws ProviderError
+ * Blocks over which the rate of blocks is measured, because their times are whole seconds: five and a half hours of blocks
+ * of 200 ms.
  */
-export async function findUse(
-  rpc: EthereumRpc,
-  id: AuthorizationId,
-  { after, before }: TimeWindow,
-  head: number,
-  signal: AbortSignal,
-): Promise<Use | undefined> {
-  const newest = await unlessRefused(search(Math.max(0, head - SPAN + 1), head));
-  const log = newest.answer ?? (await searchWindow()) ?? (await search(0, head));
-  return log && readUse(rpc, id, log, signal);
+const PACE_SPAN = 100_000;
+/** Blocks by which an estimate of a time's block may be off: 200 s of blocks of 200 ms. */
+const ESTIMATE_SPAN = 1_000;
+/**
+ * Pieces in which one look searches the logs of a node that has pruned their state. The next look continues where it
+ * ended.
+ */
+const MAX_PIECES = 25;
+/** Some 100 bytes each, of payments whose search has not ended. */
+const MAX_SEARCHES = 1_000;
 
-  async function search(from: number, to: number): Promise<Log | undefined> {
-    const topics = [[USED, CANCELLED], addressTopic(id.from), id.nonce];
-    const filter = { address: id.token, topics, fromBlock: numberToHex(from), toBlock: numberToHex(to) };
-    const logs = await rpc.call("eth_getLogs", [filter], z.array(Log), signal);
-    return logs.find((log) => isOf(log, id));
-  }
+const Receipt = z.object({
+  status: rpcInteger,
+  transactionHash: rpcBytes,
+  blockHash: rpcBytes,
+  blockNumber: rpcInteger,
+  logs: z.array(Log),
+});
 
-  async function searchWindow(): Promise<Log | undefined> {
-    const { answer: block, refused } = await unlessRefused(blockOfUse());
-    // A node that has pruned the state of that time may still have its logs.
-    if (refused) return searchLogs();
-    if (block === undefined) return undefined;
-    const { timestamp } = await readBlock(rpc, block, signal);
-    return after < timestamp && timestamp < before ? search(block, block) : undefined;
+/** The search for uses of authorizations on one node. @param logSpan blocks in one query for logs */
+export function useSearch(rpc: EthereumRpc, logSpan: number) {
+  const pieces = logPieces(rpc, logSpan);
+  /** By payer and nonce, the last block that a search through the logs has not reached. */
+  const left = new LRUCache<string, number>({ max: MAX_SEARCHES });
+
+  return { useIn, findUse };
+
+  /**
+   * Reads the use from a transaction that may hold it.
+   *
+   * @param transaction unchecked. @returns undefined when the node does not show a use there
+   */
+  async function useIn(id: AuthorizationId, transaction: string, signal: AbortSignal): Promise<Use | undefined> {
+    return readUse(rpc, id, transaction, signal).catch(ignoring(isProviderError));
   }
 
   /**
-   * The block in which the token first shows the authorization as used, which may be outside the window; undefined when it
-   * is used in all of them.
+   * Finds how an authorization was used or cancelled, which the token's state at `head` must show: first in the window of
+   * time in which it must have been used if its payment was admitted, then in all blocks, by one query that some hosts
+   * refuse.
+   *
+   * A window of an hour has 18,000 blocks, and some hosts answer for ten at a time. So only the newest blocks are searched by
+   * logs, where a recent payment is. An older block is found by bisecting the token's state: once used, an authorization
+   * is used in every later block.
+   *
+   * @param head the last block to look in
+   * @returns undefined when the node has no log of it
+   * @throws ProviderError, of which `isLag` is true where a node behind the balancer has not reached the block
    */
-  async function blockOfUse(): Promise<number | undefined> {
-    const isUnused = async (block: number) => !(await isAuthorizationUsed(rpc, id, block, signal));
-    const blockAt = await clockOfBlocks();
-    const end = Math.min(head, blockAt(Number(before)) + SPAN);
-    const late = end < head && !(await isUnused(end)) ? end : head;
-    const [unused, used] = await gallop(late, { step: Math.max(1, late - blockAt(after) + SPAN), within: 1 }, isUnused);
-    return used === 0 || (unused === 0 && !(await isUnused(0))) ? undefined : used;
-  }
+  async function findUse(
+    id: AuthorizationId,
+    { after, before }: TimeWindow,
+    head: number,
+    signal: AbortSignal,
+  ): Promise<Use | undefined> {
+    const filter = { address: id.token, topics: [[USED, CANCELLED], addressTopic(id.from), id.nonce] };
+    const isUsed = (block: number) => isAuthorizationUsed(rpc, id, block, signal);
+    const log = (await searchNewest()) ?? (await searchAll());
+    if (!log) return undefined;
+    const use = await readUse(rpc, id, log.transactionHash, signal);
+    if (use.blockHash === log.blockHash) return use;
+    throw lagging(
+      `${rpc.name} does not show transaction ${use.transaction} where its log is, in block ${log.blockHash}`,
+    );
 
-  /** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
-  async function clockOfBlocks(): Promise<(time: number) => number> {
-    const earlier = Math.max(0, head - PACE_SPAN);
-    const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
-    const pace = first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
-    return (time) => Math.min(head, Math.max(0, Math.floor(head - (last.timestamp - time) * pace)));
-  }
-
-  async function searchLogs(): Promise<Log | undefined> {
-    for (let from = await blockBefore(); from <= head; from += SPAN) {
-      const to = Math.min(from + SPAN - 1, head);
-      const log = await search(from, to);
-      if (log) return log;
-      if (to < head && (await readBlock(rpc, to, signal)).timestamp >= before) return undefined;
+    async function searchNewest(): Promise<Log | undefined> {
+      const { from, logs } = await pieces.last(filter, { from: 0, to: head }, signal);
+      const found = logs.find((log) => isOf(log, id));
+      if (found || from === 0) return found;
+      const { answer: isOlder, refused } = await unlessRefused(isUsed(from - 1));
+      if (refused) return searchLogs();
+      if (!isOlder) throw lagging(`${rpc.name} shows a use of ${id.nonce} since block ${from} and has no log of it`);
+      return searchWindow(from - 1);
     }
-    return undefined;
-  }
 
-  /**
-   * A block before the window, at most SPAN blocks before the first that is not before it; block 0 when there is none.
-   * Found by timestamps alone, because the rate of blocks changes: Base had one every 2 s, and now has one every 200 ms.
-   */
-  async function blockBefore(): Promise<number> {
-    const [early] = await gallop(head, { step: SPAN, within: SPAN }, async (number) => {
+    /** @param late a block in which it is used */
+    async function searchWindow(late: number): Promise<Log | undefined> {
+      const { answer: block, refused } = await unlessRefused(blockOfUse(late));
+      // A node that has pruned the state of that time may still have its logs.
+      if (refused) return searchLogs();
+      if (block === undefined) return undefined;
+      const { timestamp } = await readBlock(rpc, block, signal);
+      if (timestamp <= after || timestamp >= before) return undefined;
+      const { logs } = await pieces.last(filter, { from: block, to: block }, signal);
+      return logs.find((log) => isOf(log, id));
+    }
+
+    /**
+     * The block in which the token first shows the authorization as used, which may be outside the window; undefined when it
+     * is used in all of them.
+     */
+    async function blockOfUse(newest: number): Promise<number | undefined> {
+      const isUnused = async (block: number) => !(await isUsed(block));
+      const blockAt = await clockOfBlocks();
+      const end = Math.min(newest, blockAt(Number(before)) + ESTIMATE_SPAN);
+      const late = end < newest && (await isUsed(end)) ? end : newest;
+      const step = Math.max(1, late - blockAt(after) + ESTIMATE_SPAN);
+      const [unused, used] = await gallop(late, { step, within: 1 }, isUnused);
+      return used === 0 || (unused === 0 && (await isUsed(0))) ? undefined : used;
+    }
+
+    /** Estimates the block of a time by the rate of the latest blocks. A bad estimate only costs further queries. */
+    async function clockOfBlocks(): Promise<(time: number) => number> {
+      const earlier = Math.max(0, head - PACE_SPAN);
+      const [first, last] = await Promise.all([rpc.block(earlier, signal), readBlock(rpc, head, signal)]);
+      const pace =
+        first && last.timestamp > first.timestamp ? (head - earlier) / (last.timestamp - first.timestamp) : 1;
+      return (time) => Math.min(head, Math.max(0, Math.floor(head - (last.timestamp - time) * pace)));
+    }
+
+    /** Searches the logs of the window from its end. */
+    async function searchLogs(): Promise<Log | undefined> {
+      const search = `${id.from}/${id.nonce}`;
+      let to = left.get(search) ?? (await blockAfter());
+      for (let i = 0; i < MAX_PIECES; i++) {
+        const { from, logs } = await pieces.last(filter, { from: 0, to }, signal);
+        const found = logs.find((log) => isOf(log, id));
+        const ends = found !== undefined || from === 0 || (await isBefore(from, after));
+        if (ends) left.delete(search);
+        if (ends) return found;
+        to = from - 1;
+        left.set(search, to);
+      }
+      throw unavailable(`${rpc.name} has more blocks in which ${id.nonce} may be used than are searched at once`);
+    }
+
+    /**
+     * A block after the window, or the head. Found by timestamps alone, because the rate of blocks changes: Base had one
+     * every 2 s, and now has one every 200 ms.
+     */
+    async function blockAfter(): Promise<number> {
+      const isEarly = (number: number) => isBefore(number, Number(before) - 1);
+      const [, late] = await gallop(head, { step: ESTIMATE_SPAN, within: ESTIMATE_SPAN }, isEarly);
+      return late;
+    }
+
+    /** For a node whose history begins later, the blocks before its first one count as early. */
+    async function isBefore(number: number, time: number): Promise<boolean> {
       const block = await rpc.block(number, signal);
-      // For a node whose history begins later, the blocks before its first one count as early.
-      return block === undefined || block.timestamp < after;
-    });
-    return early;
+      return block === undefined || block.timestamp <= time;
+    }
+
+    async function searchAll(): Promise<Log | undefined> {
+      const query = { ...filter, fromBlock: numberToHex(0), toBlock: numberToHex(head) };
+      const logs = await rpc.call("eth_getLogs", [query], z.array(Log), signal);
+      return logs.find((log) => isOf(log, id));
+    }
   }
 }
 
-/** Catches a node's refusal, which shows nothing about other queries. @throws ProviderError when the node gives no answer */
+export type UseSearch = ReturnType<typeof useSearch>;
+
+/** Catches a node's refusal, which shows nothing about other queries. @throws ProviderError when the node gives no answer, or lags */
 async function unlessRefused<T>(asked: Promise<T>): Promise<{ answer?: T; refused: boolean }> {
   try {
     return { answer: await asked, refused: false };
   } catch (error) {
-    if (refusalOf(error)) return { refused: true };
+    if (refusalOf(error) && !isLag(error)) return { refused: true };
     throw error;
   }
 }
@@ -152,14 +221,13 @@ async function gallop(
   return [early, late];
 }
 
-/** Reads a use from the receipt of its transaction, whose block must still be in the chain. */
-async function readUse(rpc: EthereumRpc, id: AuthorizationId, found: Log, signal: AbortSignal): Promise<Use> {
-  const { transactionHash: transaction, blockNumber: block, blockHash } = found;
+/** Reads a use from the receipt of its transaction, whose block must be in the chain. @throws ProviderError */
+async function readUse(rpc: EthereumRpc, id: AuthorizationId, transaction: string, signal: AbortSignal): Promise<Use> {
   const receipt = await rpc.call("eth_getTransactionReceipt", [transaction], Receipt.nullable(), signal);
-  const { hash } = await readBlock(rpc, block, signal);
-  if (receipt?.blockHash !== blockHash || hash !== blockHash || receipt.transactionHash !== transaction)
-    throw unavailable(`${rpc.name} does not show transaction ${transaction} where its log is, in block ${blockHash}`);
-
+  const canonical = receipt && (await readBlock(rpc, receipt.blockNumber, signal)).hash;
+  if (receipt?.blockHash !== canonical || receipt?.transactionHash !== transaction)
+    throw lagging(`${rpc.name} does not show transaction ${transaction} in a block of its chain`);
+  const { blockNumber: block, blockHash } = receipt;
   return rpc.decode(() => {
     const place = receipt.logs.findIndex((log) => isOf(log, id));
     const [log, next] = receipt.logs.slice(place, place + 2);

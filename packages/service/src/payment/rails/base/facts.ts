@@ -1,6 +1,11 @@
 import { RAILS } from "@attestd/proof/rails";
 import type { RailFacts } from "../rail.ts";
 
+/** Whether a text has the form of a transaction's hash. */
+export function isTransactionHash(text: string): text is `0x${string}` {
+  return /^0x[0-9a-fA-F]{64}$/.test(text);
+}
+
 export const BASE = {
   name: "base",
   network: RAILS.base.network,

@@ -6,7 +6,7 @@ import type { RailVariables } from "../../../config/rails.ts";
 import type { EthereumNodes } from "../../../providers/ethereum-rpc.ts";
 import type { RailKind } from "../rail.ts";
 import type { TokenDomain } from "./authorization.ts";
-import { BASE } from "./facts.ts";
+import { BASE, isTransactionHash } from "./facts.ts";
 import { baseRail } from "./rail.ts";
 import { readTokenDomain } from "./usdc-contract.ts";
 
@@ -18,15 +18,22 @@ const settings = {
     /** The nodes of the source chain. */
     BASE_RPC_URL: endpoints.optional(),
     BASE_MAX_SIGNATURE_GAS: whole(50_000, 5_000_000).default(400_000),
+    /** Blocks in one query for logs; by default 200 s of blocks of 200 ms. */
+    BASE_LOG_SPAN: whole(1, 100_000).default(1_000),
   }),
 } satisfies RailVariables;
+
+/** Blocks in one query for logs of Base. */
+export function baseLogSpan(config: Config): number {
+  return ownSettings(config, settings).BASE_LOG_SPAN;
+}
 
 /** USDC on Base. */
 export const BASE_RAIL: RailKind<EthereumNodes> = {
   ...BASE,
   settings,
   isPaymentKey: (text) => text.startsWith("eip155:"),
-  isTransactionId: (text) => /^0x[0-9a-fA-F]{64}$/.test(text),
+  isTransactionId: isTransactionHash,
   // Hex may differ in case alone.
   canonical: (text) => text.toLowerCase(),
   connect: ({ chain, rules }) => chain(baseChain) ?? { rpcs: [], rules },
@@ -36,6 +43,7 @@ export const BASE_RAIL: RailKind<EthereumNodes> = {
       domain: await usdcDomain(config, nodes, signal),
       maxLifeSeconds: config.maxLifeSeconds,
       maxSignatureGas: ownSettings(config, settings).BASE_MAX_SIGNATURE_GAS,
+      logSpan: baseLogSpan(config),
       clock,
     }),
 };

@@ -2,7 +2,7 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Hex } from "viem";
 import { isErc6492Signature } from "viem/utils";
 import type { Clock } from "../../../clock.ts";
-import type { EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
+import type { Block, EthereumNodes, EthereumRpc } from "../../../providers/ethereum-rpc.ts";
 import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WITNESSES } from "../rail.ts";
@@ -14,8 +14,9 @@ import {
   readAuthorization,
   type TokenDomain,
 } from "./authorization.ts";
-import { findUse, type Use } from "./authorization-use.ts";
-import { BASE } from "./facts.ts";
+import { type Use, type UseSearch, useSearch } from "./authorization-use.ts";
+import { BASE, isTransactionHash } from "./facts.ts";
+import { lagging, untilCaughtUp } from "./lag.ts";
 import { askWallet, isAuthorizationUsed, readBalance, readBlock, readInput } from "./usdc-contract.ts";
 
 /** Seconds that must be left when we settle: verify, settle and a congested block. */
@@ -36,6 +37,8 @@ export type BaseRailOptions = {
   domain: TokenDomain;
   /** How long an authorization may stay valid. */
   maxLifeSeconds: number;
+  /** Blocks in one query for logs. */
+  logSpan: number;
   /** Gas that the check of a wallet's signature may use: the facilitator pays for it again when it settles. */
   maxSignatureGas: number;
   clock: Clock;
@@ -48,9 +51,13 @@ export type BaseRailOptions = {
 type Sight = ({ kind: "unused"; head: number } | Use) & { final: boolean };
 type Behind = (sight: Sight, others: readonly Sight[]) => boolean;
 
+/** What is remembered of a node: its searches, and the newest block that it has shown, with the Unix time of that in s. */
+type View = { rpc: EthereumRpc; name: string; search: UseSearch; newest?: { number: number; at: number } };
+
 /** The Base USDC rail: scheme `exact` of @x402/evm by EIP-3009, which the facilitator submits and pays the gas of. */
 export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
-  const { nodes, domain, maxLifeSeconds, maxSignatureGas, clock } = options;
+  const { nodes, domain, maxLifeSeconds, maxSignatureGas, logSpan, clock } = options;
+  const views: View[] = nodes.rpcs.map((rpc) => ({ rpc, name: rpc.name, search: useSearch(rpc, logSpan) }));
   const now = () => Math.floor(clock.now() / 1000);
 
   return {
@@ -111,10 +118,10 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     // Every address can receive the token. At the token's own contract it would be lost.
     payeeFault: async (payTo) => (BASE.sameAddress(payTo, BASE.asset) ? "is the token's own contract" : undefined),
 
-    async standing(payment, signal): Promise<PaymentStanding> {
+    async standing(payment, signal, hint): Promise<PaymentStanding> {
       // The payment is open until every node that answers has reached the block.
       const behind: Behind = (sight, others) => others.some((other) => isBefore(other, sight));
-      const sights = await lookEverywhere(payment, behind, signal);
+      const sights = await lookEverywhere(payment, behind, signal, hint);
       const [sight] = sights;
       const final = sights.every((one) => one.final);
       if (pays(payment, sight)) return { state: "paid", transaction: sight.transaction, height: sight.block, final };
@@ -152,18 +159,24 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
     return authorizationDigest(authorization, BASE.asset, domain);
   }
 
-  function lookEverywhere(payment: BasePayment, behind: Behind, signal: AbortSignal): Promise<[Sight, ...Sight[]]> {
+  function lookEverywhere(
+    payment: BasePayment,
+    behind: Behind,
+    signal: AbortSignal,
+    hint?: string,
+  ): Promise<[Sight, ...Sight[]]> {
     const question = { about: `the payment ${payment.key}`, same: describe, behind, signal };
-    return agree(nodes.rpcs, (rpc, ends) => look(rpc, payment, ends), question, nodes.rules);
+    const ask = (view: View, ends: AbortSignal) => untilCaughtUp(clock, () => look(view, payment, ends, hint), ends);
+    return agree(views, ask, question, nodes.rules);
   }
 
-  async function look(rpc: EthereumRpc, payment: BasePayment, signal: AbortSignal): Promise<Sight> {
+  async function look(view: View, payment: BasePayment, signal: AbortSignal, hint?: string): Promise<Sight> {
+    const { rpc, search } = view;
     const { from, nonce, validBefore } = payment.authorization;
     const id = { token: BASE.asset, from, nonce } as const;
-    const head = await readBlock(rpc, "latest", signal);
-    if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
-
-    if (!(await isAuthorizationUsed(rpc, id, head.number, signal))) {
+    const head = await readHead(view, signal);
+    const hinted = hint && isTransactionHash(hint) ? await search.useIn(id, hint.toLowerCase(), signal) : undefined;
+    if (!hinted && !(await isAuthorizationUsed(rpc, id, head.number, signal))) {
       // The token refuses a transfer from time `validBefore` on. Blocks after a finalized block of such a time are later still.
       const finalized = now() < validBefore ? undefined : await readBlock(rpc, "finalized", signal);
       const final = finalized !== undefined && finalized.timestamp >= validBefore && finalized.number <= head.number;
@@ -172,9 +185,21 @@ export function baseRail(options: BaseRailOptions): Rail<BasePayment> {
 
     // An admitted payment was unused before that, else its life would have been too long.
     const after = Math.min(Number(validBefore), now()) - maxLifeSeconds - SKEW_SECONDS;
-    const use = await findUse(rpc, id, { after, before: validBefore }, head.number, signal);
+    const use = hinted ?? (await search.findUse(id, { after, before: validBefore }, head.number, signal));
     if (!use) throw unavailable(`${rpc.name} shows ${payment.key} as used and has no log of it`);
     return { ...use, final: use.block <= (await readBlock(rpc, "finalized", signal)).number };
+  }
+
+  /** Several nodes may be behind one URL, some of them lagging: what such a node does not have is not absent. */
+  async function readHead(view: View, signal: AbortSignal): Promise<Block> {
+    const { rpc, newest } = view;
+    const head = await readBlock(rpc, "latest", signal);
+    if (head.timestamp < now() - SKEW_SECONDS) throw unavailable(`${rpc.name} has had no block since ${head.number}`);
+    // For a while only: a reorganisation, or a false answer, must not make the node useless for ever.
+    if (newest && head.number < newest.number && now() - newest.at < SKEW_SECONDS)
+      throw lagging(`${rpc.name} answers from block ${head.number}, and has shown block ${newest.number}`);
+    view.newest = { number: head.number, at: now() };
+    return head;
   }
 }
 

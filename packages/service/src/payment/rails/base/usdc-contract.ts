@@ -19,8 +19,8 @@ import {
   rpcInteger,
 } from "../../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../../providers/json-rpc.ts";
-import { unavailable } from "../../../providers/provider.ts";
 import { agree } from "../../../providers/quorum.ts";
+import { lagging } from "./lag.ts";
 
 /** What identifies an EIP-3009 authorization. */
 export type AuthorizationId = { token: Hex; from: Hex; nonce: Hex };
@@ -89,10 +89,10 @@ export async function readTokenDomain(
   return domain;
 }
 
-/** A block that the node must have. @throws ProviderError */
+/** A block that the node must have. @throws ProviderError, of which `isLag` is true where it lacks the block */
 export async function readBlock(rpc: EthereumRpc, at: Head | number, signal: AbortSignal): Promise<Block> {
   const block = await rpc.block(at, signal);
-  if (!block || (typeof at === "number" && block.number !== at)) throw unavailable(`${rpc.name} has no block ${at}`);
+  if (!block || (typeof at === "number" && block.number !== at)) throw lagging(`${rpc.name} has no block ${at}`);
   return block;
 }
 

@@ -1,0 +1,57 @@
+import { numberToHex } from "viem/utils";
+import { z } from "zod";
+import type { EthereumRpc } from "../../../providers/ethereum-rpc.ts";
+import { refusalOf } from "../../../providers/json-rpc.ts";
+import { isLag } from "./lag.ts";
+import { Log } from "./usdc-contract.ts";
+
+/** What logs are asked for (`eth_getLogs`). */
+export type LogFilter = { address: string; topics: readonly (string | null | readonly string[])[] };
+
+/** The logs of blocks, the first and the last included. */
+export type LogPiece = { from: number; to: number; logs: Log[] };
+
+/**
+ * Refusals of queries that cover too many blocks, or find too much: Alchemy, Infura, QuickNode, Tenderly, drpc, Avalanche;
+ * geth, reth, Erigon.
+ */
+const TOO_MUCH =
+  /block range|range limit|limited to|return(?:s|ed) (?:more than|too many)|range .*(?:too (?:large|wide)|exceed)|ranges over|too many blocks|max results/i;
+/** Codes of such refusals, whatever their words: Infura and cdp-erigon; reth, Erigon and Tenderly; QuickNode. */
+const TOO_MUCH_CODES: ReadonlySet<number> = new Set([-32005, -32602, -32614]);
+/** Refusals with one of these codes that a shorter span does not help. */
+const TOO_OFTEN = /rate|per second|too many requests|quota|credits|daily/i;
+
+/** Whether a node refused a query for logs that it might answer for fewer blocks. */
+export function isTooMuch(error: unknown): boolean {
+  // The error of a quorum has the node's as its cause.
+  const refusal = refusalOf(error) ?? (error instanceof Error ? refusalOf(error.cause) : undefined);
+  if (!refusal || isLag(error) || isLag((error as Error).cause)) return false;
+  const { message, details } = refusal;
+  return TOO_MUCH.test(message) || (TOO_MUCH_CODES.has(details.rpcCode) && !TOO_OFTEN.test(message));
+}
+
+/**
+ * Reads logs of one node, of as many blocks at once as it answers for: at most `most`, and half as many after each
+ * refusal. The number that it takes is remembered, so that it refuses few queries in its life.
+ *
+ * @param most blocks in one query
+ */
+export function logPieces(rpc: EthereumRpc, most: number) {
+  let span = most;
+  return { last };
+
+  /** Reads the last of some blocks: as many as the node answers for. @throws ProviderError */
+  async function last(filter: LogFilter, { from, to }: Omit<LogPiece, "logs">, signal: AbortSignal): Promise<LogPiece> {
+    for (;;) {
+      const first = Math.max(from, to - span + 1);
+      try {
+        const query = { ...filter, fromBlock: numberToHex(first), toBlock: numberToHex(to) };
+        return { from: first, to, logs: await rpc.call("eth_getLogs", [query], z.array(Log), signal) };
+      } catch (error) {
+        if (first === to || !isTooMuch(error)) throw error;
+        span = Math.floor((to - first + 1) / 2);
+      }
+    }
+  }
+}
