@@ -325,13 +325,18 @@ describe("the ways to pay", () => {
     await deployment.restart({
       PUBLIC_URL: "https://attestd.example",
       MCP_URL: "https://mcp.example",
-      PRICE_MICRO_USDC: "2500",
+      PRICE_MICRO_USDC: "4000",
+      PRICE_MICRO_USDC_ALGORAND: "2500",
       PAY_TO_BASE: undefined,
       BASE_FACILITATOR_URL: undefined,
       CONTACT: contact,
     });
     await readDocument();
     for (const table of await tables()) expect(table).toEqual(expected({ price: ["2500", "0.0025"], base: false }));
+    for (const line of ["amount 2500 micro-USDC (0.0025 USDC)", "amount 4000 micro-USDC (0.004 USDC)"])
+      expect(await read("/llms.txt")).toContain(line);
+    const { json: required } = await post(`${deployment.url}/attest`, "");
+    expect((required.accepts as { amount: string }[]).map(({ amount }) => amount)).toEqual(["2500", "4000"]);
     expect(await readJson("/.well-known/x402.json")).toMatchObject({
       links: {
         openapi: "https://attestd.example/openapi.json",

@@ -139,6 +139,7 @@ const OUTCOMES: [outcome: string, answer: Answer, bound: [string, number], any: 
   ["no verdict under 400 (CDP)", [400, { errorType: "invalid_request", errorMessage: "m" }], ["a", 1], ["b", 1]],
   ["a key that is refused", [401, { errorType: "unauthorized", errorMessage: "m" }], ["a", 1], ["b", 1]],
   ["a free tier that is used up", [403, { error: "free_tier_exhausted" }], ["a", 1], ["b", 1]],
+  ["a free tier that is used up (PayAI)", [403, verdict("free_tier_exhausted")], ["a", 1], ["b", 1]],
   ["too many requests", [429, { error: "rate_limited" }], ["a", 1], ["b", 1]],
   ["too many for 20 s", [429, { error: "rate_limited" }, { "retry-after": "20" }], ["a", 20], ["b", 1]],
   ["too many for a day", [429, { error: "rate_limited" }, { "retry-after": "86400" }], ["a", 60], ["b", 1]],

@@ -72,7 +72,6 @@ const VERIFY_ANSWERS: [string, number, unknown][] = [
   ],
   ["x402.org, in Python: invalid", 200, { isValid: false, invalidReason: null, invalidMessage: null, payer: null }],
   ["x402.org: a malformed body", 500, { error: "Internal Server Error" }],
-  ["any: invalid under 500", 500, { isValid: false, invalidReason: "unexpected_verify_error" }],
   ["any: a verdict that is no boolean", 200, { isValid: "true" }],
   ["any: a reason that is no text", 200, { isValid: false, invalidReason: 7 }],
 ];
@@ -141,7 +140,6 @@ const SETTLE_ANSWERS: [string, number, unknown][] = [
       extensions: null,
     },
   ],
-  ["any: refused under 500", 500, { success: false, errorReason: null, transaction: "", network: "" }],
 ];
 
 describe("an answer of a facilitator is read as @x402/core reads it", () => {
@@ -214,6 +212,23 @@ test.each<[string, number, object, object]>([
   answering(status, JSON.stringify({ success: false, errorReason, network: "eip155:8453", ...more }));
   expect(await settle()).toEqual({ success: false, reason: errorReason, ...expected });
 });
+
+test.each([
+  ["PayAI: a token that is not good", 401, "unauthorized"],
+  ["PayAI: free tier used up", 403, "free_tier_exhausted"],
+  ["any: too many requests", 429, "rate_limited"],
+  ["PayAI: a defect", 500, "unexpected_error"],
+  ["any: no upstream", 503, "unavailable"],
+])(
+  "%s is no verdict on a payment, though it has the form of one, which @x402/core believes",
+  async (_, status, reason) => {
+    answering(status, JSON.stringify({ isValid: false, invalidReason: reason, success: false, errorReason: reason }));
+    const error = expect.objectContaining({ code: "facilitator_failed", details: { ending: status } });
+    await expect(verify()).rejects.toEqual(error);
+    await expect(settle()).rejects.toEqual(error);
+    expect(await stockReading("verify")).toBe("no");
+  },
+);
 
 test("a kind that cannot be read does not hide the others", async () => {
   const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };

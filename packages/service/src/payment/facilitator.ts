@@ -111,11 +111,10 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
       const asked = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
       const { success, errorMessage, errorReason } = asked.answer;
       const reason = asked.reason(errorMessage, errorReason);
-      const isPending = !success && PENDING_REASONS.includes(errorReason);
       return {
         success: success && asked.isOk,
         ...(reason !== undefined && { reason }),
-        ...(isPending && { isPending }),
+        ...(isPending(asked.answer) && { isPending: true }),
         ...(asked.retryAfterMs !== undefined && { retryAfterMs: asked.retryAfterMs }),
       };
     },
@@ -141,7 +140,8 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
         const isOk = given.status >= 200 && given.status <= 299;
         const reason: Asked<unknown>["reason"] = (...texts) => brief(texts.find(Boolean), authorization);
         const retryAfterMs = retryAfter(given, now());
-        if (read?.success) return { isOk, answer: read.data, reason, retryAfterMs };
+        if (read?.success && !(isAboutUs(given.status) && !isPending(read.data)))
+          return { isOk, answer: read.data, reason, retryAfterMs };
         if (!isOk)
           throw facilitatorFailed(`${host} ${refusal(given, authorization, now())}`, given.status, { retryAfterMs });
         const message = `${host} answered ${path} with data that cannot be read`;
@@ -155,6 +155,20 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
       }
     };
   }
+}
+
+/**
+ * Whether a status is about the facilitator or about us, and not about a payment: credentials, an account that is used up,
+ * too many requests, a defect. PayAI's have the members of a verdict, which @x402/core believes; a payer would then be asked
+ * for another payment, and the operator would not learn of it.
+ */
+function isAboutUs(status: number): boolean {
+  return status === 401 || status === 403 || status === 429 || status >= 500;
+}
+
+function isPending(answer: unknown): boolean {
+  const { data } = SettleResponse.safeParse(answer);
+  return data?.success === false && PENDING_REASONS.includes(data.errorReason);
 }
 
 /** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
