@@ -43,6 +43,7 @@ export const DEFECTS = {
           rounds: {
             latest: () => rounds.latest(),
             latestAt: () => rounds.latestAt(),
+            isCurrent: () => rounds.isCurrent(),
             standing: async (txid, window, signal) =>
               rounds.latest() >= window.lastValid && txid.startsWith("ATTEST")
                 ? { state: "dead" }

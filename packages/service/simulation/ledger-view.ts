@@ -55,6 +55,10 @@ class RoundsView implements Rounds {
     return this.#latestAt;
   }
 
+  isCurrent(): boolean {
+    return true;
+  }
+
   async find(id: string, signal: AbortSignal): Promise<{ round: number } | undefined> {
     const round = this.#memory.roundOf(id) ?? (await this.#locate(id, signal));
     return round === undefined ? undefined : { round };

@@ -145,12 +145,12 @@ export function createAdmission(options: AdmissionOptions): Admit {
 
   /**
    * @returns the offer that the payment fits now, or why it fits none
-   * @throws FacilitatorError when nothing can be sold on its rail now
+   * @throws FacilitatorError when nothing can be sold on its rail now; ProviderError
    */
-  async function checkOffered({ rail, payment, subject }: Request): Promise<Match | PaymentRefused> {
+  async function checkOffered({ rail, payment, subject, signal }: Request): Promise<Match | PaymentRefused> {
     try {
       const match = offers.match(payment.payload, rail.name, subject.chain);
-      await rail.check(payment, match.requirement);
+      await rail.check(payment, match.requirement, signal);
       return match;
     } catch (error) {
       return refusal(error);

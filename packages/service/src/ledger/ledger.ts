@@ -46,6 +46,12 @@ export interface Rounds {
   latestAt(): number;
 
   /**
+   * Whether the latest round is one of the network's newest, by the time in its header. False while our nodes are away or
+   * behind, and after a stall of the network.
+   */
+  isCurrent(): boolean;
+
+  /**
    * Finds where a transaction is now, from the rounds already read and, for older ones, from the nodes.
    *
    * @throws ProviderError when the nodes cannot decide

@@ -1,5 +1,5 @@
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
 import { RoundWatcher } from "./rounds.ts";
 
@@ -7,6 +7,10 @@ const never = new AbortController().signal;
 const transaction = payment("ours");
 const id = idOf(transaction);
 
+let now: number;
+beforeEach(() => {
+  now = 42;
+});
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -20,7 +24,7 @@ async function watch(...chains: FakeChain[]) {
     genesisHash: GENESIS_HASH,
     onError,
     retryMs: 1,
-    now: () => 42,
+    now: () => now,
   });
   ends.push(
     () => fakes.close(),
@@ -60,6 +64,18 @@ describe("RoundWatcher", () => {
         `GET /v2/blocks/${round}?format=msgpack`,
       ]),
     ]);
+  });
+
+  it("is current while its latest round's header is younger than 20 s", async () => {
+    const chain = new FakeChain();
+    chain.addRound([], blockOf(1, [], {}, 1_000));
+    now = 1_000_000;
+    const { watcher } = await watch(chain);
+    expect(watcher.isCurrent()).toBe(false);
+    await reaches(watcher, 1);
+    expect(watcher.isCurrent()).toBe(true);
+    now += 20_000;
+    expect(watcher.isCurrent()).toBe(false);
   });
 
   it("confirms everything in a block at once", async () => {

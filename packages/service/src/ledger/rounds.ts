@@ -6,6 +6,7 @@ import {
   blockHash,
   encodeMsgpack,
   getBytes,
+  getInteger,
   headerRound,
   restoreTransaction,
   splitBlock,
@@ -33,12 +34,15 @@ export type RoundWatcherOptions = {
   retryMs?: number;
 };
 
-type Seen = { ids: string[]; key: string };
+/** `at`: the time in the header, in ms. */
+type Seen = { ids: string[]; at: number; key: string };
 
 /** Entries of `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
 /** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
 const LAG_ROUNDS = 20;
+/** How old the latest round's header may be, in ms: some seven of MainNet's rounds. */
+const CURRENT_MS = 20_000;
 
 /**
  * Reads every round as it comes, each block once from every algod, and keeps the ids on which the quorum agrees. They are
@@ -53,6 +57,7 @@ export class RoundWatcher implements Rounds {
   readonly #absentBefore = new LRUCache<string, number>({ max: MAX_ABSENT });
   readonly #stopping = new AbortController();
   #latestAt = 0;
+  #headerAt = 0;
   /** Emits `round` after each round. */
   readonly #news = new EventEmitter().setMaxListeners(0);
   #running: Promise<void> | undefined;
@@ -80,6 +85,10 @@ export class RoundWatcher implements Rounds {
 
   latestAt(): number {
     return this.#latestAt;
+  }
+
+  isCurrent(): boolean {
+    return this.#options.now() - this.#headerAt < CURRENT_MS;
   }
 
   /** The round of a transaction in the rounds already read; undefined leaves it open. */
@@ -162,10 +171,11 @@ export class RoundWatcher implements Rounds {
     await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
     const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
     const question = { about, same: ({ key }: Seen) => key, signal };
-    const [{ ids }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
+    const [{ ids, at }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 
     this.#memory.add(round, ids);
     this.#latestAt = this.#options.now();
+    this.#headerAt = at;
     this.#news.emit("round");
   }
 
@@ -205,5 +215,9 @@ function readBlock(answer: Uint8Array, round: number, genesisHash: string): Seen
     throw new ProofError("malformed", `not a block of round ${round} of the network ${genesisHash}`);
   const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
   // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
-  return { ids, key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}` };
+  return {
+    ids,
+    at: Number(getInteger(header, "ts")) * 1_000,
+    key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}`,
+  };
 }

@@ -36,13 +36,15 @@ const Params = z
   });
 const Status = z.object({ "last-round": round, "catchup-time": z.union([z.number(), z.bigint()]) });
 const Account = z
-  .object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional() })
-  .transform(({ amount, "min-balance": minBalance, "auth-addr": authorizer }) => ({ amount, minBalance, authorizer }));
+  .object({ amount: microAlgos, "min-balance": microAlgos, "auth-addr": z.string().optional(), round })
+  .transform(({ "min-balance": minBalance, "auth-addr": authorizer, ...account }) => {
+    return { ...account, minBalance, authorizer };
+  });
 const BlockIds = z.object({ blockTxids: z.array(z.string()).nullish() });
 const Holding = z
   .object({ amount: microAlgos, "is-frozen": z.boolean().optional() })
   .transform(({ amount, "is-frozen": isFrozen = false }) => ({ amount, isFrozen }));
-const AssetHolding = z.object({ "asset-holding": Holding.optional() });
+const AssetHolding = z.object({ "asset-holding": Holding.optional(), round });
 const Simulation = z.object({ "txn-groups": z.array(z.object({ "failure-message": z.string().optional() })).min(1) });
 const Message = z.object({ message: z.string() });
 const base64 = z.string().transform((text) => fromBase64(text));
@@ -161,7 +163,7 @@ export class Algod extends HttpProvider {
     return (await this.json({ path: `/v2/blocks/${round}/txids` }, BlockIds, signal)).blockTxids ?? [];
   }
 
-  /** microAlgos, and the address whose signature the account's transactions need: its own unless it is rekeyed. */
+  /** microAlgos, the address whose signature the account's transactions need (its own unless it is rekeyed), and the round. */
   async account(address: string, signal: AbortSignal) {
     const account = await this.json({ path: `/v2/accounts/${address}?exclude=all` }, Account, signal);
     return { ...account, authorizer: account.authorizer ?? address };
@@ -183,14 +185,11 @@ export class Algod extends HttpProvider {
     return this.read(answer, Simulation)["txn-groups"][0]?.["failure-message"];
   }
 
-  /** An account's balance of an asset, in base units; 0 when it has not opted in. */
-  async assetBalance(address: string, asset: string, signal: AbortSignal): Promise<bigint> {
-    return (await this.assetHolding(address, asset, signal))?.amount ?? 0n;
-  }
-
-  /** An account's holding of an asset, in base units; undefined when it has not opted in. */
+  /** An account's holding of an asset, in base units, and the round that it is of; undefined when it has not opted in. */
   async assetHolding(address: string, asset: string, signal: AbortSignal) {
     const answer = await this.find({ path: `/v2/accounts/${address}/assets/${asset}` }, signal);
-    return answer && this.read(answer, AssetHolding)["asset-holding"];
+    if (!answer) return undefined;
+    const { "asset-holding": holding, round: at } = this.read(answer, AssetHolding);
+    return holding && { ...holding, round: at };
   }
 }

@@ -22,14 +22,19 @@ export function idOf(transaction: MsgpackMap): string {
 }
 
 /** `{block}` as algod serves it: its transactions omit the fields of the header. */
-export function blockOf(round: number, transactions: readonly MsgpackMap[], effects: object = {}): Uint8Array {
+export function blockOf(
+  round: number,
+  transactions: readonly MsgpackMap[],
+  effects: object = {},
+  ts?: number,
+): Uint8Array {
   const txns = transactions.map((transaction) => {
     const stripped = new Map(transaction);
     stripped.delete("gen");
     stripped.delete("gh");
     return new Map(Object.entries({ hgi: true, txn: stripped, ...effects }));
   });
-  const block = structMap({ rnd: round, gen: "test-v1", gh: GENESIS, txns });
+  const block = structMap({ rnd: round, gen: "test-v1", gh: GENESIS, ts, txns });
   return encodeMsgpack(structMap({ block }));
 }
 
@@ -118,7 +123,12 @@ export class FakeChain {
   }
 
   #account(address: string, response: ServerResponse): void {
-    json(response, { amount: 1_500_000, "min-balance": 100_000, "auth-addr": this.authorizers.get(address) });
+    json(response, {
+      amount: 1_500_000,
+      "min-balance": 100_000,
+      "auth-addr": this.authorizers.get(address),
+      round: this.latest,
+    });
   }
 
   #simulate(raw: Buffer, response: ServerResponse): void {

@@ -38,6 +38,7 @@ export class NoteLedger implements Pick<Ledger, "caip2" | "address" | "sign" | "
   readonly rounds = {
     latest: () => this.round,
     latestAt: () => 0,
+    isCurrent: () => true,
     next: async () => this.#advance(),
     standing: async (txid: string, { lastValid }: Pick<Attempt, "lastValid">): Promise<Standing> => {
       const found = this.recorded.find((one) => one.txid === txid);

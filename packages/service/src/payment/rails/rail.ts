@@ -166,11 +166,12 @@ export interface Rail<P extends Payment = Payment> extends RailFacts {
   checkLayout(payment: P): Promise<void>;
 
   /**
-   * Checks every field: as `checkLayout` does, then against the time and the requirement that will be settled.
+   * Checks every field: as `checkLayout` does, then against the time and the requirement that will be settled. May wait some
+   * seconds for our own nodes to come as far as the payer's.
    *
-   * @throws payment_refused
+   * @throws payment_refused; ProviderError when our nodes are too far behind to judge the payment
    */
-  check(payment: P, requirement: PaymentRequirements): Promise<void>;
+  check(payment: P, requirement: PaymentRequirements, signal: AbortSignal): Promise<void>;
 
   /**
    * Why a payee cannot be paid now: a clause with the payee as its subject. Undefined when it can be paid.

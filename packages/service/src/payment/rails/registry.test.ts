@@ -148,11 +148,11 @@ describe("a rail that is added by a line in the registry", () => {
     expect(offers.match(payment, rail.name, "base").requirement).toEqual(offer());
     const read = rail.read(payment);
     expect(await rail.signature(read)).toBe("valid");
-    await rail.check(read, offer());
+    await rail.check(read, offer(), AbortSignal.timeout(10_000));
     expect(await rail.signature(rail.read(paying({ seal: "broken" })))).toBe("invalid");
-    await expect(rail.check(rail.read(paying({ shells: "999" })), offer())).rejects.toThrow(
-      serviceError("payment_refused"),
-    );
+    await expect(
+      rail.check(rail.read(paying({ shells: "999" })), offer(), AbortSignal.timeout(10_000)),
+    ).rejects.toThrow(serviceError("payment_refused"));
     expect(() => offers.match(payment, rail.name, "algorand")).toThrow("cannot be paid on moon:sea-of-tranquility");
     const elsewhere = { ...payment, accepted: { ...payment.accepted, payTo: "them" } };
     expect(() => offers.match(elsewhere, rail.name, "base")).toThrow("accepted.payTo is not us");

@@ -1,7 +1,8 @@
 import { encodeAddress } from "@attestd/proof/algorand";
 import { equalBytes } from "@attestd/proof/encoding";
 import type { PaymentRequirements } from "@x402/core/types";
-import type { Window } from "../../../ledger/ledger.ts";
+import type { Rounds, Window } from "../../../ledger/ledger.ts";
+import { unavailable } from "../../../providers/provider.ts";
 import { paymentRefused } from "../rail.ts";
 import { ALGORAND } from "./facts.ts";
 import { allowOnly, checkGroupId, type GroupMember } from "./group.ts";
@@ -10,10 +11,7 @@ import type { AlgorandPayment } from "./payment.ts";
 /** MainNet's mean round, for a life given in seconds. */
 const SECONDS_A_ROUND = 2.8;
 
-/**
- * Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know.
- * A payment that is not valid yet is safe to accept, because it cannot be settled before it is.
- */
+/** Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know. */
 const AHEAD_ROUNDS = 10;
 
 /** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
@@ -86,11 +84,29 @@ export function checkFeePayer(payment: AlgorandPayment, feePayer: unknown, maxFe
   }
 }
 
-/** @param latest the latest round that we know. @throws payment_refused when the payment is too early, too late or too long */
-export function checkWindow({ firstValid, lastValid }: Window, latest: number, maxLifeSeconds: number): void {
-  if (firstValid > latest + AHEAD_ROUNDS) throw paymentRefused(`the payment is not valid before round ${firstValid}`);
+/**
+ * Checks a payment's window, once our nodes have had time to come to its first round.
+ *
+ * @param rounds `latest()`: the latest round that we know
+ * @throws payment_refused when the payment is too early, too late or too long; ProviderError when it seems so because our
+ *   nodes are behind
+ */
+export function checkWindow(
+  { firstValid, lastValid }: Window,
+  rounds: Pick<Rounds, "latest" | "isCurrent">,
+  maxLifeSeconds: number,
+): void {
+  const latest = rounds.latest();
   if (lastValid < latest + MARGIN_ROUNDS)
     throw paymentRefused(`the payment expires in round ${lastValid}, too soon after round ${latest}`);
-  if (lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND))
-    throw paymentRefused(`the payment stays valid for more than ${maxLifeSeconds} s`);
+  const isTooEarly = firstValid > latest + AHEAD_ROUNDS;
+  const isTooLong = lastValid - latest > Math.ceil(maxLifeSeconds / SECONDS_A_ROUND);
+  if ((isTooEarly || isTooLong) && rounds.isCurrent())
+    throw paymentRefused(
+      isTooEarly
+        ? `the payment is not valid before round ${firstValid}`
+        : `the payment stays valid for more than ${maxLifeSeconds} s`,
+    );
+  if (firstValid > latest || isTooLong)
+    throw unavailable(`our nodes have round ${latest}, and the payment's first is ${firstValid}`);
 }

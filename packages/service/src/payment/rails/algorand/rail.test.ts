@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import algosdk from "algosdk";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { serviceError } from "../../../../test/errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import { ALGORAND } from "./facts.ts";
@@ -22,10 +23,28 @@ const requirement: PaymentRequirements = {
   maxTimeoutSeconds: 120,
   extra: { feePayer: feePayer.addr.toString() },
 };
-const latest = 100;
+const LATEST = 100;
+let latest: number;
+/** Rounds that our nodes come to, one after the other, as soon as somebody waits. */
+let coming: number[];
+let isCurrent: boolean;
+beforeEach(() => {
+  latest = LATEST;
+  coming = [];
+  isCurrent = true;
+});
 const rail = algorandRail({
   genesisHash: Buffer.from(GENESIS).toString("base64"),
-  rounds: { latest: () => latest } as Rounds,
+  rounds: {
+    latest: () => latest,
+    isCurrent: () => isCurrent,
+    async next(signal) {
+      if (coming.length === 0) await once(signal, "abort");
+      signal.throwIfAborted();
+      latest = coming.shift() ?? latest;
+      return latest;
+    },
+  } satisfies Partial<Rounds> as Rounds,
   nodes: { algods: [], indexers: [], rules: { onConflict: () => undefined } },
   maxLifeSeconds: 3_600,
   maxFee: 3_000,
@@ -34,8 +53,8 @@ const rail = algorandRail({
 const params = (over: Partial<algosdk.SuggestedParams> = {}): algosdk.SuggestedParams => ({
   genesisHash: GENESIS,
   genesisID: "test",
-  firstValid: latest,
-  lastValid: latest + 10,
+  firstValid: LATEST,
+  lastValid: LATEST + 10,
   fee: 0,
   minFee: 1000,
   flatFee: true,
@@ -74,7 +93,7 @@ function group(payment = transfer(), other = fee(), key = payer.sk): PaymentPayl
 const checked = async (made: PaymentPayload, against = requirement) => {
   try {
     const payment = rail.read(made);
-    await rail.check(payment, against);
+    await rail.check(payment, against, AbortSignal.timeout(50));
     return payment;
   } catch (error) {
     expect(error).toEqual(serviceError("payment_refused"));
@@ -130,11 +149,41 @@ describe("an Algorand payment", () => {
     });
   });
 
-  test("made at a node that is a few rounds ahead of ours is accepted", async () => {
-    const ahead = params({ firstValid: 110, lastValid: 120 });
-    expect(await checked(group(transfer({ suggestedParams: ahead }), fee({ suggestedParams: ahead })))).toMatchObject({
-      window: { firstValid: 110 },
-    });
+  const ahead = (rounds: number, life = 10) => {
+    const suggestedParams = params({ firstValid: LATEST + rounds, lastValid: LATEST + rounds + life });
+    return group(transfer({ suggestedParams }), fee({ suggestedParams: { ...suggestedParams, fee: 2_000 } }));
+  };
+
+  test.each([1, 10, 300])(
+    "made at a node that is %i rounds ahead of ours is accepted once ours has come so far",
+    async (rounds) => {
+      isCurrent = false;
+      coming = [LATEST + 1, LATEST + rounds];
+      expect(await checked(ahead(rounds))).toMatchObject({ window: { firstValid: LATEST + rounds } });
+    },
+  );
+
+  test.each([
+    ["is away, made since", 11, 10],
+    ["is away, of the thousand rounds that algosdk gives it", 400, 1_000],
+    ["is away, made in the next round", 1, 10],
+  ])(
+    "while our node %s: the payment is not refused, because another must not be asked for",
+    async (_, rounds, life) => {
+      isCurrent = false;
+      const payment = rail.read(ahead(rounds, life));
+      await expect(rail.check(payment, requirement, AbortSignal.timeout(1))).rejects.toEqual(
+        serviceError("providers_unavailable"),
+      );
+    },
+  );
+
+  test("of a later time is refused while our node has the newest rounds", async () => {
+    expect(await checked(ahead(11))).toBe("the payment is not valid before round 111");
+    const payment = rail.read(ahead(10));
+    await expect(rail.check(payment, requirement, AbortSignal.timeout(1))).rejects.toEqual(
+      serviceError("providers_unavailable"),
+    );
   });
 
   test("signed by another key is invalid, unless sgnr names that key: then the chain decides", async () => {
@@ -181,7 +230,7 @@ describe("an Algorand payment", () => {
     ],
     [
       "a life too long",
-      group(transfer({ suggestedParams: params({ lastValid: latest + 1_287 }) })),
+      group(transfer({ suggestedParams: params({ lastValid: LATEST + 1_287 }) })),
       "stays valid for more than 3600 s",
     ],
     [

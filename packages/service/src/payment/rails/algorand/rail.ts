@@ -3,6 +3,7 @@ import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
 import { type AlgorandNodes, locate } from "../../../providers/algorand-nodes.ts";
+import { unavailable } from "../../../providers/provider.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { PaymentStanding, Rail } from "../rail.ts";
 import { checkFeePayer, checkLayout, checkTransfer, checkWindow } from "./checks.ts";
@@ -23,6 +24,11 @@ export type AlgorandRailOptions = {
   maxFee: number;
 };
 
+/** How long a payment may wait for our nodes to come to its first round. */
+const WAIT_MS = 5_000;
+/** Payments that wait at one time; further ones are judged by the rounds that are there. */
+const MAX_WAITING = 100;
+
 /** The Algorand USDC rail: scheme `exact` of @x402/avm, an asset transfer with a fee payer beside it. */
 export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment> {
   const { genesisHash, nodes, rounds, maxLifeSeconds, maxFee } = options;
@@ -31,9 +37,35 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   const hashes = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH];
   const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, ...hashes.map((hash) => `algorand:${hash}`)]);
 
+  let waiting = 0;
+
+  /** Waits a while for a round: what the payer's node knows, ours will know soon. */
+  async function awaitRound(round: number, signal: AbortSignal): Promise<void> {
+    if (rounds.latest() >= round || waiting >= MAX_WAITING) return;
+    waiting += 1;
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
+    try {
+      while (rounds.latest() < round) await rounds.next(ends);
+    } catch (error) {
+      if (!ends.aborted) throw error;
+    } finally {
+      waiting -= 1;
+    }
+  }
+
+  /** The node's answer about an account. @throws ProviderError when it is from before the payment's first round */
+  function fresh<T extends { round: number }>(answer: T, { window }: AlgorandPayment, { name }: Algod): T {
+    const least = Math.min(window.firstValid, rounds.latest());
+    if (answer.round < least)
+      throw unavailable(`${name} has round ${answer.round}, and the payment's first is ${least}`);
+    return answer;
+  }
+
   /** Whether the signer may sign for the sender now, and where it is a program, whether the program accepts the group. */
-  async function isAuthorized({ key, payer, signed, members }: AlgorandPayment, signal: AbortSignal): Promise<boolean> {
-    const authorizer = async (algod: Algod, ends: AbortSignal) => (await algod.account(payer, ends)).authorizer;
+  async function isAuthorized(payment: AlgorandPayment, signal: AbortSignal): Promise<boolean> {
+    const { key, payer, signed, members } = payment;
+    const authorizer = async (algod: Algod, ends: AbortSignal) =>
+      fresh(await algod.account(payer, ends), payment, algod).authorizer;
     const about = `the signature of ${key}`;
     const [authorized] = await agree(nodes.algods, authorizer, { about, same: String, signal }, nodes.rules);
     if (authorized !== encodeAddress(signed.authorizer)) return false;
@@ -67,19 +99,21 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
 
     checkLayout: async (payment) => checkLayout(payment, genesis),
 
-    async check(payment, requirement) {
+    async check(payment, requirement, signal) {
       checkLayout(payment, genesis);
       checkTransfer(payment, requirement);
       checkFeePayer(payment, requirement.extra.feePayer, maxFee);
-      checkWindow(payment.window, rounds.latest(), maxLifeSeconds);
+      await awaitRound(payment.window.firstValid, signal);
+      checkWindow(payment.window, rounds, maxLifeSeconds);
     },
 
-    async balance({ payer }, signal) {
-      const about = `the balance of ${payer}`;
-      return failover(nodes.algods, (algod, ends) => algod.assetBalance(payer, ALGORAND.asset, ends), {
-        about,
-        signal,
-      });
+    async balance(payment, signal) {
+      const { payer } = payment;
+      const ask = async (algod: Algod, ends: AbortSignal) => {
+        const holding = await algod.assetHolding(payer, ALGORAND.asset, ends);
+        return fresh(holding ?? { amount: 0n, round: await algod.lastRound(ends) }, payment, algod).amount;
+      };
+      return failover(nodes.algods, ask, { about: `the balance of ${payer}`, signal });
     },
 
     async payeeFault(payTo, signal) {

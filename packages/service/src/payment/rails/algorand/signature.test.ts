@@ -2,6 +2,7 @@ import { decodeTransaction, encodeMsgpack, type MsgpackMap, type MsgpackValue } 
 import { toBase64 } from "@attestd/proof/encoding";
 import algosdk from "algosdk";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { serviceError } from "../../../../test/errors.ts";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
 import { hasCode } from "../../../errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
@@ -41,7 +42,7 @@ afterAll(() => nodes.close());
 const rail = () =>
   algorandRail({
     genesisHash: GENESIS_HASH,
-    rounds: { latest: () => LATEST } as Rounds,
+    rounds: { latest: () => LATEST, isCurrent: () => true } as Rounds,
     nodes: nodes.nodes,
     maxLifeSeconds: 3_600,
     maxFee: 3_000,
@@ -305,6 +306,18 @@ describe("an Algorand signature that fits", () => {
   function rekeyed(multisignature: MsgpackValue, txn: algosdk.Transaction): Uint8Array {
     return enveloped({ msig: multisignature, sgnr: multisigAddress.publicKey }, txn);
   }
+});
+
+describe("a node that is behind the payment's first round", () => {
+  test("does not show who may sign, nor what the payer holds", async () => {
+    chain.latest = LATEST - 1;
+    const payment = read(transfer().signTxn(payer.sk));
+    for (const ask of [() => rail().onChain(payment, signal()), () => rail().balance(payment, signal())])
+      await expect(ask()).rejects.toEqual(serviceError("providers_unavailable"));
+    chain.latest = LATEST;
+    expect(await rail().onChain(payment, signal())).toBe(true);
+    expect(await rail().balance(payment, signal())).toBe(0n);
+  });
 });
 
 describe("the signature of an Algorand payment that was made", () => {

@@ -32,7 +32,7 @@ const signedWith = (signature: Hex) => world.rail.read(payload({ authorization: 
 
 async function refusal(made: PaymentPayload, against = requirement): Promise<string | undefined> {
   try {
-    await world.rail.check(world.rail.read(made), against);
+    await world.rail.check(world.rail.read(made), against, AbortSignal.timeout(10_000));
     return undefined;
   } catch (error) {
     expect(error).toEqual(serviceError("payment_refused"));

@@ -35,7 +35,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 async function checked(made: PaymentPayload, against = requirement): Promise<SolanaPayment | string> {
   try {
     const payment = world.rail.read(made);
-    await world.rail.check(payment, against);
+    await world.rail.check(payment, against, AbortSignal.timeout(10_000));
     return payment;
   } catch (error) {
     expect(error).toEqual(serviceError("payment_refused"));
