@@ -21,27 +21,27 @@ export type { Seams } from "./service.ts";
 export type StartOptions = Seams & {
   /** Whether a ledger other than MainNet is allowed, on a loopback host. */
   sandbox: boolean;
-  /** The files of the page for people, where they are built. */
+  /** The built files of the page for people. */
   page?: readonly PageFile[] | undefined;
-  /** Sees every answer, for tests. */
+  /** For tests. */
   observe?: Observe | undefined;
 };
 
 export type RunningService = {
-  /** Where it listens. */
+  /** Its own address. */
   url: string;
-  /** Answers what is under way, ends every loop, closes the journal. */
+  /** Answers open requests, ends every loop, closes the journal. */
   close(): Promise<void>;
 };
 
-/** How long requests that are under way may take after the service was told to close, in ms. */
+/** How long open requests may take after `close`, in ms. */
 const DRAIN_MS = 10_000;
 
 /**
  * Starts the service: reads the settings, opens what it needs, listens.
  *
  * @param env the settings by name (docs/operations.md)
- * @throws config_invalid when a setting is wrong; Error when something that it names cannot be used
+ * @throws config_invalid when a setting is wrong; Error when the journal or a network cannot be used
  */
 export async function startService(
   env: Readonly<Record<string, string | undefined>>,
@@ -50,7 +50,7 @@ export async function startService(
   const config = readConfig(env, { sandbox, rails: RAIL_SETTINGS });
   const log = pino({ level: config.logLevel, redact: ["req.headers", "*.headers"] });
 
-  // Listens first: with port 0 every link, the first key entry's among them, follows the real port.
+  // Listens first: with port 0, the links and the first key entry need the actual port.
   const opening = Promise.withResolvers<RequestListener>();
   opening.promise.catch(() => undefined);
   const early: RequestListener = (incoming, outgoing) => {
@@ -98,7 +98,7 @@ export async function startService(
   }
 }
 
-/** The limiter is loaded only where there is a limit. */
+/** Loads the limiter only where there is a limit. */
 async function rateLimitOf({ rateLimit: perMinute, trustProxy }: Config): Promise<RateLimit | undefined> {
   if (perMinute === undefined) return undefined;
   const { createRateLimit } = await import("./http/rate-limit.ts");

@@ -1,6 +1,6 @@
 import { excerpt } from "@attestd/proof/text";
 
-/** Every problem: the stable code, its HTTP status, its title, and what the caller should do. */
+/** Every problem: its stable code, HTTP status, title, and advice to the caller. */
 export const PROBLEMS = {
   body_not_json: [
     400,
@@ -156,7 +156,7 @@ export type ProblemOptions = {
 /** Characters of a detail, which may quote a caller or an upstream. */
 const MAX_DETAIL = 1000;
 
-/** An answer other than success, which the request's transport formats. */
+/** An answer other than success. Each transport formats it. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;

@@ -31,43 +31,41 @@ import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
 import { openVerification } from "./verification/open.ts";
 
-/** The service, open and carrying calls, before anything listens. */
+/** The service, which carries calls and does not listen yet. */
 export type Service = {
   kid: string;
-  /** What its transports call. */
+  /** For its transports. */
   api: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
-  /** Admits no new call from now on; those under way go on. */
+  /** Refuses new calls from now on; those in flight continue. */
   drain(): void;
   /** Ends every loop and closes the journal. */
   close(): Promise<void>;
 };
 
-/** What a test may replace. */
+/** Replacements for tests. */
 export type Seams = {
   journal?: <J extends Journal>(journal: J) => J;
-  /** Paid calls that are carried at one time, where a test would take too long to reach ours. */
+  /** Paid calls in flight; a test would take too long to reach `MAX_IN_FLIGHT`. */
   maxInFlight?: number;
 };
 
-/** Time-out of one question to a provider, a facilitator or a chain, in ms. */
+/** Time-out of one request to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
-/** How long a paid request waits for its bundle beyond the time-out that we offer, in ms. */
+/** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 2_000;
-/** How long a paid call may wait for its bundle before new calls are refused, in ms: some twenty of MainNet's rounds. */
+/** How long a paid call may wait for its bundle before new calls are refused, in ms: about twenty rounds of MainNet. */
 const MAX_QUEUE_AGE_MS = 60_000;
 const REFRESH_MS = 15_000;
-/** In this time no more can be written than what must be free, in ms (docs/operations.md). */
+/** In this time, in ms, the journal cannot grow by more than the reserve of disk space (docs/operations.md). */
 const DISK_REFRESH_MS = 2_000;
-/** The endpoint that sells each kind; receipts and facilitators name it, over whichever transport the subject was bought. */
-const SOLD_AT = { transaction: CATALOGUE.attest, block: CATALOGUE.attestBlock, inclusion: CATALOGUE.proveInclusion };
 
 /**
- * Opens everything that the settings name, in the order in which it is needed, and takes up the calls of an earlier run.
+ * Opens the journal, networks and facilitators of the settings, and resumes the calls of an earlier run.
  *
  * @param origin of the service's links, and of the first key history entry
- * @throws config_invalid when a setting contradicts the journal, a facilitator or the network; Error when one cannot be
- *   used
+ * @throws config_invalid when a setting contradicts the journal, a facilitator or the network; Error when one of them
+ *   cannot be used
  */
 export async function openService(config: Config, origin: string, log: Logger, seams: Seams = {}): Promise<Service> {
   await using opened = new AsyncDisposableStack();
@@ -100,13 +98,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
     now: Date.now,
     onObstacle(reason) {
       log.error({ reason }, "the attestor's key may not sign any more");
-      // Gives the calls up to a replica that has the present key.
+      // A replica that has the current key takes over the calls.
       void runner.stop();
     },
   });
 
   const { enabled, payees: payable } = enableRails(rails, config.rails, log);
-  // Nodes that hang must not take up the time of everything else.
+  // Nodes that do not answer must leave time for the rest of the start.
   await payable.refresh(deadline(systemClock, DEADLINE_MS / 2, start));
   const [unpayable] = payable.faults();
   if (unpayable !== undefined) throw configInvalid(unpayable);
@@ -120,15 +118,16 @@ export async function openService(config: Config, origin: string, log: Logger, s
     },
     onSwitch: (network, facilitator) => log.warn({ network, facilitator }, "sold by another facilitator"),
   });
-  // A facilitator that does not answer now is asked again later; the other rails are sold meanwhile.
+  // A facilitator that does not answer now is asked again later; the other rails are offered meanwhile.
   await offers.refresh(start);
   await journal.rememberPayees(enabled.map(({ rail, payTo }) => ({ rail: rail.name, address: payTo })));
   const payees = await journal.payees();
 
+  /** Receipts and facilitators name the HTTP endpoint, over whichever transport the subject was bought. */
   const sold = {
-    transaction: resourceOf(SOLD_AT.transaction, origin),
-    block: resourceOf(SOLD_AT.block, origin),
-    inclusion: resourceOf(SOLD_AT.inclusion, origin),
+    transaction: resourceOf(CATALOGUE.attest, origin),
+    block: resourceOf(CATALOGUE.attestBlock, origin),
+    inclusion: resourceOf(CATALOGUE.proveInclusion, origin),
   };
   const products = createProducts(chains);
   const effects = createEffects({
@@ -144,13 +143,13 @@ export async function openService(config: Config, origin: string, log: Logger, s
     settleMs: SETTLE_MS,
   });
   const perform: Perform = async (call, effect, ...rest) => {
-    // No money is taken, and no note is made, under a key that is not the current one.
+    // A key that is not the current one must not take money or make a note.
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
     return effects(call, effect, ...rest);
   };
   const runner = createRunner({ journal, perform, clock: systemClock, log });
   opened.defer(() => runner.stop());
-  // A change of the keys ends with a release of leases, which notifies at once; a lost notification costs REFRESH_MS.
+  // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
   opened.defer(
     journal.listen({ freed: () => void keys.refresh().catch((err: unknown) => log.warn({ err }, "refresh failed")) }),
   );
@@ -171,9 +170,9 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
-  // Offers log their failures themselves, once.
-  const relisted = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
-  void keepFresh([capacity, payable, relisted, keys, indexers], REFRESH_MS, refreshing.signal, log);
+  // The offers log this failure themselves, once.
+  const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
+  void keepFresh([capacity, payable, refreshedOffers, keys, indexers], REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
@@ -217,12 +216,12 @@ export async function openService(config: Config, origin: string, log: Logger, s
   };
 }
 
-/** @throws every other failure */
+/** @throws every other error */
 function unlessNotSettled(error: unknown): void {
   if (!hasCode(error, "settlement_unsupported")) throw error;
 }
 
-/** Refreshes the parts for ever; a failure is logged and leaves the last result. */
+/** Refreshes the parts until `stop`; a failure is logged and leaves the last result. */
 async function keepFresh(
   parts: readonly { refresh(signal: AbortSignal): Promise<void> }[],
   everyMs: number,

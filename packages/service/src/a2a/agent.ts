@@ -26,8 +26,8 @@ export type AgentOptions = {
 /**
  * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that requires a payment.
  *
- * A task is one purchase. Until it is paid it is stored nowhere: its id contains its subject. From then on it is the call
- * that the journal has under the task's name.
+ * A task is one purchase. An unpaid task is not stored, because its id contains its subject. A paid task is the call that
+ * the journal has under the task's name.
  */
 export function createAgent(
   offered: ReadonlyMap<string, Offered>,
@@ -53,7 +53,7 @@ export function createAgent(
 
   async function begin(asked: Message, bundle: Uint8Array | undefined): Promise<object> {
     if (asked.metadata?.[PAYMENT.payload] !== undefined)
-      throw fault("/message/taskId", "must name the task that is paid for");
+      throw fault("/message/taskId", "must be the id of the task to pay for");
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
     if (operation.kind !== "paid")
@@ -63,10 +63,10 @@ export function createAgent(
     return requirePayment(ids.issue(task), task);
   }
 
-  /** Pays for a task. Where the task already has a call, its state is the answer, whatever payment was sent. */
+  /** Pays for a task. A task that already has a call is answered with its state, whatever payment was sent. */
   async function pay(id: string, sent: JsonValue, wait = true): Promise<object> {
     const task = ids.read(id);
-    // Not ours, or issued under a key that was replaced: only the journal may know it.
+    // Made up, or issued under a key that was replaced: only the journal can know it.
     if (!task) return get(id);
     const { resource } = skillNamed(task.skill);
     const payment = toPaymentPayload(sent);
@@ -82,7 +82,7 @@ export function createAgent(
     return (await paidTask(id)) ?? requirePayment(id, read(id));
   }
 
-  /** An unpaid task is stored nowhere, so there is nothing to undo. */
+  /** An unpaid task is not stored, so nothing has to be undone. */
   async function cancel(id: string): Promise<object> {
     if (await paidTask(id)) throw new RpcError(RPC.taskNotCancelable, "The task has been paid for.");
     read(id);
@@ -115,13 +115,13 @@ export function createAgent(
   function skillNamed(name: string): Skill {
     const skill = skills.get(name);
     if (skill) return skill;
-    throw fault("/message/parts", `names none of the skills: ${[...skills.keys()].join(", ")}`);
+    throw fault("/message/parts", `must name one of the skills: ${[...skills.keys()].join(", ")}`);
   }
 }
 
 type Skill = Offered & { resource: Resource };
 
-/** Calls a free skill. The report of a bundle that fails verification is an answer too. */
+/** Calls a free skill. A bundle that fails verification is answered with its report. */
 async function callFreeSkill(
   endpoint: Endpoint,
   operation: FreeOperation,

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@attestd/proof/json";
+import { isObject, type JsonObject, type JsonValue } from "@attestd/proof/json";
 import { z } from "zod";
 import { invalid, parseInput } from "../catalogue/input.ts";
 import { Json } from "./rpc.ts";
@@ -34,7 +34,7 @@ export const SendParams = z.object({
 /** Params of `tasks/get` and of `tasks/cancel`. */
 export const TaskParams = z.object({ id: TaskId });
 
-/** Metadata of messages by which agents pay (a2a-x402 v0.1, section 7). */
+/** The metadata of payments in messages (a2a-x402 v0.1, section 7). */
 export const PAYMENT = {
   status: "x402.payment.status",
   required: "x402.payment.required",
@@ -43,12 +43,11 @@ export const PAYMENT = {
   error: "x402.payment.error",
 } as const;
 
-/** A skill and its arguments. */
 export type SkillCall = { skill: string; args: JsonObject };
 
 /**
- * Reads the call in a message: its one data part, or a text that is the JSON of one, has `skill` and the arguments beside
- * it. A text that is not JSON is the id of a transaction to attest.
+ * Reads the call in a message: an object with `skill` and the arguments, as the only data part or as JSON text. A text
+ * that is not JSON is the id of a transaction to attest.
  *
  * @throws Problem `body_invalid`, `body_not_json`
  */
@@ -56,11 +55,11 @@ export function readSkillCall({ parts }: Message): SkillCall {
   const data = parts.filter((part) => part.kind === "data").map((part): JsonValue => part.data);
   const texts = parts.filter((part) => part.kind === "text").map(({ text }) => text.trim());
   const asked = data.length > 0 ? data : texts.map(readText);
-  if (asked.length !== 1) throw unclear("must be one data part, or one text");
+  if (asked.length !== 1) throw unclear("must be one data part or one text");
   const [call] = asked;
-  if (typeof call !== "object" || call === null || Array.isArray(call)) throw unclear("must hold an object");
+  if (!isObject(call)) throw unclear("must be an object");
   const { skill, ...args } = call;
-  if (typeof skill !== "string") throw unclear("must name the skill, as skill, beside its arguments");
+  if (typeof skill !== "string") throw unclear("must have the member skill beside the arguments");
   return { skill, args };
 }
 

@@ -107,14 +107,14 @@ describe("JSON-RPC", () => {
     expect(await aRoute().send(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });
 
-  test("answers name the request's id, and null where there is none", async () => {
+  test("answers have the request's id, and null where there is none", async () => {
     const { send } = aRoute();
     expect((await send('{"jsonrpc":"2.0","id":"a","method":"x"}')).id).toBe("a");
     expect((await send('{"id":5}')).id).toBe(5);
     expect((await send('{"id":{}}')).id).toBeNull();
   });
 
-  test("garbage is always answered in JSON-RPC, and none of it is a failure of ours", async () => {
+  test("garbage is always answered in JSON-RPC, and never with an internal error", async () => {
     const { ask, send, logged } = aRoute();
     const method = fc.constantFrom("message/send", "tasks/get", "tasks/cancel");
     const part = fc.record({ kind: fc.constantFrom("text", "data", "file"), text: fc.string(), data: fc.jsonValue() });
@@ -133,7 +133,7 @@ describe("JSON-RPC", () => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  test("a failure of ours is -32603, is logged, and says that a payment is safe", async () => {
+  test("an internal error is -32603, is logged, and states that a payment is safe", async () => {
     const { pay, logged } = aRoute({ now: new TypeError("broken") });
     expect((await pay(newTask())).error).toMatchObject({
       code: -32603,
@@ -142,7 +142,7 @@ describe("JSON-RPC", () => {
     expect(logged).toHaveBeenCalled();
   });
 
-  test("over HTTP only JSON is taken, and the payment extension is named when it is asked for", async () => {
+  test("over HTTP only JSON is accepted, and the payment extension is listed when it is requested", async () => {
     const { post } = aRoute();
     await expect(post("{}", { "content-type": "text/plain" })).rejects.toMatchObject({ code: "media_type" });
     const none = await post("{}");
@@ -158,7 +158,7 @@ describe("a message", () => {
     ["the JSON of one as text", text('{"skill":"attest","txid":"ID"}')],
     ["a transaction's id as text", text(" ID\n")],
     ["a data part beside words", { parts: [...text("please").parts, ...data({ skill: "attest", txid: "ID" }).parts] }],
-  ])("asks for a paid skill with %s, and gets a task that waits for its payment", async (_, parts) => {
+  ])("requests a paid skill with %s, and gets a task that requires a payment", async (_, parts) => {
     const { say, admit } = aRoute();
     const { result } = await say(parts);
     expect(result).toMatchObject({ kind: "task", status: { state: "input-required" } });
@@ -170,7 +170,7 @@ describe("a message", () => {
     expect(admit).not.toHaveBeenCalled();
   });
 
-  test("asks for a free skill and is answered at once", async () => {
+  test("requests a free skill and is answered at once", async () => {
     const { result } = await aRoute().say({ ...data({ skill: "verify", version: 1 }), contextId: "c" });
     expect(result).toMatchObject({ kind: "message", role: "agent", contextId: "c" });
     expect(result).toMatchObject({ parts: [{ text: "Verified." }, { data: { verified: true } }] });
@@ -215,7 +215,7 @@ describe("a payment for a task", () => {
     });
   });
 
-  test("is not waited for when the client does not want to, and the task is at work", async () => {
+  test("is not waited for when the client does not block, and the task is working", async () => {
     const { pay, admit } = aRoute({ now: SETTLING, later: SETTLING });
     const { result } = await pay(newTask(), PAID, { blocking: false });
     expect(admit.mock.lastCall?.[2]).toMatchObject({ wait: false });
@@ -223,7 +223,7 @@ describe("a payment for a task", () => {
     expect(payment(result)).toEqual({ [PAYMENT.status]: "payment-verified" });
   });
 
-  test("that is refused leaves the task waiting for another one", async () => {
+  test("that is refused leaves the task open for another one", async () => {
     const { result } = await aRoute({ now: { ...REQUIRED, error: "too little" } }).pay(newTask());
     expect(result?.status.state).toBe("input-required");
     expect(payment(result)).toMatchObject({
@@ -234,7 +234,7 @@ describe("a payment for a task", () => {
     });
   });
 
-  test("that comes to nothing fails the task", async () => {
+  test("whose settlement fails makes the task fail", async () => {
     const { pay, ask } = aRoute({ now: VOID, later: VOID });
     const id = newTask();
     for (const { result } of [await pay(id), await ask("tasks/get", { id })]) {
@@ -246,14 +246,14 @@ describe("a payment for a task", () => {
     }
   });
 
-  test("that is under way for another task says so, and never that this one must be paid", async () => {
+  test("that is in flight for another task is answered as such, and never requires a payment for this one", async () => {
     expect((await aRoute({ now: SETTLING }).pay(newTask())).error).toMatchObject({
       code: -32000,
       data: { code: "settlement_pending", retry: { sameHeader: true }, retryAfter: expect.any(Number) },
     });
   });
 
-  test("that is malformed is invalid, and one that no header could hold is refused unread", async () => {
+  test("that is malformed is invalid, and one that exceeds the limit of headers is refused unread", async () => {
     const { pay, admit } = aRoute();
     expect((await pay(newTask(), "x")).error).toMatchObject({ code: -32602, data: { code: "payment_malformed" } });
     const large = { ...PAID, payload: { signature: "s".repeat(17_000) } };
@@ -261,7 +261,7 @@ describe("a payment for a task", () => {
     expect(admit).not.toHaveBeenCalled();
   });
 
-  test("of a task that nobody issued goes nowhere", async () => {
+  test("for a task that was never issued is not admitted", async () => {
     const { pay, admit } = aRoute({ now: DELIVERED });
     expect((await pay(`${newTask()}x`)).error?.code).toBe(-32001);
     expect(admit).not.toHaveBeenCalled();
@@ -269,7 +269,7 @@ describe("a payment for a task", () => {
 });
 
 describe("a task", () => {
-  test("that is unpaid is read from its id, canceled without a trace, and rejected alike", async () => {
+  test("that is unpaid is read from its id, and canceled or rejected without being stored", async () => {
     const { ask, say } = aRoute();
     const id = newTask();
     expect((await ask("tasks/get", { id })).result?.status.state).toBe("input-required");
@@ -295,7 +295,7 @@ describe("a task", () => {
     },
   );
 
-  test("is not made up where the journal cannot be read", async () => {
+  test("is not answered from its id where the journal cannot be read", async () => {
     const { ask, logged } = aRoute({ later: new Error("disk") });
     expect((await ask("tasks/get", { id: newTask() })).error?.code).toBe(-32603);
     expect(logged).toHaveBeenCalled();

@@ -23,7 +23,7 @@ export function a2aRoute({ log, readMessage, ...options }: A2aOptions): Route {
     method: "POST",
     async handle(incoming) {
       const received = await receiveMessage(incoming, form, readMessage);
-      // Names those of the requested extensions that are used (A2A 0.3.0, section 3.2).
+      // Lists the requested extensions that are used (A2A 0.3.0, section 3.2).
       const requested = String(incoming.headers["x-a2a-extensions"] ?? "").split(",");
       const isUsed = requested.some((uri) => uri.trim() === X402_A2A_EXTENSION);
       const headers = isUsed ? { "x-a2a-extensions": X402_A2A_EXTENSION } : {};

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { problemOf } from "../endpoints/answer.ts";
 import type { Received } from "../endpoints/body.ts";
+import { membersOf } from "../endpoints/messages.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
 export const RPC = {
@@ -17,7 +18,7 @@ export const RPC = {
   taskNotCancelable: -32002,
 } as const;
 
-/** An error object as it is sent: its code is a number of JSON-RPC or A2A, and it has no problem document. */
+/** A JSON-RPC error without a problem document. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -28,10 +29,9 @@ export class RpcError extends Error {
   }
 }
 
-/** @param bundle taken out of the params of a call that verifies @throws RpcError; Problem */
+/** @param bundle taken out of the params, of a call that verifies @throws RpcError; Problem */
 export type Method = (params: JsonValue | undefined, bundle: Uint8Array | undefined) => Promise<object>;
 
-/** Methods by name. */
 export type Methods = Readonly<Record<string, Method>>;
 
 export type RpcOptions = {
@@ -43,7 +43,7 @@ export type RpcOptions = {
 /** A value that `parseJson` returned. */
 export const Json = z.custom<JsonValue>();
 const Id = z.union([z.string().max(128), z.int(), z.null()]);
-/** Every method has an answer, so every request has an id. Other members are ignored. */
+/** Notifications are not supported: every request has an id. Other members are ignored. */
 const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(), params: Json.optional() });
 
 /**
@@ -57,7 +57,8 @@ export async function answer(received: Received, methods: Methods, { origin, log
     const { message: json, bundle } = received;
     id = idOf(json);
     const request = Envelope.safeParse(json);
-    if (!request.success) throw new RpcError(RPC.invalidRequest, "Not a request of JSON-RPC 2.0 with an id.");
+    if (!request.success)
+      throw new RpcError(RPC.invalidRequest, "The message is not a JSON-RPC 2.0 request with an id.");
     const { method: name, params } = request.data;
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!method) throw new RpcError(RPC.methodNotFound, "There is no such method.");
@@ -80,8 +81,7 @@ function codeOf(status: number): number {
   return status === 400 || status === 413 ? RPC.invalidParams : RPC.refused;
 }
 
-/** The id of a value that may not be a request (JSON-RPC 2.0, section 5: null where it cannot be read). */
+/** The id of a possibly invalid request; null where it cannot be read (JSON-RPC 2.0, section 5). */
 function idOf(json: JsonValue): z.infer<typeof Id> {
-  const id = typeof json === "object" && json !== null && !Array.isArray(json) ? json.id : null;
-  return Id.safeParse(id).data ?? null;
+  return Id.safeParse(membersOf(json).id).data ?? null;
 }

@@ -10,7 +10,7 @@ const task: UnpaidTask = {
 };
 
 describe("a task's id", () => {
-  test("is read by every replica, and is another for every task", () => {
+  test("is read by every replica, and is different for every task", () => {
     const id = ids.issue(task);
     expect(createTaskIds(seed).read(id)).toEqual(task);
     expect(ids.issue(task)).not.toBe(id);
@@ -18,11 +18,11 @@ describe("a task's id", () => {
     expect(id.length).toBeLessThan(512);
   });
 
-  test("is read by nobody who has another seed", () => {
+  test("is not read with another seed", () => {
     expect(createTaskIds(new Uint8Array(32)).read(ids.issue(task))).toBeUndefined();
   });
 
-  test("altered in any character, or made up, is none of ours", () => {
+  test("that is altered in any character, or made up, is not read", () => {
     const id = ids.issue(task);
     fc.assert(
       fc.property(fc.nat(id.length - 1), fc.constantFrom(..."Ab0-_."), (at, character) => {

@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Subject } from "../subjects/subject.ts";
 
-/** The content of an unpaid task, which is stored only in the task's id. */
+/** The content of an unpaid task. */
 export type UnpaidTask = { skill: string; subject: Subject };
 
 /**
- * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`: every replica reads the ids of the others, and nobody else can make
- * one. The nonce separates two tasks about the same subject, since each is one purchase.
+ * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`. Every replica can read the ids of the others; nobody else can make one.
+ * The nonce makes the ids of two purchases of one subject different.
  */
 export interface TaskIds {
   issue(task: UnpaidTask): string;
@@ -32,10 +32,10 @@ export function createTaskIds(seed: Uint8Array): TaskIds {
     read(id) {
       const end = id.lastIndexOf(".");
       const text = id.slice(0, Math.max(end, 0));
-      // Compared as texts, so that an id has only one spelling.
+      // Compares texts, not bytes, so that an id has only one spelling.
       const [stated, right] = [Buffer.from(id.slice(end + 1)), Buffer.from(mac(text))];
       if (stated.length !== right.length || !timingSafeEqual(stated, right)) return undefined;
-      // The MAC is ours, so `issue` wrote the content.
+      // The MAC is right, so `issue` wrote the content.
       const [content = ""] = text.split(".", 1);
       return JSON.parse(Buffer.from(content, "base64url").toString()) as UnpaidTask;
     },

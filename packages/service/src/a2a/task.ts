@@ -7,7 +7,7 @@ import { settlementOf } from "../payment/receipt.ts";
 import type { Problem } from "../problems.ts";
 import { PAYMENT } from "./message.ts";
 
-// Tasks and messages (A2A 0.3.0, Task and Message); the payment is in the status message's metadata (a2a-x402).
+/* Tasks and messages (A2A 0.3.0, Task and Message); the payment is in the status message's metadata (a2a-x402). */
 
 /** The state of a payment (a2a-x402 v0.1). */
 type PaymentStatus =
@@ -21,7 +21,7 @@ export function unpaidTask(id: string, required: X402PaymentRequired): object {
   return task(id, "input-required", "Payment is required.", "payment-required", { [PAYMENT.required]: required });
 }
 
-/** The payment was refused and nothing was charged: another one may be sent for the same task. */
+/** Nothing was charged: the client may send another payment for the same task. */
 export function refusedTask(id: string, required: X402PaymentRequired, network: string): object {
   const reason = required.error ?? "The payment was refused.";
   return task(id, "input-required", reason, "payment-failed", {
@@ -64,7 +64,7 @@ export function message(text: string, data: JsonObject, contextId: string | unde
   return { kind: "message", role: "agent", messageId: randomUUID(), parts, ...(contextId && { contextId }) };
 }
 
-/** Each task is its own context: nothing is kept from one task to the next. */
+/** Each task is its own context. */
 function task(id: string, state: string, text: string, status: PaymentStatus, metadata: object = {}): object {
   const message = {
     kind: "message",

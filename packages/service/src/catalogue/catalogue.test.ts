@@ -131,7 +131,7 @@ describe("the table", () => {
     once(endpoints.map(({ skill }) => skill?.id));
   });
 
-  test("names every problem that there is, each where it can occur", () => {
+  test("lists every problem, each at the endpoints where it can occur", () => {
     const named = new Set(endpoints.flatMap(({ problems }) => problems));
     // Of a path, and of what is no request yet.
     const nowhere = ["method_not_allowed", "request_malformed", "request_timeout", "headers_too_large"] as const;
@@ -141,7 +141,7 @@ describe("the table", () => {
       expect(problems.includes("payment_unaccounted")).toBe(access === "paid");
   });
 
-  test("gives examples that fit, and a parameter's schema for each of a path", () => {
+  test("has examples that fit their schemas, and a schema for each path parameter", () => {
     for (const { path, params, body, replies } of endpoints) {
       for (const example of Object.values(body?.examples ?? {}))
         expect(body?.schema.safeParse(example).error).toBe(undefined);

@@ -19,14 +19,14 @@ test.each([
   ["*;q=0", false],
   ["br, deflate", false],
   ["gzipped", false],
-])("Accept-Encoding of %s takes gzip: %s", (header, takes) => {
+])("Accept-Encoding of %s accepts gzip: %s", (header, takes) => {
   expect(takesGzip(header)).toBe(takes);
 });
 
 const part = fc.string({ unit: "grapheme", minLength: 1, maxLength: 5_000 });
 const text = fc.string({ unit: "grapheme", maxLength: 300 });
 
-test("a text around a part that was compressed before is gzip like any other", () => {
+test("a text around a part that is compressed already decompresses to itself", () => {
   fc.assert(
     fc.property(part, fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 3 }), (same, around) => {
       const gzip = gzipAround(same);
@@ -38,7 +38,7 @@ test("a text around a part that was compressed before is gzip like any other", (
   );
 });
 
-test("it is one member, as browsers want it, and gzip's own program finds no fault", () => {
+test("the result is one member, as browsers require, and gzip -t accepts it", () => {
   const whole = `{"id":1,"result":${JSON.stringify({ tools: ["attest ".repeat(10_000)] })}}`;
   const compressed = gzipAround(`"tools":["${"attest ".repeat(10_000)}"]`)(whole) as Buffer;
   expect(compressed.length).toBeLessThan(1_000);
@@ -46,6 +46,6 @@ test("it is one member, as browsers want it, and gzip's own program finds no fau
   expect(execFileSync("gzip", ["-dc"], { input: compressed }).toString()).toBe(whole);
 });
 
-test("a text without the part is left to others", () => {
+test("a text without the part is not compressed", () => {
   expect(gzipAround("tools")("nothing")).toBeUndefined();
 });

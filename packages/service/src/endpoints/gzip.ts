@@ -1,6 +1,6 @@
 import { constants, crc32, deflateRawSync } from "node:zlib";
 
-/** Whether a value of Accept-Encoding (RFC 9110, 12.5.3) takes gzip. */
+/** Whether a value of Accept-Encoding (RFC 9110, 12.5.3) accepts gzip. */
 export function takesGzip(acceptEncoding: string | null | undefined): boolean {
   let any = false;
   for (const item of acceptEncoding?.split(",") ?? []) {
@@ -13,15 +13,14 @@ export function takesGzip(acceptEncoding: string | null | undefined): boolean {
   return any;
 }
 
-/** Of a member without a name or a time (RFC 1952, 2.3). */
+/** The header of a member without a name or a time (RFC 1952, 2.3). */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
-/** Ends a part at a byte, so that another can follow it in the same stream (RFC 1951, 3.2.4). */
+/** Ends a part at a byte boundary, so that another can follow in the same stream (RFC 1951, 3.2.4). */
 const OPEN = { finishFlush: constants.Z_SYNC_FLUSH };
 
 /**
- * Compresses texts that differ only around a part that is always the same, which is compressed once.
+ * Compresses texts that have a part in common, which is compressed once.
  *
- * @param part the part, ASCII or not
  * @returns gzip (RFC 1952) of a text in UTF-8; undefined for a text without the part
  */
 export function gzipAround(part: string): (text: string) => Buffer<ArrayBuffer> | undefined {

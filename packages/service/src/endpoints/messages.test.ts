@@ -37,7 +37,7 @@ describe("a message", () => {
   test.each([
     ["a small bundle", bundle],
     ["a large one", JSON.stringify(LARGE)],
-  ])("gives up %s, and keeps what stands beside it", async (_, json) => {
+  ])("loses %s, and keeps the members beside it", async (_, json) => {
     const args = { ...JSON.parse(json), chain: "1" };
     expect(await read(tool("verify", args, { a: 1 }), MCP)).toEqual({
       message: JSON.parse(tool("verify", { chain: "1" }, { a: 1 })),
@@ -49,7 +49,7 @@ describe("a message", () => {
   });
 
   /** As `google.protobuf.json_format` of a2a-sdk 1.3.0 for Python writes a Struct. */
-  test("of A2A may have integers as protobuf's JSON writes them, and the bundle is spelled canonically", async () => {
+  test("of A2A may have integers as protobuf's JSON writes them, and the bundle is written canonically", async () => {
     const sent = skill(data("verify", JSON.parse(bundle)), { x402Version: 2 })
       .replace('"version":1', '"version":1.0')
       .replace('"x402Version":2', '"x402Version":2.0');
@@ -97,7 +97,7 @@ describe("a message", () => {
     expect(await read(sent, form)).toEqual({ tooLarge: expect.stringMatching(/larger than|more than/) });
   });
 
-  test("says where it is no strict JSON, whatever its size", async () => {
+  test("that is not strict JSON is refused with a pointer to the fault, whatever its size", async () => {
     for (const space of ["", " ".repeat(2 ** 20)])
       expect(await read(`{"a":{"b":1,"b":2}}${space}`, MCP)).toEqual({
         notJson: 'line 1: "b" appears twice',
@@ -108,7 +108,7 @@ describe("a message", () => {
     });
   });
 
-  test("of few bytes and many members is read too, beside the event loop", async () => {
+  test("of few bytes and many members is read in the worker pool", async () => {
     const many = JSON.stringify({ nodes: Array.from({ length: 4000 }, (_, i) => i) });
     for (const sent of [tool("verify", JSON.parse(many)), skill(text("verify", JSON.parse(many)))]) {
       const form = sent.includes("tools/call") ? MCP : A2A;
@@ -117,7 +117,7 @@ describe("a message", () => {
     }
   });
 
-  test("is read the same on a thread as where it is called", async () => {
+  test("is read in a worker as in the calling thread", async () => {
     const sent = `${tool("verify", { ...JSON.parse(bundle), chain: "true" })}${" ".repeat(2 ** 20)}`;
     const here = readMessage(Buffer.from(sent), MCP);
     expect(await read(sent, MCP)).toEqual({ ...here, bundle });

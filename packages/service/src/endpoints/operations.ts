@@ -12,31 +12,24 @@ import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
 
-/** What an endpoint does, whichever transport the request came over. */
+/** The operation of an endpoint, the same for every transport. */
 export type Operation = PaidOperation | FreeOperation;
 export type FreeOperation = VerifyOperation | ReadOperation | DocumentOperation;
 
-/** Sold: the transport gives the subject and the payment to `admit`. */
+/** The transport gives the subject and the payment to `admit`. */
 export type PaidOperation = {
   kind: "paid";
-  /**
-   * The subject that a body asks for, normalised.
-   *
-   * @param body as parsed; it is checked by the endpoint's schema here
-   * @throws Problem `body_invalid`
-   */
+  /** Checks a parsed body by the endpoint's schema. @returns its subject, normalised @throws Problem `body_invalid` */
   subject(body: unknown): Subject;
 };
 
 type VerifyOperation = {
   kind: "verify";
   /**
-   * Verifies a bundle.
-   *
    * @param bundle its JSON, UTF-8, at most the endpoint's `maxBytes`
-   * @param options.chain whether the chains are checked too
+   * @param options.chain whether it is also compared with the chains
    * @returns the report of a bundle that is verified
-   * @throws Problem `bundle_rejected` with the report, and the others that `Verifier` names
+   * @throws Problem as `Verifier`
    */
   verify(bundle: Uint8Array, options: { chain: boolean }): Promise<VerifyReport>;
 };
@@ -51,7 +44,7 @@ type ReadOperation = {
   read(params: Readonly<Record<string, string>>): Representation | Promise<Representation>;
 };
 
-/** A text that changes only when its source does. */
+/** Returns the same text until its source changes. */
 export type DocumentOperation = { kind: "document"; text(): string };
 
 /** One of the endpoint's replies, of the media type that the catalogue names for it. */
@@ -66,14 +59,13 @@ export type OperationsOptions = {
   /** A delivered bundle by its id. */
   bundle: (id: string) => Promise<string | undefined>;
   readiness: () => Readiness;
-  /** The key history as it is now; the same object until it changes. */
+  /** The key history now; the same object until it changes. */
   keyHistory: () => KeyHistory;
   blockCapabilities: BlockCapabilities;
   /** By the name of their endpoint. */
   documents: Record<DocumentId, string>;
 };
 
-/** What every endpoint of the catalogue does. */
 export function createOperations(options: OperationsOptions): Record<EndpointId, Operation> {
   const { verifier, sources } = options;
   return {
@@ -91,11 +83,11 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
     blockCapabilities: document(JSON.stringify(options.blockCapabilities)),
     bundle: reading(async ({ id = "" }) => {
       const text = await options.bundle(id);
-      if (text === undefined) throw new Problem("not_found", "No bundle of ours has this id.");
+      if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
       return { status: 200, text };
     }),
-    keys: drawn(options.keyHistory, JSON.stringify),
-    jwks: drawn(options.keyHistory, (history) => JSON.stringify(jwks(history))),
+    keys: derived(options.keyHistory, JSON.stringify),
+    jwks: derived(options.keyHistory, (history) => JSON.stringify(jwks(history))),
     problem: reading(({ code }) => {
       const [status, title, advice] = PROBLEMS[code as ProblemCode];
       return found({ code, status, title, advice });
@@ -123,7 +115,7 @@ function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOp
 function verifying(verifier: Verifier, type: BundleType): VerifyOperation {
   return {
     kind: "verify",
-    verify: async (bundle, { chain }) => (chain ? verifier.online(bundle, type) : verifier.offline(bundle, type)),
+    verify: (bundle, options) => verifier.verify(bundle, type, options),
   };
 }
 
@@ -135,14 +127,14 @@ function document(text: string): DocumentOperation {
   return { kind: "document", text: () => text };
 }
 
-/** Draws the text again only when its source is another object. */
-function drawn<T extends object>(source: () => T, draw: (value: T) => string): DocumentOperation {
+/** Makes the text again only when its source is another object. */
+function derived<T extends object>(source: () => T, textOf: (value: T) => string): DocumentOperation {
   let last: { value: T; text: string } | undefined;
   return {
     kind: "document",
     text() {
       const value = source();
-      if (last?.value !== value) last = { value, text: draw(value) };
+      if (last?.value !== value) last = { value, text: textOf(value) };
       return last.text;
     },
   };

@@ -5,7 +5,7 @@ import { createDeliveredCache, requestName } from "./delivered.ts";
 
 const answer = (body: string) => complete(json(200, body, { "payment-response": "abc" }));
 
-test("what was delivered is found by its request, until newer answers take its room", () => {
+test("a delivered answer is found by its request until newer answers evict it", () => {
   const lately = createDeliveredCache(27);
   lately.keep("first", answer("1234"));
   lately.keep("second", answer("12345"));
@@ -17,7 +17,7 @@ test("what was delivered is found by its request, until newer answers take its r
   expect(lately.find("fourth")).toBeUndefined();
 });
 
-test("an answer kept twice takes its room once, and one beyond all room is not kept", () => {
+test("an answer that is kept twice counts once, and one larger than the cache is not kept", () => {
   const lately = createDeliveredCache(19);
   for (let i = 0; i < 3; i++) lately.keep("first", answer("123456"));
   expect(lately.find("first")).toEqual(answer("123456"));
@@ -27,7 +27,7 @@ test("an answer kept twice takes its room once, and one beyond all room is not k
   expect(lately.find("second")).toEqual(answer("1234567890"));
 });
 
-test("requests that differ in header, in body, or in where one ends and the other begins have other names", () => {
+test("requests that differ in the header, the body or the boundary between them have different names", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   const names = [
     requestName("ab", bytes("c")),

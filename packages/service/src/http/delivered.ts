@@ -1,24 +1,24 @@
 import { LRUCache } from "lru-cache";
 import type { CompleteAnswer } from "./cors.ts";
 
-/** Bytes of requests, bundles and receipts that a route remembers. */
+/** Bytes of the requests, bundles and receipts in a route's cache. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export type DeliveredCache = {
   /** @param request of `requestName` */
   find(request: string): CompleteAnswer | undefined;
-  /** Keeps an answer, and drops the oldest ones to make room. */
+  /** Keeps an answer, and drops the oldest ones if it must. */
   keep(request: string, answer: CompleteAnswer): void;
 };
 
 /**
- * The answers that a route delivered last, by request. A delivered bundle and its receipt never change, so the same
- * request, byte for byte, has the same answer without a look at the journal.
+ * The latest answers of a route, by request. A delivered bundle and its receipt never change, so an identical request
+ * gets the same answer without a read of the journal.
  */
 export function createDeliveredCache(maxBytes = MAX_BYTES): DeliveredCache {
   const answers = new LRUCache<string, CompleteAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   return {
-    // Not `get`: an answer gives way by the time of its delivery, however often it is replayed.
+    // Not `get`: the oldest delivery is dropped first, however often it is replayed.
     find: (request) => answers.peek(request),
     keep(request, answer) {
       if (!answers.has(request)) answers.set(request, answer);
@@ -31,8 +31,8 @@ function sizeOf({ headers }: CompleteAnswer, request: string): number {
 }
 
 /**
- * A payment header, which holds no NUL, and a body: requests of one name are one request. It is not hashed: a hash would
- * cost as much as everything else that a replay does here.
+ * The name of a request in the cache: its payment header, a NUL, which no header contains, and its body. It is not hashed,
+ * because a hash would cost as much as the rest of a replay.
  */
 export function requestName(paymentHeader: string, body: Uint8Array): string {
   return `${paymentHeader}\0${Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1")}`;

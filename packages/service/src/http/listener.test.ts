@@ -79,14 +79,14 @@ const ask = (line: string, headers = "", body = "") =>
   exchange(`${line} HTTP/1.1\nhost: a\nconnection: close\n${headers}\n${body}`);
 
 describe("a request", () => {
-  test("is answered at once, its body's length told in bytes", async () => {
+  test("is answered at once, with the body's length in bytes", async () => {
     const answer = await ask("POST /echo", "content-length: 4\n", '"é"');
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(answer).toContain("content-length: 4\r\n");
     expect(answer.endsWith('\r\n\r\n"é"')).toBe(true);
   });
 
-  test("may have no body, and its answer too", async () => {
+  test("and its answer may have no body", async () => {
     expect(await ask("POST /echo")).toContain("content-length: 0\r\n");
     const unchanged = await ask("GET /same");
     expect(unchanged).toMatch(/^HTTP\/1\.1 304 /);
@@ -94,13 +94,13 @@ describe("a request", () => {
     expect(unchanged).not.toContain("content-length");
   });
 
-  test("is told what the route throws", async () => {
+  test("is answered with the problem that the route throws", async () => {
     const answer = await ask("GET /broken");
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     expect(answer).toContain("content-type: application/problem+json\r\n");
   });
 
-  test("is counted by the limit", async () => {
+  test("counts against the rate limit", async () => {
     limited = true;
     const answer = await ask("POST /echo", "content-length: 2\n", "{}").finally(() => {
       limited = false;
@@ -130,12 +130,12 @@ test.each([
   expect(answer).toContain(header);
 });
 
-test("parameters are decoded, and the first of two is taken", async () => {
+test("parameters are decoded, and the first of two values counts", async () => {
   expect(await ask("GET /named/%2F%zz")).toContain('[{"name":"%2F%zz"},{}]');
   expect(await ask("GET /named/%2Fb%c3%a9?a=1&a=2&b=+%2B")).toContain('[{"name":"/bé"},{"b":" +","a":"1"}]');
 });
 
-test("a connection is kept after a small body that nobody read, and closed after a large one", async () => {
+test("a connection is kept after a small unread body, and closed after a large one", async () => {
   const keep = (line: string, length: number) =>
     exchange(`${line} HTTP/1.1\nhost: a\ncontent-length: ${length}\n\n${"x".repeat(length)}${LAST}`);
   expect(await keep("POST /nowhere", 60_000)).toMatch(/^HTTP\/1\.1 404 [\s\S]*HTTP\/1\.1 404 /);
@@ -145,7 +145,7 @@ test("a connection is kept after a small body that nobody read, and closed after
   expect(closed.split("HTTP/1.1 404").length).toBe(2);
 });
 
-test("a client that hangs up in the middle of its body is no error of the service", async () => {
+test("a client that hangs up within its body causes no error of the service", async () => {
   const socket = connect(port, "127.0.0.1");
   socket.write("POST /unfinished HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n{");
   const { body } = await unfinished.promise;

@@ -9,12 +9,12 @@ import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { createRouter } from "./router.ts";
 
-/** Sees every answer before it is sent. */
+/** Called with every answer before it is sent. */
 export type Observe = (incoming: IncomingMessage, answer: Answer) => void;
 
 export type ListenerOptions = {
   routes: readonly Route[];
-  /** Absent: requests are not limited. */
+  /** Requests are not limited where absent. */
   rateLimit?: RateLimit | undefined;
   /** Of every absolute link. */
   origin: string;
@@ -23,11 +23,11 @@ export type ListenerOptions = {
   observe?: Observe | undefined;
 };
 
-/** Bytes of a body that no handler has read for which a connection is kept: Node reads and drops them. */
+/** Unread bytes of a body up to which the connection is kept: Node reads and drops them. */
 const MAX_DROPPED = 64 * 1024;
 
 /**
- * The way of every request: the rate limit, the route, the answer. What a handler throws is answered as a problem; a
+ * Applies the rate limit to every request, calls its handler and sends the answer. An error is answered as a problem; a
  * client that has hung up gets no answer.
  */
 export function createListener({ routes, rateLimit, origin, log, observe }: ListenerOptions): RequestListener {
@@ -41,10 +41,8 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     const handler = handlers.get(method);
     if (handler) return handler(incoming, found);
     if (method === "OPTIONS") return preflight(allow);
-    const { headers, ...answer } = problemAnswer(
-      new Problem("method_not_allowed", `${pathOf(url)} takes ${allow}.`),
-      origin,
-    );
+    const problem = new Problem("method_not_allowed", `${pathOf(url)} takes ${allow}.`);
+    const { headers, ...answer } = problemAnswer(problem, origin);
     return { ...answer, headers: { ...headers, allow } };
   }
 
@@ -57,7 +55,7 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     try {
       const answer = complete(answered);
       observe?.(incoming, answer);
-      // Node sends Connection: close, and closes it after the answer.
+      // Node then sends Connection: close, and closes the connection after the answer.
       if (hasUnreadBody(incoming)) outgoing.shouldKeepAlive = false;
       outgoing.writeHead(answer.status, answer.headers);
       write(outgoing, answer.body);
@@ -74,7 +72,7 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
   return (incoming, outgoing) => {
     try {
       const answered = rateLimit ? rateLimit(incoming).then(() => handle(incoming)) : handle(incoming);
-      // An answer that is there already waits for no turn of the event loop.
+      // An answer that is ready is sent in the same turn of the event loop.
       if (!(answered instanceof Promise)) return send(incoming, outgoing, answered);
       answered.then(
         (answer) => send(incoming, outgoing, answer),
@@ -91,7 +89,7 @@ function pathOf(target: string): string {
   return excerpt(target.split("?", 1)[0] ?? "");
 }
 
-/** Whether more of a body may still come than is worth reading. */
+/** Whether the unread rest of a body may exceed `MAX_DROPPED`. */
 function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && ("transfer-encoding" in headers || Number(headers["content-length"] ?? 0) > MAX_DROPPED);
 }

@@ -16,7 +16,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 };
 
 describe("the page", () => {
-  test("may ask nobody but this origin, and stands in no one's frame", async () => {
+  test("connects only to its own origin and cannot be framed", async () => {
     const { headers } = await get("/");
     const policy = headers.get("content-security-policy");
     for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
@@ -26,7 +26,7 @@ describe("the page", () => {
     expect(headers.get("referrer-policy")).toBe("no-referrer");
   });
 
-  test("is asked for again by its tag, and is kept for ever where its name tells its contents", async () => {
+  test("is revalidated by its ETag, and cached for ever where its path changes with its contents", async () => {
     const { headers } = await get("/");
     expect(headers.get("cache-control")).toBe("no-cache");
     const tag = headers.get("etag") as string;
@@ -37,7 +37,7 @@ describe("the page", () => {
     expect(asset.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
   });
 
-  test("is compressed for those who take it so", async () => {
+  test("is compressed for clients that accept gzip", async () => {
     const compressed = await get("/", { "accept-encoding": "br, gzip" });
     expect(compressed.headers.get("content-encoding")).toBe("gzip");
     expect(gunzipSync(await compressed.arrayBuffer())).toEqual(Buffer.from(body));
@@ -49,10 +49,10 @@ describe("the page", () => {
     }
   });
 
-  test("says that it is missing where it was not built", async () => {
+  test("answers 404 where it is not built", async () => {
     const [route, ...others] = pageRoutes(undefined);
     expect(others).toEqual([]);
     expect(route?.path).toBe("/");
-    await expect(ask(route as Route)).rejects.toThrow(/The page is not built here/);
+    await expect(ask(route as Route)).rejects.toThrow(/The page is not built/);
   });
 });

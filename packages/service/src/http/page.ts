@@ -11,11 +11,11 @@ export type PageFile = {
   /** Media type. */
   type: string;
   body: Uint8Array<ArrayBuffer>;
-  /** Its path changes with its contents. */
+  /** Whether its path changes with its contents. */
   isImmutable: boolean;
 };
 
-/** The page connects to this origin alone, runs its own scripts alone, and is shown in no frame. */
+/** The page connects only to this origin, runs only its own scripts, and cannot be framed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,27 +32,23 @@ const SECURITY_HEADERS = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  // A wallet may open a window of its own, which talks to the page.
+  // A wallet may open its own window, which sends messages to the page.
   "cross-origin-opener-policy": "same-origin-allow-popups",
 };
 
 const A_YEAR = "public, max-age=31536000, immutable";
 
-/**
- * A route for each file of the page.
- *
- * @param files undefined where the page is not built: its address then answers that
- */
+/** A route for each file of the page. @param files undefined where the page is not built */
 export function pageRoutes(files: readonly PageFile[] | undefined): Route[] {
   return files === undefined ? [{ path: "/", method: "GET", handle: noPage }] : files.map(fileRoute);
 }
 
 function noPage(): never {
-  throw new Problem("not_found", "The page is not built here (npm run build -w packages/web). The interface works.");
+  throw new Problem("not_found", "The page is not built (npm run build -w packages/web). The API works.");
 }
 
 function fileRoute({ path, type, body, isImmutable }: PageFile): Route {
-  // Weak: the same for the file as it is and compressed (RFC 9110, 8.8.1).
+  // Weak: the same for the file and its compressed form (RFC 9110, 8.8.1).
   const etag = `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   const headers = {
     ...SECURITY_HEADERS,

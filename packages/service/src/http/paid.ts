@@ -16,7 +16,7 @@ import { createDeliveredCache, requestName } from "./delivered.ts";
 
 export type PaidOptions = { admit: Admit; offers: Offers; origin: string };
 
-/** Reads a paid request as far as possible without an upstream, and leaves a payment to `admit`. */
+/** Checks all of a paid request that needs no upstream, and gives its payment to `admit`. */
 export function paidHandler(
   endpoint: Endpoint,
   operation: PaidOperation,
@@ -28,14 +28,14 @@ export function paidHandler(
   /** 402s of requests without a payment, by their offers. */
   const prices = new WeakMap<ReturnType<Offers["for"]>, CompleteAnswer>();
 
-  // Not `async`: what needs no upstream is answered with one promise fewer.
+  // Not `async`: this saves a promise for each answer that needs no upstream.
   return (incoming) => {
     const { "payment-signature": header, "content-type": type, "content-encoding": encoding } = incoming.headers;
     return readBody(incoming, maxBytes).then((bytes) => {
-      // A crawler's probe for the price (x402 discovery).
+      // A crawler asks for the price this way (x402 discovery).
       if (bytes.length === 0 && header === undefined) return price(undefined);
       if (bytes.length === 0)
-        throw new Problem("payment_without_body", "There is a PAYMENT-SIGNATURE and no body to buy with it.");
+        throw new Problem("payment_without_body", "The request has a PAYMENT-SIGNATURE and no body.");
       requireJson(type, encoding);
       return header === undefined ? price(operation.subject(parseInput(bytes)).chain) : paid(String(header), bytes);
     });
@@ -61,7 +61,7 @@ export function paidHandler(
   }
 }
 
-/** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE where a settlement has failed. */
+/** A 402 (x402 v2, HTTP transport), with PAYMENT-RESPONSE if a settlement failed. */
 function demand(outcome: PaymentRequired, resource: Resource): Answer {
   const { options, receipt } = outcome;
   const required = x402PaymentRequired(outcome, resource);

@@ -12,7 +12,7 @@ const endpoint: Endpoint = {
   tag: "documents",
   summary: "A document",
   description: "A document.",
-  replies: { 200: { description: "It.", schema: z.string(), mediaType: "text/plain" } },
+  replies: { 200: { description: "The document.", schema: z.string(), mediaType: "text/plain" } },
   problems: [],
   cacheControl: "public, max-age=300",
 };
@@ -29,7 +29,7 @@ test.each([
   expect(isKnown(header, '"a"')).toBe(known);
 });
 
-test("a document is prepared anew once its text is another, and not before", () => {
+test("a document is prepared again only when its text changes", () => {
   let text = "one";
   const document = createVariants(endpoint, { kind: "document", text: () => text });
   const first = document().plain;
@@ -40,7 +40,7 @@ test("a document is prepared anew once its text is another, and not before", () 
   expect(document().plain.etag).not.toBe(first.etag);
 });
 
-test("a document is compressed once, under a tag of its own, and only where that makes it shorter", () => {
+test("a document is compressed once, with its own ETag, and only if that makes it shorter", () => {
   let text = "one ".repeat(1000);
   const document = createVariants(endpoint, { kind: "document", text: () => text });
   const { plain, compressed } = document();

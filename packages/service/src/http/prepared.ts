@@ -7,7 +7,7 @@ import { type CompleteAnswer, complete } from "./cors.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One representation that may be cached, ready to be sent. */
+/** A cacheable representation, ready to be sent. */
 export type Prepared = {
   bytes: Uint8Array<ArrayBuffer>;
   etag: string;
@@ -17,10 +17,10 @@ export type Prepared = {
   unchanged: CompleteAnswer;
 };
 
-/** A representation as it is and compressed. */
+/** A representation, and its compressed form. */
 export type Variants<P = Prepared> = { plain: P; compressed: Prepared };
 
-/** Of a representation that has variants (RFC 9110, 12.5.5). */
+/** Header of a representation that has variants (RFC 9110, 12.5.5). */
 export const VARY = { vary: "accept-encoding" };
 export const GZIP = { "content-encoding": "gzip" };
 
@@ -46,13 +46,13 @@ export function prepareText(
   varying: Headers = {},
   coding: Headers = {},
 ): Prepared {
-  // Strong (RFC 9110, 8.8.3): of these bytes and no others.
+  // Strong (RFC 9110, 8.8.3): it identifies exactly these bytes.
   const etag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
   const content = { "content-type": replies[200]?.mediaType ?? "application/json", ...coding };
   return prepare(bytes, etag, { "cache-control": cacheControl, ...varying }, content);
 }
 
-/** @param compress called once, when the compressed variant is first asked for */
+/** @param compress called once, when the compressed variant is first needed */
 export function withCompressed<P extends Prepared>(plain: P, compress: () => Prepared): Variants<P> {
   let compressed: Prepared | undefined;
   return {
@@ -64,13 +64,13 @@ export function withCompressed<P extends Prepared>(plain: P, compress: () => Pre
   };
 }
 
-/** Answers a GET with the variant that the client takes, or with 304. */
+/** Answers a GET with the variant that the client accepts, or with 304. */
 export function answerVariant(variants: Variants, headers: IncomingHttpHeaders): Answer {
   const prepared = takesGzip(headers["accept-encoding"]?.toString()) ? variants.compressed : variants.plain;
   return answerPrepared(prepared, headers);
 }
 
-/** Answers a GET with a representation, or with 304 where the client has it already. */
+/** Answers a GET with a representation, or with 304 if the client has it. */
 export function answerPrepared(
   { etag, found, unchanged }: Prepared,
   { "if-none-match": ifNoneMatch }: IncomingHttpHeaders,
@@ -78,7 +78,7 @@ export function answerPrepared(
   return isKnown(ifNoneMatch, etag) ? unchanged : found;
 }
 
-/** Whether If-None-Match names a tag, by weak comparison (RFC 9110, 13.1.2). */
+/** Whether If-None-Match lists a tag, by weak comparison (RFC 9110, 13.1.2). */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag) return true;

@@ -6,7 +6,7 @@ const request = (remoteAddress: string, forwarded?: string) =>
   ({ headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } }) as unknown as IncomingMessage;
 
 describe("the rate limit", () => {
-  test("gives each client its share and says when there is more", async () => {
+  test("limits each client and returns when to retry", async () => {
     const limit = createRateLimit({ perMinute: 2, trustProxy: false });
     await limit(request("10.0.0.1"));
     await limit(request("10.0.0.1", "1.2.3.4"));
@@ -29,7 +29,7 @@ describe("the rate limit", () => {
     await expect(limit(request(second))).rejects.toMatchObject({ status: 429 });
   });
 
-  test("counts neighbours of another network apart, and each IPv4 address", async () => {
+  test("counts other networks and each IPv4 address separately", async () => {
     const limit = createRateLimit({ perMinute: 1, trustProxy: false });
     for (const address of ["2001:db8:1:2::1", "2001:db8:1:3::1", "::1", "10.0.0.1", "::ffff:10.0.0.2", "1::ffff:0:1"])
       await limit(request(address));
@@ -45,7 +45,7 @@ describe("the rate limit", () => {
     await expect(limit(request("127.0.0.1", second))).rejects.toMatchObject({ status: 429 });
   });
 
-  test("behind a proxy believes the proxy's own word, not the client's", async () => {
+  test("behind a proxy uses the address that the proxy appended, not the client's", async () => {
     const limit = createRateLimit({ perMinute: 1, trustProxy: true });
     await limit(request("127.0.0.1", "6.6.6.6, 1.2.3.4"));
     await expect(limit(request("127.0.0.1", "7.7.7.7, 1.2.3.4"))).rejects.toMatchObject({ status: 429 });

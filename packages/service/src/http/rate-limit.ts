@@ -4,17 +4,13 @@ import { Problem } from "../problems.ts";
 import { clientName } from "./client-name.ts";
 
 export type RateLimitOptions = {
-  /** Requests that one client may make of this process in a minute. */
+  /** Requests of one client to this process in a minute. */
   perMinute: number;
   /** Whether a proxy of the operator names the client in X-Forwarded-For. */
   trustProxy: boolean;
 };
 
-/**
- * Counts a request.
- *
- * @throws Problem `too_many_requests` above the limit
- */
+/** Counts a request. @throws Problem `too_many_requests` above the limit */
 export type RateLimit = (incoming: IncomingMessage) => Promise<void>;
 
 export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): RateLimit {
@@ -30,7 +26,7 @@ export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): Ra
   };
 }
 
-/** The last address is the one that the proxy saw; the client may have made up those before it. */
+/** The proxy appends the address that it sees; the client may have made up those before it. */
 function clientOf({ headers, socket }: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? [headers["x-forwarded-for"]].flat().join(",").split(",").at(-1)?.trim() : "";
   return clientName(forwarded || (socket.remoteAddress ?? "unknown"));

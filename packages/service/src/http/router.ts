@@ -1,17 +1,17 @@
 import type { Handler, Parameters, Route } from "../endpoints/route.ts";
 
-/** What there is at a path. */
+/** The handlers of a path. */
 export type Place = {
-  /** By method, HEAD among them where there is GET. */
+  /** By method. HEAD has the handler of GET. */
   handlers: ReadonlyMap<string, Handler>;
   /** Value of Allow. */
   allow: string;
 };
 
-/** What a request target names, and the parameters that it gives. */
+/** The handlers of a request target's path, and its parameters. */
 export type Found = Place & Parameters;
 
-/** @returns undefined where there is nothing */
+/** @returns undefined where no route matches */
 export type Router = (target: string) => Found | undefined;
 
 /** @param routes whose paths do not overlap */
@@ -22,7 +22,7 @@ export function createRouter(routes: readonly Route[]): Router {
   const patterns = [...byPath].map(([path, place]) => ({ segments: path.split("/"), place }));
 
   return (target) => {
-    // Most targets are a path as the catalogue has it.
+    // Most targets are exactly a path of the catalogue.
     const exact = byPath.get(target);
     if (exact) return exact;
 
@@ -60,7 +60,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
   );
 }
 
-/** Of a parameter that is given twice, the first. */
+/** The first value of a parameter that is given twice. */
 function queryOf({ searchParams }: URL): Record<string, string> {
   return Object.fromEntries([...searchParams].reverse());
 }

@@ -37,7 +37,7 @@ test.each([
   ["headers that do not end", HEAD, 408, "request_timeout"],
   ["a body that does not end", `${HEAD}content-length: 9\r\n\r\n1`, 408, "request_timeout"],
   ["a chunk's extensions that are too large", `${HEAD}${EXTENSIONS}`, 413, "body_too_large"],
-])("a page of another origin may read what is wrong with %s", async (_, request, status, code) => {
+])("a page of another origin can read the answer to %s", async (_, request, status, code) => {
   const socket = connect(port, "127.0.0.1");
   socket.write(request);
   const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
@@ -48,7 +48,7 @@ test.each([
   expect(JSON.parse(body)).toMatchObject({ status, code, type: `${ORIGIN}/problems/${code}` });
 });
 
-test("nothing is said of what comes after a request that waits for its answer, for that may be a payment", async () => {
+test("a malformed request after one that waits for its answer, which may be a payment, gets no answer", async () => {
   const socket = connect(port, "127.0.0.1");
   socket.write("POST /waits HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n");
   await asked.promise;

@@ -4,7 +4,7 @@ import { problemAnswer } from "../endpoints/answer.ts";
 import { Problem, type ProblemCode } from "../problems.ts";
 import { complete } from "./cors.ts";
 
-/** Node's errors of requests that do not reach a listener; every other one is `request_malformed`. */
+/** Node's errors of requests that do not reach a listener; any other is `request_malformed`. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   HPE_CHUNK_EXTENSIONS_OVERFLOW: "body_too_large",
@@ -12,22 +12,22 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 /**
- * Answers requests that Node cannot parse. Node's own answers have no CORS headers: a page whose payment is too long for
- * the headers would see a network error.
+ * Answers requests that Node cannot parse. Node's own answers have no CORS headers: with a payment that exceeds the limit
+ * of headers, a page would see a network error.
  *
  * @param origin of this service, for the links
  */
 export function answerUnread(server: Server, origin: string): void {
-  /** The last answer that each connection was promised. */
+  /** The last response begun on each connection. */
   const begun = new WeakMap<Socket, ServerResponse<IncomingMessage>>();
   server.on("request", (incoming, outgoing) => begun.set(incoming.socket, outgoing));
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
     const outgoing = begun.get(socket);
-    // An earlier request on this connection still waits for its answer, which this one must not replace or interrupt.
-    const isOwed =
+    // An earlier request on this connection waits for its answer, which this one must not replace or interrupt.
+    const isPending =
       outgoing !== undefined && !outgoing.writableFinished && (outgoing.req.complete || outgoing.headersSent);
-    if (!socket.writable || isOwed) return void socket.destroy();
+    if (!socket.writable || isPending) return void socket.destroy();
     socket.end(responseText(CODES[error.code ?? ""] ?? "request_malformed", origin), () => socket.destroy());
   });
 }

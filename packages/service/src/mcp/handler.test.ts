@@ -82,7 +82,7 @@ function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operati
 }
 
 describe("an MCP endpoint", () => {
-  test("has a tool for every endpoint of the catalogue that is one, a new one too", async () => {
+  test("has a tool for every endpoint of the catalogue that is one, also for a new one", async () => {
     const made: Endpoint = {
       ...CATALOGUE.bundle,
       path: "/made/:of",
@@ -110,7 +110,7 @@ describe("an MCP endpoint", () => {
     });
   });
 
-  test("mistakes no argument for another: path, query and body of an endpoint share no member", () => {
+  test("confuses no arguments: path, query and body of an endpoint share no member", () => {
     for (const { params, query, body } of Object.values<Endpoint>(CATALOGUE)) {
       const names = [params, query, body?.schema].flatMap((schema) =>
         schema instanceof z.ZodObject ? Object.keys(schema.shape) : [],
@@ -119,7 +119,7 @@ describe("an MCP endpoint", () => {
     }
   });
 
-  test("gives subject and payment to admit, and the bundle and its receipt to the caller, byte for byte", async () => {
+  test("gives the subject and the payment to admit, and returns the bundle and its receipt byte for byte", async () => {
     const admit = vi.fn<Admit>(async () => ({
       kind: "delivered",
       body: '{"version": 1}',
@@ -134,7 +134,7 @@ describe("an MCP endpoint", () => {
     expect(admit.mock.calls).toEqual([[SUBJECT, PAYMENT]]);
   });
 
-  test("after a settlement that failed asks for another payment, and says what became of this one", async () => {
+  test("after a failed settlement requires another payment, and returns the receipt of this one", async () => {
     const receipt = encodeHeader({ success: false, errorReason: "settlement_failed", transaction: "", network: "n" });
     const { attest } = anEndpoint({ admit: async () => ({ ...UNPAID, error: "expired", receipt }) });
     expect(await attest(PAYMENT)).toMatchObject({
@@ -144,7 +144,7 @@ describe("an MCP endpoint", () => {
     });
   });
 
-  test("where money may have moved says so, and asks for no other payment", async () => {
+  test("requires no other payment where money may have moved, and states that", async () => {
     const { attest } = anEndpoint({ admit: () => Promise.reject(pending("attestation_pending", "Paid.")) });
     const { structuredContent, ...result } = await attest(PAYMENT);
     expect(result).toMatchObject({ isError: true });
@@ -159,7 +159,7 @@ describe("an MCP endpoint", () => {
     });
   });
 
-  test("when it breaks says only that, logs why, and keeps the payment from being made twice", async () => {
+  test("answers an internal error without its cause, logs the cause, and forbids a second payment", async () => {
     const { attest, logged } = anEndpoint({ admit: () => Promise.reject(new Error("secret")) });
     const paid = await attest(PAYMENT);
     expect(paid).toMatchObject({ isError: true, structuredContent: { code: "internal", retry: { sameHeader: true } } });
@@ -167,7 +167,7 @@ describe("an MCP endpoint", () => {
     expect(logged).toHaveBeenCalledOnce();
   });
 
-  test("bounds the arguments of a paid call, and apart from them what is said about it", async () => {
+  test("bounds the arguments and the metadata of a paid call separately", async () => {
     const admit = vi.fn<Admit>(async () => UNPAID);
     const { attest } = anEndpoint({ admit });
     expect(await attest(PAYMENT, { txid: "x".repeat(64 * 1024) })).toMatchObject({
@@ -202,13 +202,13 @@ describe("an MCP endpoint", () => {
     },
   );
 
-  test("cuts off a body that is longer than it says", async () => {
+  test("refuses a body that is longer than its Content-Length", async () => {
     const { send } = anEndpoint();
     const body = `"${"x".repeat(3 * 1024 * 1024)}"`;
     await expect(send(body, { "content-length": "10" })).rejects.toMatchObject({ code: "body_too_large" });
   });
 
-  test("breaks over no message", async () => {
+  test("answers every message without an internal error", async () => {
     const { send, logged } = anEndpoint();
     const name = fc.constantFrom(...Object.values<Endpoint>(CATALOGUE).flatMap(({ tool }) => tool?.name ?? []));
     const meta = fc.dictionary(

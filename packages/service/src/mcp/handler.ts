@@ -26,34 +26,33 @@ export type HandlerOptions = CallOptions & {
   catalogue: Catalogue;
   operations: Operations;
   readMessage: ReadMessage;
-  /** Origins under which the service is reached, beside loopback ones. */
+  /** The origins of the service, beside loopback ones. */
   origins: readonly string[];
 };
 
 const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
 
-/** Characters of an id, which the answer repeats. */
+/** Characters of a request's id, which the answer repeats. */
 const MAX_ID = 128;
 /** The tools stay the same until the service restarts. */
 const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
 /**
- * MCP over streamable HTTP, without sessions. A fault in a message is answered in JSON-RPC, and a fault in a tool's call
- * is the result of the call.
- *
- * @returns throws Problem where a request is not a message: `media_type`, `body_too_large`, `body_not_json`, `body_invalid`
+ * MCP over streamable HTTP, without sessions. A fault in a message is a JSON-RPC error, a fault in a tool's call is its
+ * result. For a request that is not a message the handler throws Problem `media_type`, `body_too_large`, `body_not_json`
+ * or `body_invalid`.
  */
 export function createHandler(options: HandlerOptions): Handler {
   const hosts = [...localhostAllowedHostnames(), ...options.origins.map((origin) => new URL(origin).hostname)];
   const tools = offeredBy(options, ({ tool }) => tool?.name);
   const form = messageForm("mcp", tools);
-  /** Taken out of the messages of requests. */
+  /** The bundles that were taken out of the messages of requests. */
   const bundles = new WeakMap<Request, Uint8Array>();
 
   const listed = [...tools.values()].flatMap(({ endpoint }) => describeTool(endpoint) ?? []);
   const compressList = gzipAround(JSON.stringify(listed));
 
-  // A request has a server of its own, which costs little: all that it knows is made once, above.
+  // Each request gets its own server, which costs little, because the tools are made once.
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const server = new Server(SERVER_INFO, {
@@ -78,7 +77,7 @@ export function createHandler(options: HandlerOptions): Handler {
   );
 
   return async (incoming) => {
-    // The SDK takes the web's Request; the body is read here, within our limits.
+    // The SDK needs a Fetch Request; the body is read below, within our limits.
     const headers = new Headers(incoming.headers as Record<string, string>);
     const request = new Request(`${options.origin}/mcp`, { method: "POST", headers });
     const refused = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts);
@@ -87,7 +86,7 @@ export function createHandler(options: HandlerOptions): Handler {
     if ("notJson" in received) throw notJson(received.notJson, received.pointer);
     const { message, bundle } = received;
     if (bundle) bundles.set(request, bundle);
-    // Revisions since 2025-06-18 have no batches, and one would pass the rate limit as a single request.
+    // Revisions since 2025-06-18 have no batches, and the rate limit would count one as a single request.
     if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
     const { id, method } = membersOf(message);
     if (typeof id === "string" && id.length > MAX_ID)
@@ -98,7 +97,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** @param compress returns undefined for a text that is no list of tools; without it, the SDK's streams stay streams */
+/** @param compress returns undefined for a text that is no list of tools; without it, streams of the SDK stay streams */
 async function answerOf(
   response: Response,
   compress?: (text: string) => Buffer<ArrayBuffer> | undefined,

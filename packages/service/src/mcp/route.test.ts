@@ -6,7 +6,7 @@ import type { Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import { mcpRoute } from "./route.ts";
 
-test("the route stands behind the rate limit", async () => {
+test("the route is rate-limited", async () => {
   const options = {
     catalogue: {},
     operations: {},

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { ProblemDocument } from "../catalogue/schemas/problem.ts";
 
-/** A problem as a tool's result: it has the seconds of Retry-After, for which there is no header. */
+/** A problem as a tool's result, which has no header for Retry-After. */
 const ToolProblem = ProblemDocument.extend({
   retryAfter: z.int().min(1).optional().describe("Seconds after which the same call may succeed."),
 });
@@ -26,7 +26,7 @@ export function describeTool(endpoint: Endpoint): Tool | undefined {
 
 /** Arguments are the members of the endpoint's path, query and body, side by side. */
 function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
-  const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(objectSchema);
+  const parts = [params, query, body?.schema].filter((schema) => schema !== undefined).map(jsonSchema);
   return {
     type: "object",
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
@@ -36,8 +36,8 @@ function inputSchema({ params, query, body }: Endpoint): Tool["inputSchema"] {
 }
 
 /**
- * A union of every result of the tool, errors included: clients of the 1.x SDK check those by the schema too. Its root is
- * an object, as revisions before 2026-07-28 require.
+ * A union of every result of the tool, errors included: clients of the 1.x SDK also check errors. Its root is an object, as
+ * revisions before 2026-07-28 require.
  */
 function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["outputSchema"]> {
   const problem = problems.includes("bundle_rejected") ? ToolProblem : ToolProblem.omit({ report: true });
@@ -45,17 +45,11 @@ function outputSchema({ replies, problems }: Endpoint): NonNullable<Tool["output
   return { type: "object", anyOf: [...results].map(jsonSchema) };
 }
 
-type ObjectSchema = { properties: Record<string, object>; required?: string[] };
-
-function objectSchema(schema: z.ZodType): ObjectSchema {
-  return jsonSchema(schema) as ObjectSchema;
-}
-
 /**
- * Leaves out the dialect, and the format and pattern of base64: clients' validators warn about a format that they do not
- * know, and the pattern would make up a large part of the list.
+ * Leaves out the dialect, and the format and pattern of base64: clients' validators warn about the format, which is not
+ * standard, and the pattern would be a large part of the list.
  */
-function jsonSchema(schema: z.ZodType): { [keyword: string]: unknown } {
+function jsonSchema(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
   const { $schema, ...keywords } = z.toJSONSchema(schema, {
     io: "input",
     override({ jsonSchema }) {

@@ -1,6 +1,6 @@
 import { parseJson } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
-import type { JsonValue } from "@attestd/proof/json";
+import { isObject, type JsonValue } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
 import { REQUEST_LIMITS } from "../catalogue/input.ts";
 import { Problem } from "../problems.ts";
@@ -38,10 +38,6 @@ export function toPaymentPayload(json: JsonValue): PaymentPayload {
 /** Encodes the value of a payment header: standard base64 of JSON. */
 export function encodeHeader(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64");
-}
-
-function isObject(value: JsonValue | undefined): value is { [name: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function malformed(detail: string): Problem {

@@ -18,7 +18,7 @@ function workshop() {
   };
 }
 
-test("does no more at one time than it may, each in its turn, and refuses at once what would wait too long", async () => {
+test("runs tasks in their order up to its limit, and refuses at once when too many wait", async () => {
   const clock = new TestClock();
   const bulkhead = createBulkhead({ maxActive: 2, maxWaiting: 3, perSecond: 100, clock });
   const { begun, finish, work } = workshop();
@@ -36,7 +36,7 @@ test("does no more at one time than it may, each in its turn, and refuses at onc
   expect(await Promise.all(running)).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("gives the place of what failed to the next", async () => {
+test("runs the next task after one that failed", async () => {
   const clock = new TestClock();
   const bulkhead = createBulkhead({ maxActive: 1, maxWaiting: 1, perSecond: 100, clock });
   const failing = bulkhead.run(() => Promise.reject(new Error("down")));
@@ -45,7 +45,7 @@ test("gives the place of what failed to the next", async () => {
   expect(await next).toBe("done");
 });
 
-test("begins so much in a second, and twice as much after a quiet while, however short each is", async () => {
+test("starts a limited number of tasks in a second, and twice as many after a time without any, however short they are", async () => {
   const clock = new TestClock();
   const bulkhead = createBulkhead({ maxActive: 4, maxWaiting: 1_000, perSecond: 10, clock });
   let begun = 0;

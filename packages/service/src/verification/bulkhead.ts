@@ -2,23 +2,18 @@ import type { Clock } from "../clock.ts";
 import { Problem } from "../problems.ts";
 
 export type BulkheadOptions = {
-  /** How much work runs at one time. */
+  /** Tasks that run at a time. */
   maxActive: number;
-  /** How much work may wait. */
   maxWaiting: number;
-  /** How much work starts in a second at most; twice as much after a quiet time. */
+  /** Tasks that start in a second; twice as many after a time without any. */
   perSecond: number;
   clock: Pick<Clock, "now" | "sleep">;
 };
 
-/** Bounds one kind of work, so that a flood of it takes nothing from other work. */
+/** Bounds one kind of task, so that a flood of it does not delay other work. */
 export interface Bulkhead {
-  /**
-   * Runs work in its turn.
-   *
-   * @throws Problem `over_capacity` at once, when too much is waiting already
-   */
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a task in its turn. @throws Problem `over_capacity` at once, when too many tasks wait already */
+  run<T>(task: () => Promise<T>): Promise<T>;
 }
 
 export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: BulkheadOptions): Bulkhead {
@@ -29,7 +24,7 @@ export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: Bulk
   let countedAt = clock.now();
   let isPaused = false;
 
-  /** Fills the token bucket of starts; a clock that is set back adds nothing. */
+  /** Refills the token bucket; a clock that is set back adds nothing. */
   function refill(): void {
     const now = clock.now();
     tokens = Math.min(burst, tokens + (Math.max(0, now - countedAt) * perSecond) / 1000);
@@ -52,10 +47,10 @@ export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: Bulk
   }
 
   return {
-    async run(work) {
+    async run(task) {
       if (waiting.length >= maxWaiting) {
         const retryAfter = Math.ceil(waiting.length / perSecond) + 1;
-        const detail = "Too many bundles are waiting to be held against the chains; each may be verified offline.";
+        const detail = "Too many bundles wait to be compared with the chains. You can verify them offline.";
         throw new Problem("over_capacity", detail, { retryAfter });
       }
       await new Promise<void>((resolve) => {
@@ -63,7 +58,7 @@ export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: Bulk
         begin();
       });
       try {
-        return await work();
+        return await task();
       } finally {
         active -= 1;
         begin();

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createByteCache } from "./byte-cache.ts";
+import { createByteCache } from "./chain-records.ts";
 
-test("keeps what came last within its bytes, and each for a while", () => {
+test("keeps the latest values within its bytes, each for a limited time", () => {
   let now = 1;
-  const cache = createByteCache<string>({ maxBytes: 1_000, lifeMs: 100, now: () => now });
+  const cache = createByteCache<string>(1_000, 100, () => now);
   for (const key of ["a", "b", "c", "d"]) cache.set(key, key, 100);
   expect(["a", "b", "c", "d"].map((key) => cache.get(key))).toEqual([undefined, "b", "c", "d"]);
   cache.set("large", "large", 801);
@@ -13,10 +13,10 @@ test("keeps what came last within its bytes, and each for a while", () => {
   expect(["b", "c", "d"].map((key) => cache.get(key))).toEqual([undefined, undefined, undefined]);
 });
 
-test("holds no more than its bytes, whatever is set and how often", () => {
+test("never exceeds its bytes, whatever is set and how often", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.nat({ max: 1_200 }))), (sets) => {
-      const cache = createByteCache<number>({ maxBytes: 1_000, lifeMs: 1, now: () => 0 });
+      const cache = createByteCache<number>(1_000, 1, () => 0);
       const last = new Map<number, number>();
       for (const [key, bytes] of sets) {
         cache.set(String(key), bytes, bytes);

@@ -36,8 +36,8 @@ async function recordsOver(chain: FakeChain, base = new FakeBase()) {
 const transaction = payment("the one");
 const id = idOf(transaction);
 
-describe("what the chains hold of a bundle", () => {
-  test("takes three requests for a transaction or an attestation of late, two for a header, and none the second time", async () => {
+describe("the look-up of a bundle's records", () => {
+  test("takes three requests for a recent transaction or attestation, two for a header, and none the second time", async () => {
     const chain = new FakeChain();
     chain.addRound([transaction]);
     const { records, node } = await recordsOver(chain);
@@ -60,7 +60,7 @@ describe("what the chains hold of a bundle", () => {
     expect(await asked(recent[2] as never)).toBe(0);
   });
 
-  test("takes one look-up however many ask at once", async () => {
+  test("is shared by simultaneous callers", async () => {
     const chain = new FakeChain();
     chain.addRound([transaction]);
     const { records, node } = await recordsOver(chain);
@@ -69,7 +69,7 @@ describe("what the chains hold of a bundle", () => {
     expect(node.requests).toHaveLength(3);
   });
 
-  test("is asked for again where it was absent, or a failure, or not final", async () => {
+  test("is repeated if the record was absent or not final, or the look-up failed", async () => {
     const chain = new FakeChain();
     chain.addRound();
     const hash = `0x${"ab".repeat(32)}`;

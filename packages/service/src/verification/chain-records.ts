@@ -1,16 +1,16 @@
+import { LRUCache } from "lru-cache";
 import { type ChainName, isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
 import type { Bulkhead } from "./bulkhead.ts";
-import { type ByteCache, createByteCache } from "./byte-cache.ts";
 
 /**
- * Looks up on the chains what bundles name. Each method returns undefined when it certainly does not exist; it throws
- * ProviderError or SourceError (`source_unreadable`) when that cannot be decided, Problem `over_capacity` when too many
- * look-ups are waiting.
+ * Looks up the transactions and blocks of bundles on their chains. Each method returns undefined for one that certainly
+ * does not exist; it throws ProviderError or SourceError (`source_unreadable`) when that cannot be decided, and Problem
+ * `over_capacity` when too many look-ups wait.
  */
 export interface ChainRecords {
-  /** Whether a chain is configured here. */
+  /** Whether a chain is configured. */
   knows(chain: ChainName): boolean;
   transaction(chain: ChainName, txnId: string): Promise<{ bytes: Uint8Array; height: number } | undefined>;
   /** @returns the header's exact bytes */
@@ -35,13 +35,10 @@ type Found = { value: object; bytes: number; isFixed: boolean };
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHE_LIFE_MS = 5 * 60_000;
 
-/**
- * Looks up through clients of its own, so that no failure here opens the breakers of paid calls. Results that can never
- * change are cached, and simultaneous look-ups of the same are one.
- */
+/** Caches the results that can never change; simultaneous look-ups with one key share a request. */
 export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   const { chains, ledger, bulkhead, clock, deadlineMs } = options;
-  const kept: ByteCache<object> = createByteCache({ maxBytes: CACHE_BYTES, lifeMs: CACHE_LIFE_MS, now: clock.now });
+  const kept = createByteCache<object>(CACHE_BYTES, CACHE_LIFE_MS, clock.now);
   const underWay = new Map<string, Promise<unknown>>();
 
   async function find<T>(
@@ -93,4 +90,19 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
 function unlessAbsent(error: unknown): undefined {
   if (!isSourceError(error) || isUndecided(error)) throw error;
   return undefined;
+}
+
+/** Bytes of an entry beside its value and key. */
+const ENTRY_BYTES = 200;
+
+/** The values used last, each for a limited time. A value that exceeds the bound of bytes is not kept. */
+export function createByteCache<T extends NonNullable<unknown>>(maxSize: number, ttl: number, now: () => number) {
+  // `ttlResolution` 0: read the clock at every look-up, since tests and simulations move it by hand.
+  const cache = new LRUCache<string, T>({ maxSize, ttl, ttlResolution: 0, perf: { now } });
+  return {
+    get: (key: string) => cache.get(key),
+    set(key: string, value: T, bytes: number) {
+      cache.set(key, value, { size: ENTRY_BYTES + 2 * key.length + bytes });
+    },
+  };
 }

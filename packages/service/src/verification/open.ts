@@ -10,13 +10,13 @@ import { createVerifier, type Verifier } from "./verifier.ts";
 import { createVerificationPool } from "./worker-pool.ts";
 
 /**
- * Look-ups for bundles that are verified online; a bundle takes two or three, of at most some six upstream requests each.
- * They are free, and must leave most of an upstream's rate limit to paid calls.
+ * A bundle that is verified online takes two or three look-ups, of up to six upstream requests each. They are free, and
+ * must leave most of an upstream's rate limit to paid calls.
  */
-const VERIFIED_ONLINE = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
+const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
 
 export type VerificationOptions = {
-  /** The trusted keys as they are known now; the same object until they change. */
+  /** The trusted keys now; the same object until they change. */
   history: () => KeyHistory;
   /** Of the ledger, base64, 32 bytes. */
   genesisHash: string;
@@ -24,7 +24,7 @@ export type VerificationOptions = {
   deadlineMs: number;
 };
 
-/** Opens the worker pool, and the clients of verification, which share nothing with those of paid calls. */
+/** Opens the worker pool and the clients of verification, whose breakers are not those of paid calls. */
 export function openVerification(
   config: Config,
   log: Logger,
@@ -32,7 +32,7 @@ export function openVerification(
 ): { verifier: Verifier; readMessage: ReadMessage; close(): Promise<void> } {
   const pool = createVerificationPool(config.workers, history);
   const networks = openVerificationNetworks(config, log);
-  const bulkhead = createBulkhead({ ...VERIFIED_ONLINE, clock: systemClock });
+  const bulkhead = createBulkhead({ ...LOOK_UPS, clock: systemClock });
   const records = createChainRecords({ ...networks, bulkhead, clock: systemClock, deadlineMs });
   return {
     verifier: createVerifier({ pool, records, genesisHash }),

@@ -23,48 +23,32 @@ export type VerifierOptions = {
   genesisHash: string;
 };
 
-/** Verifies bundles for the transports. */
 export interface Verifier {
   /**
-   * Verifies a bundle without a network.
-   *
    * @param body the bundle's JSON, UTF-8
    * @param type the only type of bundle that is accepted
+   * @param options.chain whether a bundle that is valid offline is also compared with its source chain and the ledger
    * @returns the report of a bundle that is verified
-   * @throws Problem `body_not_json`; `bundle_rejected` with the report
+   * @throws Problem `body_not_json`; `bundle_rejected` with the report; `over_capacity`; of the chains
+   *   `record_not_found` with what is missing, `providers_unavailable`, `providers_conflict`
    */
-  offline(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
-
-  /**
-   * Verifies a bundle offline, and then against its source chain and the ledger. A bundle that fails offline causes no
-   * question to a chain.
-   *
-   * @throws Problem also `record_not_found` with what is missing; `providers_unavailable`, `providers_conflict`;
-   *   `over_capacity` while too many look-ups wait
-   */
-  online(body: Uint8Array, type: BundleType): Promise<VerifyReport>;
+  verify(body: Uint8Array, type: BundleType, options: { chain: boolean }): Promise<VerifyReport>;
 }
 
 export function createVerifier({ pool, records, genesisHash }: VerifierOptions): Verifier {
   return {
-    async offline(body, type) {
-      return accepted((await verify(body, type, false)).report);
-    },
-    async online(body, type) {
-      const { report, claims } = await verify(body, type, true);
+    async verify(body, type, { chain }) {
+      const verified = await pool.verify(body, type, { asksChain: chain });
+      if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
+      const { report, claims } = verified;
+      if (!chain) return accepted(report);
       if (!claims || !mayAskChain(report)) throw rejected(report);
       const [chainSource, attestation] = await Promise.all([findSource(claims), findAttestation(claims)]);
       return accepted(withChain(report, { ...(chainSource && { chainSource }), ...attestation }));
     },
   };
 
-  async function verify(body: Uint8Array, type: BundleType, asksChain: boolean) {
-    const verified = await pool.verify(body, type, { asksChain });
-    if ("notJson" in verified) throw new Problem("body_not_json", verified.notJson);
-    return verified;
-  }
-
-  /** Check `chainSource`; undefined when the bundle's chain is not configured here. */
+  /** The findings of `chainSource`; undefined when the bundle's chain is not configured. */
   async function findSource({ chain, source, block }: Claims): Promise<Finding[] | undefined> {
     if (!records.knows(chain)) return undefined;
     const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
@@ -86,7 +70,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
     }
   }
 
-  /** Check `chainAttest`, and the time of the record. */
+  /** The findings of `chainAttest`, and the time of the record. */
   async function findAttestation(claims: Claims): Promise<ChainFindings> {
     const { txnId } = claims.attest;
     const found = await lookUp(() => records.attestation(txnId));
@@ -139,7 +123,7 @@ async function lookUp<T>(ask: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(isProviderError(error) || isSourceError(error))) throw error;
     const code = isProviderError(error) ? error.code : "providers_conflict";
-    throw new Problem(code, "The chain cannot be asked now; the bundle may be verified offline.", {
+    throw new Problem(code, "The chain cannot be read now. You can verify the bundle offline.", {
       retryAfter: 10,
       cause: error,
     });

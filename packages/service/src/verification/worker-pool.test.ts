@@ -17,7 +17,7 @@ function start(maxWorkers: number, history = () => ours): VerificationPool {
   return pool;
 }
 
-it("goes by the keys that are known when it is asked", async () => {
+it("uses the keys that are known at the time of the call", async () => {
   let history = testHistory([{ attestor: testAttestor("another"), fromRound: 1 }]);
   const { verify } = start(2, () => history);
   const verified = async () => {
@@ -31,14 +31,14 @@ it("goes by the keys that are known when it is asked", async () => {
   expect(await verified()).toEqual([false]);
 });
 
-it("says why a text is no JSON", async () => {
+it("returns why a text is not JSON", async () => {
   const { verify } = start(1);
   expect(await verify(bundle.subarray(1), "transaction-attestation")).toEqual({
     notJson: expect.stringMatching(/^line 1: /),
   });
 });
 
-it("puts off what would fill the memory, and takes it again when there is room", async () => {
+it("refuses bundles that would exceed the waiting bytes, until there is room", async () => {
   const { verify } = start(1);
   const large = new Uint8Array(2 ** 21);
   const asked = await Promise.allSettled(Array.from({ length: 40 }, () => verify(large, "block-attestation")));

@@ -7,7 +7,7 @@ import { createWorkerPool } from "../workers/pool.ts";
 /** The result of offline verification, or why the body is not JSON. */
 export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJson: string };
 
-/** What a bundle states that its chains can confirm; without its proof, which may be large. */
+/** The members of a bundle that its chains can confirm, without its proof, which may be large. */
 export type Claims = {
   chain: ChainName;
   source?: BundleSource;
@@ -16,31 +16,29 @@ export type Claims = {
   attestor: Bundle["attestor"];
 };
 
-/** The functions of its workers. */
+/** The jobs of its workers. */
 export type PoolJob = "verify" | "readMessage";
 
-/** Verifies bundles, and reads large messages, in a worker pool: either takes as long as several paid requests. */
+/** Verifies bundles and reads large messages on other threads: either takes as long as several paid requests. */
 export interface VerificationPool {
   /**
    * @param body the bundle's JSON, UTF-8
    * @param type the only type of bundle that is accepted
-   * @param options.asksChain whether the chains are asked next: then the result has `claims` where they may be asked
-   * @throws Problem `over_capacity` while too many bytes are waiting
+   * @param options.asksChain whether the result has `claims`, where the chains may be asked
+   * @throws Problem `over_capacity` while too many bytes wait
    */
   verify(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<VerifiedOffline>;
-  /** Reads a message of an agent: in this thread when it is small. */
+  /** Reads a small message in the calling thread. */
   readMessage: ReadMessage;
   close(): Promise<void>;
 }
 
-/** A signature is verified in a fraction of a millisecond: the next bundle should be there by then. */
+/** A signature is verified in a fraction of a millisecond, after which the next bundle should be there. */
 const MAX_JOBS_PER_WORKER = 16;
-/** Bytes of the bundles and messages that wait for a worker: some thousands of the usual size. */
+/** Bytes of the bundles and messages that wait for a worker: thousands of the usual size. */
 const MAX_WAITING_BYTES = 2 ** 26;
 
-/**
- * @param history the trusted keys as they are known now; the same object until they change
- */
+/** @param history the trusted keys now; the same object until they change */
 export function createVerificationPool(maxWorkers: number, history: () => KeyHistory): VerificationPool {
   const pool = createWorkerPool(new URL("./worker.ts", import.meta.url), {
     maxWorkers,
@@ -52,7 +50,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
 
   async function run(name: PoolJob, body: Uint8Array, how: unknown): Promise<unknown> {
     if (waitingBytes + body.length > MAX_WAITING_BYTES)
-      throw new Problem("over_capacity", "Too many bundles are waiting to be verified.", { retryAfter: 1 });
+      throw new Problem("over_capacity", "Too many bundles wait to be verified.", { retryAfter: 1 });
     // A copy, to transfer: Node's small buffers share one ArrayBuffer, which would be transferred whole.
     const bytes = new Uint8Array(body);
     const size = bytes.length;

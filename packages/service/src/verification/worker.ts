@@ -25,7 +25,7 @@ answerJobs(
     trust = history as KeyHistory;
     crypto.pin(trust.keys.map(({ pqPublicKey }) => fromBase64(pqPublicKey)));
   },
-  // The bundle of a message: made by this worker, in a buffer of its own.
+  // `readMessage` writes the bundle of a message to its own buffer.
   (value) => {
     const { bundle } = value as { bundle?: unknown };
     return bundle instanceof Uint8Array ? [bundle.buffer as ArrayBuffer] : [];
@@ -45,7 +45,7 @@ function verifyBundle(
   }
 }
 
-/** @param body of a bundle that verifies, or fails by its key's revocation alone */
+/** @param body of a bundle that verifies, or fails only because its key is revoked */
 function claimsIn(body: Uint8Array, type: BundleType): Claims {
   const bundle = parseBundle(parseJson(body), { type });
   const { attest, attestor } = bundle;

@@ -34,7 +34,7 @@ it.each([
   [2, 1],
   [2, 7],
   [1, 100],
-])("gives on %i workers with %i jobs each what it gives here", async (maxWorkers, maxJobsPerWorker) => {
+])("returns with %i workers of %i jobs what the calling thread returns", async (maxWorkers, maxJobsPerWorker) => {
   const { work } = start(maxWorkers, maxJobsPerWorker);
   const proofs = await Promise.all(transactions.map((_, index) => work.proveItem(transactions, index)));
   for (const [index, proof] of proofs.entries()) expect(proof).toEqual(await here.proveItem(transactions, index));
@@ -63,7 +63,7 @@ function nices(): number[] {
   });
 }
 
-it("rejects malformed data as such and defects as such, and goes on after both", async () => {
+it("rejects malformed data and defects with different errors, and continues after both", async () => {
   const { work } = start(1, 3);
   const malformed = work.readAlgorandHeader(testAlgorandBlock(1).header, 256);
   const defect = work.proveItem(transactions, -1);
@@ -73,7 +73,7 @@ it("rejects malformed data as such and defects as such, and goes on after both",
   expect(await sound).toEqual(await here.proveItem(transactions, 3));
 });
 
-it("rejects the jobs that are under way or waiting when it is closed, and later ones", async () => {
+it("rejects running, waiting and later jobs when it is closed", async () => {
   const { pool, work } = start(1);
   const asked = [0, 1, 2].map((index) => work.proveItem(transactions, index));
   const settled = Promise.allSettled(asked);

@@ -6,7 +6,7 @@ import { ProofError } from "@attestd/proof/errors";
  * 58–82 and 39–45 µs of the event loop with them, and 26–33 µs with this pool (64 verifications at a time, two workers).
  */
 
-/** A function to run, by its name. Arguments and results are cloned (structured clone). */
+/** A call of a named function. Arguments and results are cloned (structured clone). */
 export type Job = { id: number; name: string; args: readonly unknown[] };
 /** Buffers that are transferred with a job or a result instead of cloned. */
 export type Transfer = readonly ArrayBuffer[];
@@ -16,9 +16,9 @@ export type WorkerMessage = { jobs: readonly Job[] } | { shared: unknown };
 
 export type WorkerPoolOptions = {
   maxWorkers: number;
-  /** Jobs that a worker may have at once: more than one keep it busy while results and next jobs are on their way. */
+  /** Jobs that a worker has at a time: more than one keep it busy while messages are in transit. */
   maxJobsPerWorker?: number;
-  /** Whether the workers run at a lower priority than the process, on systems that can. */
+  /** Whether the workers run at a lower priority than the process, where the system supports it. */
   background?: boolean;
 };
 
@@ -31,9 +31,9 @@ export interface WorkerPool {
    * @throws ProofError `malformed` when the function threw one; Error for any other error, and when the pool is closed
    */
   run(name: string, args: readonly unknown[], transfer?: Transfer): Promise<unknown>;
-  /** Gives every worker, also those started later, a value; jobs that are run afterwards see it. */
+  /** Sends a value to every worker, also to those started later, before the jobs that are run afterwards. */
   share(value: unknown): void;
-  /** Ends the workers; their jobs are rejected. */
+  /** Ends the workers and rejects their jobs. */
   close(): Promise<void>;
 }
 
@@ -41,8 +41,8 @@ type Pending = Job & { transfer: Transfer } & Omit<PromiseWithResolvers<unknown>
 type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
 
 /**
- * A worker is started when no other is free for a job, and keeps no process alive. Jobs of one turn of the event loop go
- * to a worker in one message.
+ * Starts a worker when no other is free for a job; workers do not keep the process alive. Jobs of one turn of the event
+ * loop go to a worker in one message.
  *
  * @param file the module that calls `answerJobs`
  */
@@ -81,7 +81,7 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerP
     return pooled;
   }
 
-  /** The worker for the next job; undefined while every worker has enough. */
+  /** The worker for the next job; undefined while all are busy. */
   function next(): PooledWorker | undefined {
     let free: PooledWorker | undefined;
     for (const pooled of workers) if (!free || pooled.pending.size < free.pending.size) free = pooled;

@@ -16,8 +16,8 @@ export function answerJobs(
   transferOf: (result: unknown) => Transfer = () => [],
 ): void {
   const port = parentPort;
-  if (!port) throw new Error("answerJobs is called in a worker");
-  // Only on Linux a thread has its own priority; elsewhere this would set that of the process (setpriority(2), "Bugs").
+  if (!port) throw new Error("answerJobs runs only in a worker");
+  // Only on Linux does this set the priority of the thread, not of the process (setpriority(2), "Bugs").
   if ((workerData as WorkerData).background && platform() === "linux")
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   port.on("message", (message: WorkerMessage) => {
