@@ -2,17 +2,19 @@ import type { BundleType } from "./bundle.ts";
 import type { Finding, ReceiptStatus } from "./chain-format.ts";
 
 /** The checks in their order. A type of bundle has some of them. */
-export type CheckName =
-  | "schema"
-  | "keyTrust"
-  | "signature"
-  | "hashPreimage"
-  | "transactionId"
-  | "blockHash"
-  | "inclusion"
-  | "note"
-  | "chainSource"
-  | "chainAttest";
+export const CHECK_NAMES = [
+  "schema",
+  "keyTrust",
+  "signature",
+  "hashPreimage",
+  "transactionId",
+  "blockHash",
+  "inclusion",
+  "note",
+  "chainSource",
+  "chainAttest",
+] as const;
+export type CheckName = (typeof CHECK_NAMES)[number];
 export type CheckResult = "pass" | "fail" | "not_checked";
 export type Warning = "sandbox" | "included_only" | "transaction_failed" | "history_old";
 

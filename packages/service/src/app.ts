@@ -1,18 +1,13 @@
 import type { RequestListener } from "node:http";
 import type { z } from "zod";
-import type { Catalogue, Endpoint } from "./catalogue/catalogue.ts";
-import type { Operations } from "./endpoints/operations.ts";
-import type { Handler, Route } from "./endpoints/route.ts";
+import type { Endpoint } from "./catalogue/catalogue.ts";
+import type { Handler, Route, TransportOptions } from "./endpoints/transport.ts";
 import { freeHandler } from "./http/free.ts";
 import { createListener, type ListenerOptions } from "./http/listener.ts";
 import { type PaidOptions, paidHandler } from "./http/paid.ts";
 import { Problem } from "./problems.ts";
 
-export type AppOptions = PaidOptions &
-  ListenerOptions & {
-    catalogue: Catalogue;
-    operations: Operations;
-  };
+export type AppOptions = PaidOptions & ListenerOptions & Pick<TransportOptions, "catalogue" | "operations">;
 
 /** Answers every request: those to the endpoints of the catalogue, and those to the other `routes` (MCP, A2A, the page). */
 export function createApp({ catalogue, operations, routes, ...options }: AppOptions): RequestListener {
@@ -34,7 +29,9 @@ function checked({ params, query }: Endpoint, handle: Handler): Handler {
   if (!params && !query) return (incoming) => handle(incoming, NO_PARAMETERS);
   return (incoming, given) =>
     handle(incoming, {
-      params: params ? strings(params, given.params, notFound) : {},
+      params: params
+        ? strings(params, given.params, () => new Problem("not_found", "There is nothing at this path."))
+        : {},
       query: query ? strings(query, given.query, queryInvalid) : {},
     });
 }
@@ -47,10 +44,6 @@ function strings(
   const parsed = schema.safeParse(given);
   if (!parsed.success) throw problemOf(parsed.error);
   return parsed.data as Record<string, string>;
-}
-
-function notFound(): Problem {
-  return new Problem("not_found", "There is nothing at this path.");
 }
 
 function queryInvalid({ issues: [issue] }: z.ZodError): Problem {

@@ -1,5 +1,10 @@
 import { excerpt } from "@attestd/proof/text";
 
+const NOT_CHARGED = "Nothing was charged.";
+const NOTIFIED = `The operator has been notified. ${NOT_CHARGED}`;
+const REPEAT = `Repeat after \`Retry-After\`. ${NOT_CHARGED}`;
+const REPEAT_PAYMENT = "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.";
+
 /** Every problem: its stable code, HTTP status, title, and advice to the caller. */
 export const PROBLEMS = {
   body_not_json: [
@@ -8,11 +13,7 @@ export const PROBLEMS = {
     "Send one JSON value: no duplicate keys, at most 16 deep, at most 1,024 members and items (a bundle: 4,096).",
   ],
   body_invalid: [400, "The body does not fit its schema", "`errors` names each member at fault and what it must be."],
-  query_invalid: [
-    400,
-    "A query parameter has an invalid value",
-    "`detail` names the parameter and the values that it takes.",
-  ],
+  query_invalid: [400, "A query parameter is invalid", "`detail` names the parameter and the values that it takes."],
   payment_malformed: [
     400,
     "The payment cannot be decoded",
@@ -38,13 +39,9 @@ export const PROBLEMS = {
     "The block has no tree of transactions",
     "A proof of inclusion needs a tree in the block's header, which this block does not have (Algorand before consensus v26). The transaction and the block can be attested. Nothing was charged.",
   ],
-  source_too_large: [400, "The bundle would exceed 2 MiB", "Nothing was charged."],
+  source_too_large: [400, "The bundle would exceed 2 MiB", NOT_CHARGED],
   bundle_rejected: [400, "The bundle is not verified", "`report` names each failed check."],
-  request_malformed: [
-    400,
-    "The request is not valid HTTP",
-    "The connection is closed. No part of the request was read.",
-  ],
+  request_malformed: [400, "The request is invalid HTTP", "The connection is closed. No part of the request was read."],
   not_found: [404, "No such resource", "`/llms.txt` lists what there is."],
   source_not_found: [404, "No such transaction", "The indexer has no transaction with this id. Nothing was charged."],
   source_not_kept: [
@@ -70,12 +67,8 @@ export const PROBLEMS = {
     "The payment was used for another request",
     "One payment buys one thing. Send the request that it was first sent with, or make a new payment.",
   ],
-  source_not_final: [409, "The source is not final yet", "Repeat after `Retry-After`. Nothing was charged."],
-  payment_refunded: [
-    410,
-    "The payment was refunded",
-    "The operator sent the money back. Make a new payment to buy again.",
-  ],
+  source_not_final: [409, "The source is not final yet", REPEAT],
+  payment_refunded: [410, "The payment was refunded", "The operator paid it back. Make a new payment to buy again."],
   body_too_large: [
     413,
     "The body is too large",
@@ -97,50 +90,30 @@ export const PROBLEMS = {
     "The service failed",
     "It has been logged. A payment already sent is safe: repeat it with the same PAYMENT-SIGNATURE.",
   ],
-  settlement_pending: [
-    503,
-    "The payment is being settled",
-    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
-  ],
-  attestation_pending: [
-    503,
-    "Paid, not recorded yet",
-    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
-  ],
+  settlement_pending: [503, "The payment is being settled", REPEAT_PAYMENT],
+  attestation_pending: [503, "Paid, not recorded yet", REPEAT_PAYMENT],
   payment_unaccounted: [
     503,
     "The chain shows this payment, our journal does not",
     "Do not pay again. The operator has been notified and can bind it to its request.",
   ],
-  payment_unknown: [
-    503,
-    "It is not known whether this payment was spent",
-    "Do not sign again. Repeat the request with the same PAYMENT-SIGNATURE after `Retry-After`.",
-  ],
-  providers_unavailable: [503, "The chain cannot be read now", "Repeat after `Retry-After`. Nothing was charged."],
+  payment_unknown: [503, "It is not known whether this payment was spent", REPEAT_PAYMENT],
+  providers_unavailable: [503, "The chain cannot be read now", REPEAT],
   providers_conflict: [
     503,
     "The chain's providers contradict one another",
     "Nothing is attested until they agree. Nothing was charged.",
   ],
-  facilitator_unavailable: [
-    503,
-    "The facilitator cannot be reached",
-    "Repeat after `Retry-After`. Nothing was charged.",
-  ],
-  over_capacity: [503, "Too many calls are in flight", "Repeat after `Retry-After`. Nothing was charged."],
-  attestor_unfunded: [
-    503,
-    "The attestor cannot pay ledger fees",
-    "The operator has been notified. Nothing was charged.",
-  ],
+  facilitator_unavailable: [503, "The facilitator cannot be reached", REPEAT],
+  over_capacity: [503, "Too many calls are in flight", REPEAT],
+  attestor_unfunded: [503, "The attestor cannot pay ledger fees", NOTIFIED],
   attestor_key_unusable: [
     503,
     "The attestor's key may no longer sign",
     "It was replaced or revoked; the operator has been notified. Nothing was charged.",
   ],
-  disk_low: [503, "The journal has little room left", "The operator has been notified. Nothing was charged."],
-  stopping: [503, "The service is stopping", "Repeat after `Retry-After`. Nothing was charged."],
+  disk_low: [503, "The journal has little room left", NOTIFIED],
+  stopping: [503, "The service is stopping", REPEAT],
 } as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

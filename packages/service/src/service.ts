@@ -4,12 +4,12 @@ import { createAttestor } from "./attestor/attestor.ts";
 import { openHistory } from "./attestor/history.ts";
 import { createKeyWatch } from "./attestor/key-watch.ts";
 import { seedSigner } from "./attestor/signer.ts";
-import { type Admit, createAdmission } from "./calls/admit.ts";
+import { createAdmission } from "./calls/admit.ts";
 import { ATTESTATION_FEE, ATTESTOR_RESERVE, createCapacity } from "./calls/capacity.ts";
 import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
-import { createRecall, type Recall } from "./calls/outcome.ts";
+import { createRecall } from "./calls/outcome.ts";
 import type { Perform } from "./calls/perform.ts";
 import { readiness } from "./calls/readiness.ts";
 import { createRunner } from "./calls/runner.ts";
@@ -18,14 +18,14 @@ import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
-import type { ReadMessage } from "./endpoints/messages.ts";
-import { createOperations, type Operations } from "./endpoints/operations.ts";
+import { createOperations } from "./endpoints/operations.ts";
+import type { Api } from "./endpoints/transport.ts";
 import { hasCode } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
-import { createOffers, type Offers } from "./payment/offers.ts";
+import { createOffers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
@@ -34,8 +34,7 @@ import { openVerification } from "./verification/open.ts";
 /** The service, which carries calls and does not listen yet. */
 export type Service = {
   kid: string;
-  /** For its transports. */
-  api: { admit: Admit; recall: Recall; offers: Offers; operations: Operations; readMessage: ReadMessage };
+  api: Api;
   /** Refuses new calls from now on; those in flight continue. */
   drain(): void;
   /** Ends every loop and closes the journal. */

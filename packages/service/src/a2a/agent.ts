@@ -1,12 +1,11 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
-import type { Admit } from "../calls/admit.ts";
-import { paymentRequired, type Recall, x402PaymentRequired } from "../calls/outcome.ts";
+import { paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
+import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
-import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
@@ -14,14 +13,7 @@ import { type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
 import type { TaskIds, UnpaidTask } from "./task-id.ts";
 
-export type AgentOptions = {
-  admit: Admit;
-  recall: Recall;
-  offers: Offers;
-  ids: TaskIds;
-  /** Of every absolute link. */
-  origin: string;
-};
+export type AgentOptions = Pick<TransportOptions, "admit" | "recall" | "offers" | "origin"> & { ids: TaskIds };
 
 /**
  * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that requires a payment.

@@ -1,9 +1,9 @@
 import type { JsonValue } from "@attestd/proof/json";
-import type { Logger } from "pino";
 import { z } from "zod";
 import { problemOf } from "../endpoints/answer.ts";
 import type { Received } from "../endpoints/body.ts";
 import { membersOf } from "../endpoints/messages.ts";
+import type { TransportOptions } from "../endpoints/transport.ts";
 
 /** Codes of JSON-RPC 2.0 (section 5.1) and of A2A 0.3.0 (section 8). */
 export const RPC = {
@@ -34,12 +34,6 @@ export type Method = (params: JsonValue | undefined, bundle: Uint8Array | undefi
 
 export type Methods = Readonly<Record<string, Method>>;
 
-export type RpcOptions = {
-  /** Of every absolute link. */
-  origin: string;
-  log: Logger;
-};
-
 /** A value that `parseJson` returned. */
 export const Json = z.custom<JsonValue>();
 const Id = z.union([z.string().max(128), z.int(), z.null()]);
@@ -50,7 +44,11 @@ const Envelope = z.object({ jsonrpc: z.literal("2.0"), id: Id, method: z.string(
  * Answers one request of JSON-RPC 2.0. A problem becomes an error whose `data` is the problem document (RFC 9457), with
  * the seconds of Retry-After as `retryAfter`.
  */
-export async function answer(received: Received, methods: Methods, { origin, log }: RpcOptions): Promise<object> {
+export async function answer(
+  received: Received,
+  methods: Methods,
+  { origin, log }: Pick<TransportOptions, "origin" | "log">,
+): Promise<object> {
   let id: z.infer<typeof Id> = null;
   try {
     if ("notJson" in received) throw new RpcError(RPC.parseError, received.notJson);

@@ -4,7 +4,7 @@ import { requireJson } from "../catalogue/input.ts";
 import { json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { DocumentOperation, FreeOperation } from "../endpoints/operations.ts";
-import type { Handler } from "../endpoints/route.ts";
+import type { Handler } from "../endpoints/transport.ts";
 import {
   answerPrepared,
   answerVariant,

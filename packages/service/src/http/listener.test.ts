@@ -5,7 +5,7 @@ import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
-import type { Route } from "../endpoints/route.ts";
+import type { Route } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 import { createListener } from "./listener.ts";
 

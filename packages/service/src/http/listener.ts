@@ -1,9 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { excerpt } from "@attestd/proof/text";
-import type { Logger } from "pino";
 import { type Answer, problemAnswer, problemOf } from "../endpoints/answer.ts";
-import type { Route } from "../endpoints/route.ts";
+import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 import { complete, preflight } from "./cors.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -12,13 +11,10 @@ import { createRouter } from "./router.ts";
 /** Called with every answer before it is sent. */
 export type Observe = (incoming: IncomingMessage, answer: Answer) => void;
 
-export type ListenerOptions = {
+export type ListenerOptions = Pick<TransportOptions, "origin" | "log"> & {
   routes: readonly Route[];
   /** Requests are not limited where absent. */
   rateLimit?: RateLimit | undefined;
-  /** Of every absolute link. */
-  origin: string;
-  log: Logger;
   /** For tests. */
   observe?: Observe | undefined;
 };
@@ -46,11 +42,6 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
     return { ...answer, headers: { ...headers, allow } };
   }
 
-  function failed(error: unknown, { method, url = "", headers }: IncomingMessage): Answer {
-    const mayBePaid = headers["payment-signature"] !== undefined;
-    return problemAnswer(problemOf(error, { log, mayBePaid, method, path: pathOf(url) }), origin);
-  }
-
   function send(incoming: IncomingMessage, outgoing: ServerResponse, answered: Answer): void {
     try {
       const answer = complete(answered);
@@ -65,8 +56,11 @@ export function createListener({ routes, rateLimit, origin, log, observe }: List
   }
 
   function fail(incoming: IncomingMessage, outgoing: ServerResponse, error: unknown): void {
-    if (error === incoming.errored) outgoing.destroy();
-    else send(incoming, outgoing, failed(error, incoming));
+    if (error === incoming.errored) return void outgoing.destroy();
+    const { method, url = "", headers } = incoming;
+    const mayBePaid = headers["payment-signature"] !== undefined;
+    const problem = problemOf(error, { log, mayBePaid, method, path: pathOf(url) });
+    send(incoming, outgoing, problemAnswer(problem, origin));
   }
 
   return (incoming, outgoing) => {

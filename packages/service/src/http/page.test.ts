@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/fakes/transport.ts";
-import type { Route } from "../endpoints/route.ts";
+import type { Route } from "../endpoints/transport.ts";
 import { type PageFile, pageRoutes } from "./page.ts";
 
 const body = new TextEncoder().encode("<h1>a page, a page, a page</h1>");

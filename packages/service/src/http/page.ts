@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import type { Route } from "../endpoints/route.ts";
+import type { Route } from "../endpoints/transport.ts";
 import { Problem } from "../problems.ts";
 import { answerVariant, GZIP, prepare, VARY, withCompressed } from "./prepared.ts";
 

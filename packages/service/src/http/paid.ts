@@ -1,11 +1,10 @@
-import type { Admit } from "../calls/admit.ts";
 import { type PaymentRequired, paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { parseInput, requireJson } from "../catalogue/input.ts";
 import { type Answer, json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
 import type { PaidOperation } from "../endpoints/operations.ts";
-import type { Handler } from "../endpoints/route.ts";
+import type { Handler, TransportOptions } from "../endpoints/transport.ts";
 import { decodePaymentHeader, encodeHeader } from "../payment/header.ts";
 import type { Offers } from "../payment/offers.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
@@ -14,7 +13,7 @@ import type { Subject } from "../subjects/subject.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 import { createDeliveredCache, requestName } from "./delivered.ts";
 
-export type PaidOptions = { admit: Admit; offers: Offers; origin: string };
+export type PaidOptions = Pick<TransportOptions, "admit" | "offers" | "origin">;
 
 /** Checks all of a paid request that needs no upstream, and gives its payment to `admit`. */
 export function paidHandler(

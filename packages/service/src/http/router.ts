@@ -1,4 +1,4 @@
-import type { Handler, Parameters, Route } from "../endpoints/route.ts";
+import type { Handler, Parameters, Route } from "../endpoints/transport.ts";
 
 /** The handlers of a path. */
 export type Place = {

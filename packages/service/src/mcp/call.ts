@@ -1,20 +1,12 @@
 import type { JsonValue } from "@attestd/proof/json";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Logger } from "pino";
-import type { Admit } from "../calls/admit.ts";
 import { type Outcome, x402PaymentRequired } from "../calls/outcome.ts";
 import { problemOf } from "../endpoints/answer.ts";
 import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
+import type { TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { settlementOf } from "../payment/receipt.ts";
 import type { Resource } from "../payment/resource.ts";
-
-export type CallOptions = {
-  admit: Admit;
-  /** Of every absolute link. */
-  origin: string;
-  log: Logger;
-};
 
 /** A parsed call of a tool: the arguments, and the payment if there is one. */
 export type ToolCall = Arguments & { payment: JsonValue | undefined };
@@ -24,7 +16,7 @@ export async function callTool(
   name: string,
   { endpoint, operation }: Offered,
   call: ToolCall,
-  { admit, origin, log }: CallOptions,
+  { admit, origin, log }: Pick<TransportOptions, "admit" | "origin" | "log">,
 ): Promise<CallToolResult> {
   try {
     if (operation.kind !== "paid") return succeeded(await callFree(endpoint, operation, call));

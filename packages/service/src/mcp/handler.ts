@@ -10,22 +10,17 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import { DESCRIPTION, NAME, VERSION } from "../catalogue/about.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
 import { invalid, notJson } from "../catalogue/input.ts";
 import type { Answer } from "../endpoints/answer.ts";
 import { messageForm, offeredBy } from "../endpoints/arguments.ts";
 import { receiveMessage } from "../endpoints/body.ts";
 import { gzipAround, takesGzip } from "../endpoints/gzip.ts";
-import { membersOf, type ReadMessage } from "../endpoints/messages.ts";
-import type { Operations } from "../endpoints/operations.ts";
-import type { Handler } from "../endpoints/route.ts";
-import { type CallOptions, callTool } from "./call.ts";
+import { membersOf } from "../endpoints/messages.ts";
+import type { Handler, TransportOptions } from "../endpoints/transport.ts";
+import { callTool } from "./call.ts";
 import { describeTool } from "./tools.ts";
 
-export type HandlerOptions = CallOptions & {
-  catalogue: Catalogue;
-  operations: Operations;
-  readMessage: ReadMessage;
+export type HandlerOptions = Omit<TransportOptions, "recall" | "offers"> & {
   /** The origins of the service, beside loopback ones. */
   origins: readonly string[];
 };

@@ -1,4 +1,4 @@
-import type { Handler, Route } from "../endpoints/route.ts";
+import type { Handler, Route } from "../endpoints/transport.ts";
 import type { HandlerOptions } from "./handler.ts";
 
 /** MCP at `/mcp`: streamable HTTP, revision 2026-07-28, and those before it, which begin with `initialize`. */

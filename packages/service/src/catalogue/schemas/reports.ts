@@ -1,20 +1,9 @@
+import { CHECK_NAMES } from "@attestd/proof";
 import { z } from "zod";
 import { SOURCE_CHAINS } from "../../chains/registry.ts";
 import { NAMES } from "../sources.ts";
 import { named, namedObject } from "./registry.ts";
 
-const CHECKS = [
-  "schema",
-  "keyTrust",
-  "signature",
-  "hashPreimage",
-  "transactionId",
-  "blockHash",
-  "inclusion",
-  "note",
-  "chainSource",
-  "chainAttest",
-] as const;
 const CheckResult = z.enum(["pass", "fail", "not_checked"]).optional();
 
 /** As `proof/report.ts` makes it. */
@@ -22,7 +11,7 @@ export const VerifyReport = namedObject("VerifyReport", "The result of verifying
   verified: z.boolean().describe("Every offline check of the type passed, and none failed."),
   type: z.enum(["transaction-attestation", "block-attestation", "tx-inclusion"]),
   checks: z
-    .strictObject(Object.fromEntries(CHECKS.map((check) => [check, CheckResult])))
+    .strictObject(Object.fromEntries(CHECK_NAMES.map((check) => [check, CheckResult])))
     .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
   lightHeader: z.enum(["pass", "not_checked"]).optional(),
   receipt: z
@@ -43,7 +32,7 @@ export const VerifyReport = namedObject("VerifyReport", "The result of verifying
   warnings: z.array(z.enum(["sandbox", "included_only", "transaction_failed", "history_old"])),
   failures: z.array(
     z.strictObject({
-      check: z.enum(CHECKS),
+      check: z.enum(CHECK_NAMES),
       stated: z.string().optional().describe("The value in the bundle."),
       computed: z.string().optional().describe("The value by the bundle's bytes, or by what the verifier knows."),
       pointer: z.string().optional().describe("JSON pointer to the fault."),
