@@ -6,6 +6,7 @@ import type { ProblemCode } from "../src/problems.ts";
 import { requestHash, type Subject } from "../src/subjects/subject.ts";
 import { isPayers, type Sent, type SimulatedScheme } from "./payload.ts";
 import { type Authorization, PAY_TO, PRICE } from "./payments.ts";
+import type { Life } from "./scheduler.ts";
 import type { Witness } from "./witness.ts";
 
 /** The answer that a client gets. */
@@ -35,6 +36,9 @@ export type AnswersOptions = {
   count(kind: string): void;
 };
 
+/** Which process has a request, or gave an answer, since which step. */
+type Turn = { by: Life; step: number };
+
 /** Held by a call, or made to us without one. */
 type Seen = "unknown" | "paid" | "held" | "void";
 
@@ -54,15 +58,41 @@ export class Answers {
   readonly #seen = new Map<PaymentPayload["payload"], Seen>();
   /** The step in which the request came. */
   readonly #came = new Map<PaymentPayload["payload"], number>();
+  /** The requests of each payment's payer that have no answer, by payment key. */
+  readonly #open = new Map<string, Map<PaymentPayload["payload"], Turn>>();
+  /** The last 402 for each payment, by payment key. */
+  readonly #refused = new Map<string, Turn>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
   }
 
-  /** The request that carries the payload has come, or has learnt something: it may answer from the journal of now. */
+  /** A request has come to a process. */
+  came({ sent, payload: { payload } }: Request, by: Life): void {
+    const { key } = sent.authorization;
+    const step = this.#options.step();
+    this.#came.set(payload, step);
+    this.looked({ payload });
+    if (!isPayers(sent.signature)) return;
+    const open = this.#open.get(key) ?? new Map<PaymentPayload["payload"], Turn>();
+    this.#open.set(key, open.set(payload, { by, step }));
+  }
+
+  /**
+   * The call of a payment is committed for the first time. A process must not answer 402 for a payment while another
+   * request to the same process may still begin its call. Other processes do not know of that request.
+   */
+  begun({ key }: Call): void {
+    const refused = this.#refused.get(key);
+    const open = [...(this.#open.get(key)?.values() ?? [])];
+    if (!refused || open.length === 0) return;
+    if (open.every(({ by, step }) => by === refused.by && step < refused.step))
+      this.#options.witness.object("no402", `${key} was refused while another request was about to begin its call`);
+  }
+
+  /** The request that carries the payload has learnt something: it may answer from the journal of now. */
   looked({ payload }: Pick<PaymentPayload, "payload">): void {
     const { authorization: key } = payload as SimulatedScheme;
-    if (!this.#came.has(payload)) this.#came.set(payload, this.#options.step());
     const { call, spentAt, authorization } = this.#options.witness.course(key);
     if (call) this.#seen.set(payload, call.state === "void" ? "void" : "held");
     else this.#seen.set(payload, spentAt !== undefined && isPurchase(authorization) ? "paid" : "unknown");
@@ -78,13 +108,14 @@ export class Answers {
   }
 
   /** An answer leaves the service. */
-  left(request: Request, answer: Answer): void {
+  left(request: Request, answer: Answer, by: Life): void {
     const { witness, journalFails, count } = this.#options;
+    this.#open.get(request.sent.authorization.key)?.delete(request.payload.payload);
     count(`answer ${answer.kind === "problem" ? answer.code : answer.kind}`);
     if (answer.kind === "broken" && !journalFails()) witness.object("answers", textOf(answer.error));
     else if (!isPayers(request.sent.signature)) this.#toStranger(request, answer);
     else if (answer.kind === "delivered") this.#bundle(request, answer);
-    else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error);
+    else if (answer.kind === "payment_required") this.#paymentRequired(request, answer.error, by);
     else if (answer.kind === "problem") this.#problem(request, answer.code);
   }
 
@@ -105,9 +136,10 @@ export class Answers {
       witness.object("bound", `${key} is delivered for another request`);
   }
 
-  #paymentRequired({ sent, payload }: Request, error: string | undefined): void {
-    const { witness } = this.#options;
+  #paymentRequired({ sent, payload }: Request, error: string | undefined, by: Life): void {
+    const { witness, step } = this.#options;
     const { key } = sent.authorization;
+    this.#refused.set(key, { by, step: step() });
     const { call } = witness.course(key);
     const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")

@@ -38,9 +38,9 @@ export class Replica {
       };
       this.#connected.add(end);
       scheduler.soon(this.#life, "request", key, () => {
-        answers.looked(payload);
+        answers.came(request, this.#life);
         void this.#answer(subject, payload, purchase).then((answer) => {
-          answers.left(request, answer);
+          answers.left(request, answer, this.#life);
           if (scheduler.tracing) scheduler.note(this.#life.name, "answers", `${key} ${describe(answer)}`);
           scheduler.soon(undefined, "answer", key, () => end(answer));
         });

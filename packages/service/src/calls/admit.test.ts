@@ -516,6 +516,64 @@ describe("admission", () => {
     });
   });
 
+  describe("of a payment that another request is about to begin a call of", () => {
+    const REFUSAL = "expires too soon";
+    let fetched: () => void;
+    let refetch: Promise<Evidence>;
+
+    beforeEach(() => {
+      perform = stuck;
+      refetch = new Promise((resolve) => {
+        fetched = () => resolve(evidenceOf(aCall()));
+      });
+      fetch = () => refetch;
+    });
+
+    /** The answers to one request that has passed every check but waits for its source, and to one that comes too late. */
+    async function twoRequests(late: PaymentPayload) {
+      const answers: unknown[] = [];
+      const send = (payload: PaymentPayload) =>
+        void admit(BLOCK, payload, { wait: false })
+          .catch(({ code }: Problem) => code)
+          .then((answer) => answers.push(answer));
+      send(paying({ id: "1", by: "A" }));
+      await clock.advance(0);
+      rail.refusal = REFUSAL;
+      send(late);
+      await clock.advance(0);
+      return answers;
+    }
+
+    test("asks for no other one before that is decided, nor afterwards when it has begun", async () => {
+      const answers = await twoRequests(paying({ id: "1", by: "A" }));
+      expect(answers).toEqual([]);
+      fetched();
+      await clock.advance(0);
+      expect(answers).toEqual(["settlement_pending", "settlement_pending"]);
+    });
+
+    test("asks for another one once none can begin", async () => {
+      fetch = () => refetch.then(() => Promise.reject(new ServiceError("block_not_found", "no block 1")));
+      const answers = await twoRequests(paying({ id: "1", by: "A" }));
+      expect(answers).toEqual([]);
+      fetched();
+      await clock.advance(0);
+      expect(answers).toMatchObject(["block_not_found", { kind: "payment_required", error: REFUSAL }]);
+    });
+
+    test("answers two that are refused at once, though each could wait for the other", async () => {
+      verdict = () => ({ valid: false, reason: REFUSAL });
+      const both = [1, 2].map(() => admit(BLOCK, paying({ id: "1", by: "A" })));
+      const refused = { kind: "payment_required", error: REFUSAL };
+      expect(await Promise.all(both)).toMatchObject([refused, refused]);
+    });
+
+    test("lets a stranger wait for nothing", async () => {
+      const [answer] = await twoRequests(paying({ id: "1", by: "A", signature: "bad" }));
+      expect(answer).toMatchObject({ kind: "payment_required" });
+    });
+  });
+
   describe("of payments that rest on one balance", () => {
     test("puts off what is too much, and takes it once the earlier ones have ended", async () => {
       rail.held.set("A", 1_000n);

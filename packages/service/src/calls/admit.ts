@@ -1,4 +1,3 @@
-import { canonicalize, type JsonObject } from "@attestd/proof/json";
 import type { PaymentPayload } from "@x402/core/types";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
@@ -15,10 +14,11 @@ import { requestHash, type Subject } from "../subjects/subject.ts";
 import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
+import { bound, createHolders, isSame } from "./holders.ts";
 import type { Journal } from "./journal.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
-import { mapUpstreamErrors, SAME_HEADER } from "./problems.ts";
+import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
 import type { Runner } from "./runner.ts";
 
 export type AdmissionOptions = {
@@ -70,6 +70,7 @@ const MISFIT = "the payer's signature does not fit the payment";
 export function createAdmission(options: AdmissionOptions): Admit {
   const { journal, runner, capacity, offers, rails, products, log, clock } = options;
   const backing = createBacking(journal);
+  const holders = createHolders(journal);
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
@@ -99,6 +100,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
   /** @returns the call of the payment, or of the earlier purchase of its name; or why there is none */
   async function callFor(request: Request): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
+    using announced = new DisposableStack();
+    announced.defer(holders.announce(payment));
     const known = await journal.find(payment.key);
     // Byte for byte the payment whose signature was verified when it first came.
     if (known && isSame(known, payment)) return bound(known, request);
@@ -108,39 +111,30 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (known && isSigned) return bound(known, request);
     // A known payment is answered even when nothing can be sold on its rail now.
     const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
-    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request)))
-      return (await heldMeanwhile(request, isSigned)) ?? offered;
+    if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
+      announced.dispose();
+      return (await holders.findBeforeRefusal(request, isSigned)) ?? offered;
+    }
     try {
       using held = new DisposableStack();
       held.defer(capacity.enter());
       isSigned ||= await mapUpstreamErrors(() => rail.onChain(payment, signal));
-      if (!isSigned) return (await heldMeanwhile(request)) ?? paymentRefused(MISFIT);
+      if (!isSigned) {
+        announced.dispose();
+        return (await holders.findBeforeRefusal(request, false)) ?? paymentRefused(MISFIT);
+      }
       if (known || !offered) return bound(known as Call, request);
       const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
-      return hasCode(admitted, "payment_refused") ? await refuse(request, admitted) : admitted;
+      if (!hasCode(admitted, "payment_refused")) return admitted;
+      announced.dispose();
+      return await refuse(request, admitted);
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== "over_capacity") throw error;
       // The request that has brought the same payment meanwhile may itself be what uses the capacity up.
-      const holder = await heldMeanwhile(request, isSigned);
+      const holder = await holders.find(request, isSigned);
       if (!holder) throw error;
       return holder;
     }
-  }
-
-  /**
-   * Reads the row again before a refusal: another request may have brought the payment since this one looked, and its
-   * settlement may be why the chain or an offer no longer accepts the payment.
-   *
-   * @returns the call, if the sender may learn of it: the payment is signed, or is byte for byte the one that was verified
-   * @throws Problem when the call is for another subject
-   */
-  async function heldMeanwhile(request: Request, isSigned = false): Promise<Call | undefined> {
-    const call = await journal.find(request.payment.key);
-    return call && (isSigned || isSame(call, request.payment)) ? bound(call, request) : undefined;
-  }
-
-  function isSame({ payload }: Call, payment: Payment): boolean {
-    return canonicalize(payload.payload as JsonObject) === canonicalize(payment.payload.payload as JsonObject);
   }
 
   /**
@@ -164,13 +158,6 @@ export function createAdmission(options: AdmissionOptions): Admit {
   async function couldBeTaken({ rail, payment }: Request): Promise<boolean> {
     if (!options.isPayee(rail, payment.payTo) || acceptedAmount(payment.payload) !== `${payment.amount}`) return false;
     return (await rail.checkLayout(payment).catch(refusal)) === undefined;
-  }
-
-  /** @throws Problem unless the call is for this subject, and of this payment or of one that has a name in common */
-  function bound(call: Call, { payment, subject }: Request, names: readonly string[] = []): Call {
-    const known = call.key === payment.key || names.some((name) => call.aliases.includes(name));
-    if (known && call.subjectHash === requestHash(subject)) return call;
-    throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
   }
 
   /** The names that transport and payer gave the purchase, and the earlier purchase that has one of them. */
@@ -230,13 +217,9 @@ export function createAdmission(options: AdmissionOptions): Admit {
   async function refuse(request: Request, refused: PaymentRefused): Promise<Call | PaymentRefused> {
     const { rail, payment, signal } = request;
     const spent = await rail.spent(payment, signal).catch((cause) => {
-      throw new Problem("payment_unknown", "The payment's chain cannot be read now.", {
-        retryAfter: 10,
-        members: SAME_HEADER,
-        cause,
-      });
+      throw paymentUnknown("The payment's chain cannot be read now.", cause);
     });
-    const holder = await heldMeanwhile(request, true);
+    const holder = await holders.findBeforeRefusal(request, true);
     if (holder) return holder;
     if (!spent) return refused;
     log.error({ key: payment.key, payer: payment.payer }, "payment_unaccounted: paid on chain, not in the journal");

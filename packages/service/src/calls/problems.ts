@@ -11,6 +11,11 @@ export function pending(code: "settlement_pending" | "attestation_pending", deta
   return new Problem(code, `${detail} Do not sign again.`, { retryAfter: 5, members: SAME_HEADER });
 }
 
+/** It is not known whether the payment is spent on us, or may be. */
+export function paymentUnknown(detail: string, cause: unknown): Problem {
+  return new Problem("payment_unknown", detail, { retryAfter: 10, members: SAME_HEADER, cause });
+}
+
 /** Maps errors of upstreams, asked before anything is charged, to problems. @throws Problem; other errors as they are */
 export async function mapUpstreamErrors<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -1,0 +1,91 @@
+import { canonicalize, type JsonObject } from "@attestd/proof/json";
+import type { Payment } from "../payment/rails/rail.ts";
+import { Problem } from "../problems.ts";
+import { requestHash, type Subject } from "../subjects/subject.ts";
+import type { Call } from "./call.ts";
+import type { Journal } from "./journal.ts";
+import { paymentUnknown } from "./problems.ts";
+
+/** A paid request, as far as it matters here; the signal ends its questions. */
+type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
+type Announcement = { payment: Payment; withdrawn: Promise<void> };
+
+/**
+ * Finds the call that holds a payment while other requests may bring the same one.
+ *
+ * A 402 allows the payer to sign another payment. While another request still checks the same payment, a 402 would come too
+ * early: the call that this one begins would charge the payer as well. So requests announce their payments here. Requests
+ * to other replicas are not known.
+ */
+export function createHolders(journal: Pick<Journal, "find">) {
+  const announced = new Map<string, Set<Announcement>>();
+
+  function announce(payment: Payment): () => void {
+    const { promise: withdrawn, resolve } = Promise.withResolvers<void>();
+    const same = announced.get(payment.key) ?? new Set();
+    announced.set(payment.key, same);
+    const announcement = { payment, withdrawn };
+    same.add(announcement);
+    return () => {
+      if (same.delete(announcement) && same.size === 0) announced.delete(payment.key);
+      resolve();
+    };
+  }
+
+  async function find(request: Request, isSigned: boolean): Promise<Call | undefined> {
+    const call = await journal.find(request.payment.key);
+    return call && (isSigned || isSame(call, request.payment)) ? bound(call, request) : undefined;
+  }
+
+  async function findBeforeRefusal(request: Request, isSigned: boolean): Promise<Call | undefined> {
+    const { payment, signal } = request;
+    const another = () =>
+      [...(announced.get(payment.key) ?? [])].find((other) => isSigned || isSame(other.payment, payment));
+    for (;;) {
+      await another()?.withdrawn;
+      const holder = await find(request, isSigned);
+      if (holder || !another()) return holder;
+      if (signal.aborted) throw paymentUnknown("Other requests with this payment are being checked.", signal.reason);
+    }
+  }
+
+  return {
+    /**
+     * Announces a payment for which a call may begin.
+     *
+     * @returns a function to be called when the call has begun, or can no longer begin; calling it again does nothing
+     */
+    announce,
+
+    /**
+     * @param isSigned whether the payer has signed the payment as it came with this request
+     * @returns the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's
+     * @throws Problem when the call is for another subject
+     */
+    find,
+
+    /**
+     * Looks for the call before a 402: another request may have brought the payment since this one looked, and its
+     * settlement may be why the chain or an offer no longer accepts the payment. Waits for requests that have announced the
+     * payment. The request MUST have withdrawn its own announcement, because two would wait for each other.
+     *
+     * @returns as `find`. @throws Problem as `find`, or when the signal aborts while other requests come again and again
+     */
+    findBeforeRefusal,
+  };
+}
+
+/** Whether two payloads bring byte for byte the same payment. */
+export function isSame(one: Pick<Payment, "payload">, other: Pick<Payment, "payload">): boolean {
+  return canonicalize(one.payload.payload as JsonObject) === canonicalize(other.payload.payload as JsonObject);
+}
+
+/**
+ * @param names further names of the request's purchase, by which the call may be of another payment
+ * @returns the call. @throws Problem unless it is for this subject, and of this payment or of one that has a name in common
+ */
+export function bound(call: Call, { payment, subject }: Omit<Request, "signal">, names: readonly string[] = []): Call {
+  const known = call.key === payment.key || names.some((name) => call.aliases.includes(name));
+  if (known && call.subjectHash === requestHash(subject)) return call;
+  throw new Problem("payment_bound_to_other_request", "This payment was first sent with another request.");
+}
