@@ -41,6 +41,7 @@ const PAID = { ...after(aCall({ facilitator: FACILITATOR }), ...GOOD_COURSE.slic
 describe("effects", () => {
   let clock: TestClock;
   let standing: () => PaymentStanding;
+  let hints: (string | undefined)[];
   let answer: SettleAnswer;
   let submission: Submission;
   let settlements: number;
@@ -58,6 +59,7 @@ describe("effects", () => {
     answer = { success: true };
     submission = { status: "accepted" };
     settlements = 0;
+    hints = [];
     prepared = 0;
     hangs = false;
     news = async () => undefined;
@@ -65,7 +67,10 @@ describe("effects", () => {
     const rail = {
       name: "algorand",
       read: ({ payload }: Call["payload"]) => ({ key: "key", payer: "PAYER", payload }),
-      standing: async () => standing(),
+      standing: async (_: unknown, __: unknown, hint?: string) => {
+        hints.push(hint);
+        return standing();
+      },
       news: () => news(),
     } as unknown as Rail;
     const facilitator = {
@@ -144,6 +149,16 @@ describe("effects", () => {
       // Two minutes are over: it may have been lost.
       await clock.advance(pauseAfter(2));
       expect(await effectOf(call)).toEqual({ type: "settlement_begun", facilitator: FACILITATOR });
+    });
+
+    test("look first at the transaction that the facilitator names, whether it reports success or not", async () => {
+      for (const success of [true, false]) {
+        memory = { failures: 0, settled: { answer: { success, transaction: "NAMED" }, at: clock.now() } };
+        await effectOf({ ...SETTLING, settlements: 1 });
+        memory = { failures: 0, settled: { answer: { success }, at: clock.now() } };
+        await effectOf({ ...SETTLING, settlements: 1 });
+      }
+      expect(hints).toEqual(["NAMED", undefined, "NAMED", undefined]);
     });
 
     test("follow the chain while the facilitator is silent, and wait for its answer no longer", async () => {
@@ -235,6 +250,11 @@ describe("effects", () => {
     test("settle it again when it has vanished", async () => {
       await look();
       expect(settlements).toBe(1);
+    });
+
+    test("look first at the transaction that proved it", async () => {
+      await look();
+      expect(hints).toEqual(["PAYMENT"]);
     });
   });
 

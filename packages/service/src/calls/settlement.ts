@@ -44,7 +44,8 @@ export function createSettlement(options: EffectsOptions) {
     if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
     const payment = rail.read(call.payload);
-    const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop));
+    const hint = memory.settled?.answer.transaction;
+    const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), hint);
     if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
       case "paid": {

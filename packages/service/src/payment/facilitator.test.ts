@@ -202,7 +202,7 @@ describe("an answer of a facilitator is read as @x402/core reads it", () => {
 });
 
 test.each<[string, number, object, object]>([
-  ["settlement_pending", 200, { transaction: TRANSACTION }, { isPending: true }],
+  ["settlement_pending", 200, { transaction: TRANSACTION }, { isPending: true, transaction: TRANSACTION }],
   ["settlement_pending", 200, { transaction: "" }, { isPending: true }],
   ["settlement_pending", 503, { transaction: "" }, { isPending: true }],
   ["duplicate_settlement", 409, { transaction: "" }, { isPending: true }],
@@ -230,6 +230,19 @@ test.each([
   },
 );
 
+test.each([
+  ["of Base", TRANSACTION, TRANSACTION],
+  ["in base58", "5".repeat(88), "5".repeat(88)],
+  ["that is empty", "", undefined],
+  ["that is no text", 7, undefined],
+  ["that is null", null, undefined],
+  ["with spaces and more", "0x1 ; drop", undefined],
+  ["of 101 characters", "a".repeat(101), undefined],
+])("a settlement's transaction %s is passed on where it may be one", async (_, transaction, expected) => {
+  answering(200, JSON.stringify({ success: true, network: "eip155:8453", transaction }));
+  expect(await settle()).toEqual({ success: true, ...(expected !== undefined && { transaction: expected }) });
+});
+
 test("a kind that cannot be read does not hide the others", async () => {
   const kind = { x402Version: 2, scheme: "exact", network: "eip155:8453" };
   answering(200, JSON.stringify({ kinds: [null, 7, { ...kind, network: null }, kind] }));
@@ -240,7 +253,7 @@ test("a verdict for the payer counts only with a success status", async () => {
   answering(500, '{"isValid":true}');
   await expect(verify()).rejects.toThrow(serviceError("facilitator_failed"));
   answering(402, '{"success":true,"transaction":"X","network":"N"}');
-  expect(await settle()).toEqual({ success: false });
+  expect(await settle()).toEqual({ success: false, transaction: "X" });
 });
 
 test.each([

@@ -31,6 +31,8 @@ export type SettleAnswer = {
   isPending?: boolean;
   /** How long it asked us to wait before we ask it again. */
   retryAfterMs?: number;
+  /** The transaction that it sent, as it says: of any form, and unchecked. */
+  transaction?: string;
 };
 
 /** Reasons of a settlement that is under way: broadcast and not confirmed (CDP, PayAI), or asked for before (PayAI). */
@@ -54,7 +56,12 @@ const JSON_BODY = { "content-type": "application/json" };
 /** As @x402/core reads it: some facilitators write `null` where others omit a member. */
 const text = z.string().nullish();
 const VerifyResponse = z.object({ isValid: z.boolean(), invalidReason: text, invalidMessage: text });
-const SettleResponse = z.object({ success: z.boolean(), errorReason: text, errorMessage: text });
+const SettleResponse = z.object({
+  success: z.boolean(),
+  errorReason: text,
+  errorMessage: text,
+  transaction: z.unknown(),
+});
 const Kind = z.object({
   x402Version: z.literal(2),
   scheme: z.literal("exact"),
@@ -109,13 +116,14 @@ export function httpFacilitator(settings: FacilitatorSettings, now = Date.now): 
     },
     async settle(paymentPayload, paymentRequirements, signal) {
       const asked = await askSettle(signal, { x402Version: 2, paymentPayload, paymentRequirements });
-      const { success, errorMessage, errorReason } = asked.answer;
+      const { success, errorMessage, errorReason, transaction } = asked.answer;
       const reason = asked.reason(errorMessage, errorReason);
       return {
         success: success && asked.isOk,
         ...(reason !== undefined && { reason }),
         ...(isPending(asked.answer) && { isPending: true }),
         ...(asked.retryAfterMs !== undefined && { retryAfterMs: asked.retryAfterMs }),
+        ...(isTransactionId(transaction) && { transaction }),
       };
     },
     async supported(signal) {
@@ -174,6 +182,11 @@ function isPending(answer: unknown): boolean {
 /** How a request without an answer ended: `late` when the caller's deadline, or ours, ended it. */
 function endingOf({ cause }: ProviderError): Ending {
   return hasCode(cause, "upstream_unanswered") ? cause.details.ending : "late";
+}
+
+/** Whether a facilitator's `transaction` may be an id on any rail: many write an empty text for none. */
+function isTransactionId(transaction: unknown): transaction is string {
+  return typeof transaction === "string" && /^\w{1,100}$/.test(transaction);
 }
 
 /** @returns undefined when the answer is not JSON. Integers are not read, so rounding does no harm */

@@ -177,6 +177,26 @@ describe("BaseSource", () => {
     expect(await read(hash)).toMatchObject({ height: 100 });
   });
 
+  it("does not take a node that lags behind others of its URL for one that contradicts", async () => {
+    for (const [height, code] of [
+      [51, undefined],
+      [50, "providers_conflict"],
+    ] as const) {
+      const { read, conflicts } = await sourceOf(new FakeBase().include(height, transaction), new FakeBase());
+      const reading = read(hash);
+      await (code
+        ? expect(reading).rejects.toMatchObject({ code })
+        : expect(reading).resolves.toMatchObject({ height }));
+      expect(conflicts).toHaveLength(code ? 1 : 0);
+    }
+    const late = new FakeBase().include(100, transaction);
+    const block = late.methods.eth_getBlockByNumber;
+    late.methods.eth_getBlockByNumber = (tag = "") => (tag === "0x64" ? null : block?.(tag));
+    const { read, conflicts } = await sourceOf(late);
+    await expect(read(hash)).rejects.toMatchObject({ code: "providers_unavailable" });
+    expect(conflicts).toEqual([]);
+  });
+
   it("refuses a receipt whose block is not the canonical one of its number", async () => {
     const fake = new FakeBase().include(7, transaction);
     const block = fake.methods.eth_getBlockByNumber;

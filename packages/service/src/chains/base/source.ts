@@ -1,6 +1,7 @@
 import { BASE_MAINNET } from "@attestd/proof/base";
 import { ServiceError } from "../../errors.ts";
 import type { EthereumNodes, EthereumRpc, Receipt } from "../../providers/ethereum-rpc.ts";
+import { unavailable } from "../../providers/provider.ts";
 import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
@@ -29,6 +30,8 @@ const required = (level: ConfirmationLevel) => ({ level, retryAfter: WAIT_SECOND
 
 /** A node whose latest block is older than another's by more than this is not caught up. */
 const MAX_LAG_SECONDS = 60;
+/** Blocks by which nodes behind one balancer may be apart: 10 s of blocks of 200 ms. */
+const MAX_LAG_BLOCKS = 50;
 
 /**
  * Base as a source: a receipt, whose block must be the canonical one of its number, and bytes that hash to the id. The
@@ -94,15 +97,18 @@ async function look(
   const levelOf = await readLevels(rpc, signal);
   // After the heads: what is canonical now was so when a head had passed it.
   const block = await rpc.block(number, signal);
+  // Another node of the same balancer, which lags by some blocks of 200 ms.
+  if (block === undefined)
+    throw unavailable(`${rpc.name} has a receipt of block ${number} and does not know the block`);
   if (
     receipt.transactionHash !== hash ||
-    block?.hash !== receipt.blockHash ||
+    block.hash !== receipt.blockHash ||
     block.number !== number ||
     block.transactions[receipt.transactionIndex] !== hash
   ) {
     const answers = [
       { provider: rpc.name, answer: `receipt of ${receipt.transactionHash} in block ${number} ${receipt.blockHash}` },
-      { provider: rpc.name, answer: `block ${block?.number} ${block?.hash} without it there` },
+      { provider: rpc.name, answer: `block ${block.number} ${block.hash} without it there` },
     ];
     throw reportConflict({ about: `transaction ${hash}`, answers }, rules);
   }
@@ -116,6 +122,8 @@ function describe(answer: Sighting | Absence): string {
 function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {
   if ("receipt" in answer) return false;
   return others.some((other) =>
-    "receipt" in other ? other.receipt.blockNumber > answer.upTo : other.timestamp - answer.timestamp > MAX_LAG_SECONDS,
+    "receipt" in other
+      ? other.receipt.blockNumber > answer.upTo - MAX_LAG_BLOCKS
+      : other.timestamp - answer.timestamp > MAX_LAG_SECONDS,
   );
 }
