@@ -76,7 +76,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
 
   const networks = await openNetworks(config, log, systemClock, start);
   opened.defer(() => networks.close());
-  const { ledger, chains, rails, indexers } = networks;
+  const { ledger, chains, rails, indexers, congestion } = networks;
   const identity = { genesisHash: ledger.genesisHash, algorandAddress: ledger.address };
   requireOwner(await journal.claim(identity), identity);
   const round = await ledger.rounds.next(start);
@@ -171,7 +171,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   opened.defer(() => refreshing.abort());
   // The offers log this failure themselves, once.
   const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
-  void keepFresh([capacity, payable, refreshedOffers, keys, indexers], REFRESH_MS, refreshing.signal, log);
+  void keepFresh([capacity, payable, refreshedOffers, keys, indexers, congestion], REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
   const admit = createAdmission({
@@ -204,7 +204,8 @@ export async function openService(config: Config, origin: string, log: Logger, s
         verifier: verification.verifier,
         sources: chains,
         bundle: (id) => journal.bundle(id),
-        readiness: () => readiness({ rounds: ledger.rounds, capacity, offers, indexers, now: Date.now() }),
+        readiness: () =>
+          readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion], now: Date.now() }),
         keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),

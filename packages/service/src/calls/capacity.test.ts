@@ -36,7 +36,7 @@ describe("capacity", () => {
   /** The problem that a payer gets, with the reasons that `/ready` lists. */
   function refusal(): { code: string; retryAfter: number | undefined; reasons: string[] } | undefined {
     const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
-    const { ready, reasons } = readiness({ rounds, capacity, offers, indexers: { doubt: () => undefined }, now: NOW });
+    const { ready, reasons } = readiness({ rounds, capacity, offers, watches: [], now: NOW });
     try {
       capacity.enter()();
     } catch (error) {

@@ -6,7 +6,7 @@ import { readiness } from "./readiness.ts";
 const NOW = 1_000_000;
 const rounds = { latestAt: () => NOW } as Rounds;
 const capacity = { refusal: () => undefined } as unknown as Capacity;
-const parts = { rounds, capacity, indexers: { doubt: () => undefined }, now: NOW };
+const parts = { rounds, capacity, watches: [], now: NOW };
 
 test("a rail on which nothing can be sold is a reason, and makes the service unready only when no other rail is left", () => {
   const obstacles = () => [{ network: "eip155:8453", obstacle: "it rains" }];
@@ -23,8 +23,12 @@ test("doubts that payers may have caused are reasons, and do not make the servic
   expect(answer).toEqual({ ready: true, reasons });
 });
 
-test("silent indexers are a reason, and do not make the service unready: other transactions are sold", () => {
+test("what a watch doubts is a reason, and does not make the service unready: other transactions are sold", () => {
   const offers = { obstacles: () => [], doubts: () => [], isOpen: true };
-  const answer = readiness({ ...parts, offers, indexers: { doubt: () => "no indexer answers" } });
+  const answer = readiness({
+    ...parts,
+    offers,
+    watches: [{ doubt: () => undefined }, { doubt: () => "no indexer answers" }],
+  });
   expect(answer).toEqual({ ready: true, reasons: ["no indexer answers"] });
 });

@@ -1,6 +1,5 @@
 import type { Rounds } from "../ledger/ledger.ts";
 import type { Offers } from "../payment/offers.ts";
-import type { IndexerWatch } from "../providers/indexer-watch.ts";
 import type { Capacity } from "./capacity.ts";
 
 /**
@@ -16,12 +15,13 @@ type Parts = {
   rounds: Rounds;
   capacity: Capacity;
   offers: Pick<Offers, "obstacles" | "doubts" | "isOpen">;
-  indexers: Pick<IndexerWatch, "doubt">;
+  /** What may fail meanwhile: a sentence without its period. */
+  watches: readonly { doubt(): string | undefined }[];
   /** Unix ms. */
   now: number;
 };
 
-export function readiness({ rounds, capacity, offers, indexers, now }: Parts): Readiness {
+export function readiness({ rounds, capacity, offers, watches, now }: Parts): Readiness {
   const reasons: string[] = [];
   if (now - rounds.latestAt() > STALE_AFTER_MS) reasons.push("algorand-mainnet is not reachable");
   const refusal = capacity.refusal();
@@ -29,7 +29,6 @@ export function readiness({ rounds, capacity, offers, indexers, now }: Parts): R
   const ready = reasons.length === 0 && offers.isOpen;
   reasons.push(...offers.obstacles().map(({ network, obstacle }) => `nothing is sold on ${network}: ${obstacle}`));
   reasons.push(...offers.doubts().map(({ network, doubt }) => `payments may fail on ${network}: ${doubt}`));
-  const doubt = indexers.doubt();
-  if (doubt !== undefined) reasons.push(doubt);
+  reasons.push(...watches.flatMap((watch) => watch.doubt() ?? []));
   return { ready, reasons };
 }

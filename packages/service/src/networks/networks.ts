@@ -12,6 +12,7 @@ import { RoundWatcher } from "../ledger/rounds.ts";
 import type { Rail } from "../payment/rails/rail.ts";
 import { openRails } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
+import { type CongestionWatch, watchCongestion } from "../providers/congestion-watch.ts";
 import { type IndexerWatch, watchIndexers } from "../providers/indexer-watch.ts";
 import { type Nodes, openNodes } from "./nodes.ts";
 
@@ -23,6 +24,7 @@ export type Networks = {
   /** Every rail that can be read, switched on or not: a payment of yesterday is known also when its rail is off. */
   rails: readonly Rail[];
   indexers: IndexerWatch;
+  congestion: CongestionWatch;
   close(): Promise<void>;
 };
 
@@ -42,7 +44,8 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const chains = openChains(config, nodes, blockWorkers, (txnId) => rounds.seen(txnId));
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
-  return { ledger, chains, rails, indexers, close: () => closing.disposeAsync() };
+  const congestion = watchCongestion(nodes.algorand.algods, log);
+  return { ledger, chains, rails, indexers, congestion, close: () => closing.disposeAsync() };
 }
 
 /**
