@@ -41,8 +41,10 @@ export type Memory = {
   begun?: number;
   /** The settlement that was sent and has no answer yet; `at` is when it was sent. */
   settling?: { answered: Promise<void>; end: AbortController; at: number };
-  /** The facilitator's last answer, and when it came. */
-  settled?: { answer: SettleAnswer; at: number };
+  /** The last answer of a facilitator, and when it came; `isFailure` when it is no verdict on the payment. */
+  settled?: { answer: SettleAnswer; at: number; isFailure?: boolean };
+  /** The transaction that a facilitator named last. */
+  hint?: string;
   /** It was logged that the settings do not name the facilitator that the payment is bound to. */
   isOrphan?: boolean;
   /** How often a delivered payment that is not final yet was looked up. */

@@ -38,7 +38,10 @@ let clock: TestClock;
 let memory: Memory;
 let standing: PaymentStanding;
 let lines: string[];
+/** Transactions that the chain was asked to look in first. */
+let hints: string[];
 beforeEach(() => {
+  hints = [];
   clock = new TestClock();
   memory = { failures: 0 };
   standing = { state: "open" };
@@ -56,7 +59,10 @@ function settlement(isForAny: boolean, names: readonly string[] = ["a", "b"]) {
     name: "algorand",
     isForAnyFacilitator: isForAny,
     read: () => ({ payer: "PAYER", wire: {} }),
-    standing: async () => standing,
+    standing: async (_payment: unknown, _signal: unknown, hint?: string) => {
+      if (hint !== undefined) hints.push(hint);
+      return standing;
+    },
     // A chain that shows something every quarter of a second.
     news: () => clock.advance(250),
   } as unknown as Rail;
@@ -163,7 +169,16 @@ describe("a settlement that ends with", () => {
     expect((await asked()).events[0]).toMatchObject({ type: "payment_proved", proof: { transaction: "PAYMENT" } });
     memory = { failures: 0, begun: 1 };
     standing = { state: "void", reason: "expired unspent" };
-    expect((await asked()).events[0]?.type).toBe("payment_void");
+    const [event] = (await asked()).events;
+    if (event?.type !== "payment_void") return expect.fail(`no void but ${event?.type}`);
+    // What a facilitator says of itself or of us is not for the payer.
+    expect(event.reason).not.toMatch(/127\.0\.0\.1|HTTP|unauthorized|rate_limited/);
+  });
+
+  test("a transaction has the chain looked at there first, also after another facilitator was asked", async () => {
+    answers = { a: [200, verdict("settlement_pending", "X")], b: [500, {}] };
+    await carry(settlement(true), PREPARED, ({ length }) => length === 3);
+    expect(new Set(hints)).toEqual(new Set(["X"]));
   });
 });
 

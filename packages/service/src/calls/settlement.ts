@@ -44,8 +44,7 @@ export function createSettlement(options: EffectsOptions) {
     if (begun) return settle(call, begun, memory, stop);
     const rail = railOf(call);
     const payment = rail.read(call.payload);
-    const hint = memory.settled?.answer.transaction;
-    const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), hint);
+    const standing = await rail.standing(payment, deadline(clock, deadlineMs, stop), memory.hint);
     if (standing.state !== "open") endSettlement(memory);
     switch (standing.state) {
       case "paid": {
@@ -54,7 +53,9 @@ export function createSettlement(options: EffectsOptions) {
         return { type: "payment_proved", proof: { transaction, height, final }, receipt };
       }
       case "void": {
-        const reason = memory.settled?.answer.reason ?? standing.reason;
+        // A failure of a facilitator does not concern the payer, and its text is for the operator.
+        const { answer, isFailure } = memory.settled ?? {};
+        const reason = (isFailure ? undefined : answer?.reason) ?? standing.reason;
         const receipt = settlementReceipt(payment, call.requirement, { success: false, reason });
         return { type: "payment_void", reason, receipt };
       }
@@ -70,7 +71,7 @@ export function createSettlement(options: EffectsOptions) {
         }
         if (memory.settling) {
           endSettlement(memory);
-          memory.settled = { answer: { success: false, reason: "no answer in time" }, at: clock.now() };
+          memory.settled = { answer: { success: false }, at: clock.now(), isFailure: true };
         }
         if (settlerOf(call, memory)) {
           if (untilDue(call, memory) <= 0) return begin(call, memory);
@@ -127,15 +128,16 @@ export function createSettlement(options: EffectsOptions) {
     const end = new AbortController();
     const answered = facilitator
       .settle(forwarded, requirement, AbortSignal.any([end.signal, deadline(clock, settleMs, stop)]))
-      .catch(answerOf)
-      .then((answer) => {
+      .then((answer) => ({ answer, isFailure: false }), failureOf)
+      .then(({ answer, isFailure }) => {
         // The chain has decided already, or another facilitator is asked.
         if (end.signal.aborted) return;
         delete memory.settling;
         if (answer.success) ledger.prepare(deadline(clock, deadlineMs, stop));
         else if (answer.isPending) log.info(facts(answer), "the facilitator has not finished the settlement");
         else log.warn(facts(answer), "the facilitator confirms no settlement");
-        memory.settled = { answer, at: clock.now() };
+        memory.settled = { answer, at: clock.now(), isFailure };
+        if (answer.transaction !== undefined) memory.hint = answer.transaction;
       });
     function facts({ reason }: SettleAnswer) {
       return { key: call.key, facilitator: settler?.id, reason };
@@ -207,7 +209,8 @@ function isRefused({ settled }: Memory): boolean {
 }
 
 /** A settlement without an answer may have happened all the same. */
-function answerOf(error: Error): SettleAnswer {
+function failureOf(error: Error): { answer: SettleAnswer; isFailure: true } {
   const retryAfterMs = hasCode(error, "facilitator_failed") ? error.details.retryAfterMs : undefined;
-  return { success: false, reason: error.message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const answer = { success: false, reason: error.message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return { answer, isFailure: true };
 }

@@ -81,10 +81,17 @@ function operationObject(id: string, endpoint: Endpoint, terms: ReturnType<typeo
       "x-x402": terms,
       "x-payment-info": {
         protocols: [{ x402: {} }],
-        price: { mode: "fixed", currency: "USD", amount: terms.priceUsdc },
+        price: priceRange(terms),
       },
     }),
   };
+}
+
+/** One price, or the lowest and the highest where rails have prices of their own (agentcash.dev/docs/discovery). */
+function priceRange({ accepts }: ReturnType<typeof paymentTerms>) {
+  const prices = accepts.toSorted((a, b) => Number(a.maxAmountRequired) - Number(b.maxAmountRequired));
+  const [min, max] = [prices[0]?.priceUsdc, prices.at(-1)?.priceUsdc];
+  return min === max ? { mode: "fixed", currency: "USD", amount: min } : { mode: "dynamic", currency: "USD", min, max };
 }
 
 function parametersOf(place: "path" | "query", object: z.ZodObject | undefined) {

@@ -203,6 +203,8 @@ describe("an answer of a facilitator is read as @x402/core reads it", () => {
 
 test.each<[string, number, object, object]>([
   ["settlement_pending", 200, { transaction: TRANSACTION }, { isPending: true, transaction: TRANSACTION }],
+  ["settlement_pending", 200, { transaction: 7 }, { isPending: true }],
+  ["settlement_pending", 200, { transaction: "x".repeat(129) }, { isPending: true }],
   ["settlement_pending", 200, { transaction: "" }, { isPending: true }],
   ["settlement_pending", 503, { transaction: "" }, { isPending: true }],
   ["duplicate_settlement", 409, { transaction: "" }, { isPending: true }],
