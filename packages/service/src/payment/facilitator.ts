@@ -60,7 +60,8 @@ const SettleResponse = z.object({
   success: z.boolean(),
   errorReason: text,
   errorMessage: text,
-  transaction: z.unknown(),
+  // Of another form it must not make the answer unreadable.
+  transaction: z.unknown().optional(),
 });
 const Kind = z.object({
   x402Version: z.literal(2),

@@ -179,7 +179,7 @@ describe("a rail that is added by a line in the registry", () => {
     const forwarded = forwardedPayment(read, offer(), { url: "https://attestd.example/attest", description: "" });
     expect(await rail.standing(read, soon())).toEqual({ state: "open" });
     expect(await facilitator.verify(forwarded, offer(), soon())).toEqual({ valid: true });
-    expect(await facilitator.settle(forwarded, offer(), soon())).toEqual({ success: true, transaction: "crater-7" });
+    expect(await facilitator.settle(forwarded, offer(), soon())).toEqual({ success: true });
     expect(await rail.standing(read, soon())).toMatchObject({ state: "paid", transaction: "crater-7" });
   });
 });
