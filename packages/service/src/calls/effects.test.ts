@@ -152,12 +152,14 @@ describe("effects", () => {
     });
 
     test("look first at the transaction that the facilitator names, whether it reports success or not", async () => {
-      for (const success of [true, false]) {
-        memory = { failures: 0, settled: { answer: { success, transaction: "NAMED" }, at: clock.now() } };
-        await effectOf({ ...SETTLING, settlements: 1 });
-        memory = { failures: 0, settled: { answer: { success }, at: clock.now() } };
-        await effectOf({ ...SETTLING, settlements: 1 });
-      }
+      const call = { ...SETTLING, settlements: 1 };
+      for (const success of [true, false])
+        for (const transaction of ["NAMED", undefined]) {
+          memory = { failures: 0, begun: 1 };
+          answer = { success, ...(transaction !== undefined && { transaction }) };
+          await effectOf(call);
+          await effectOf(call);
+        }
       expect(hints).toEqual(["NAMED", undefined, "NAMED", undefined]);
     });
 
