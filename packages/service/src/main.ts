@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import pino from "pino";
-import { a2aRoute } from "./a2a/route.ts";
+import { a2aRoute } from "./a2a/agent.ts";
 import { createTaskIds } from "./a2a/task-id.ts";
 import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";

@@ -1,19 +1,41 @@
 import type { JsonObject, JsonValue } from "@attestd/proof/json";
 import { paymentRequired, x402PaymentRequired } from "../calls/outcome.ts";
+import { X402_A2A_EXTENSION } from "../catalogue/about.ts";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { invalid, validate } from "../catalogue/input.ts";
-import { type Arguments, callFree, type Offered, requireSize } from "../endpoints/arguments.ts";
+import { json } from "../endpoints/answer.ts";
+import { type Arguments, callFree, messageForm, type Offered, offeredBy, requireSize } from "../endpoints/arguments.ts";
+import { receiveMessage } from "../endpoints/body.ts";
 import type { FreeOperation } from "../endpoints/operations.ts";
-import type { TransportOptions } from "../endpoints/transport.ts";
+import type { Route, TransportOptions } from "../endpoints/transport.ts";
 import { toPaymentPayload } from "../payment/header.ts";
 import { type Resource, resourceOf } from "../payment/resource.ts";
 import { Problem } from "../problems.ts";
 import { type Message, PAYMENT, readSkillCall, SendParams, TaskParams } from "./message.ts";
-import { type Methods, RPC, RpcError } from "./rpc.ts";
+import { answer, type Methods, RPC, RpcError } from "./rpc.ts";
 import { canceledTask, completedTask, failedTask, message, refusedTask, unpaidTask, workingTask } from "./task.ts";
 import type { TaskIds, UnpaidTask } from "./task-id.ts";
 
-export type AgentOptions = Pick<TransportOptions, "admit" | "recall" | "offers" | "origin"> & { ids: TaskIds };
+export type A2aOptions = TransportOptions & { ids: TaskIds };
+
+/** Agent2Agent 0.3.0 at `/a2a`: JSON-RPC over HTTP. */
+export function a2aRoute(options: A2aOptions): Route {
+  const offered = offeredBy(options, ({ skill }) => skill?.id);
+  const methods = createAgent(offered, options);
+  const form = messageForm("a2a", offered, ["skill"]);
+  return {
+    path: "/a2a",
+    method: "POST",
+    async handle(incoming) {
+      const received = await receiveMessage(incoming, form, options.readMessage);
+      // Lists the requested extensions that are used (A2A 0.3.0, section 3.2).
+      const requested = String(incoming.headers["x-a2a-extensions"] ?? "").split(",");
+      const isUsed = requested.some((uri) => uri.trim() === X402_A2A_EXTENSION);
+      const headers = isUsed ? { "x-a2a-extensions": X402_A2A_EXTENSION } : {};
+      return json(200, JSON.stringify(await answer(received, methods, options)), headers);
+    },
+  };
+}
 
 /**
  * The methods of A2A 0.3.0: a free skill is answered at once, a paid one becomes a task that requires a payment.
@@ -21,9 +43,9 @@ export type AgentOptions = Pick<TransportOptions, "admit" | "recall" | "offers" 
  * A task is one purchase. An unpaid task is not stored, because its id contains its subject. A paid task is the call that
  * the journal has under the task's name.
  */
-export function createAgent(
+function createAgent(
   offered: ReadonlyMap<string, Offered>,
-  { admit, recall, offers, ids, origin }: AgentOptions,
+  { admit, recall, offers, ids, origin }: A2aOptions,
 ): Methods {
   // What is sold has the same resource as over HTTP.
   const skills = new Map(
@@ -45,7 +67,7 @@ export function createAgent(
 
   async function begin(asked: Message, bundle: Uint8Array | undefined): Promise<object> {
     if (asked.metadata?.[PAYMENT.payload] !== undefined)
-      throw fault("/message/taskId", "must be the id of the task to pay for");
+      throw invalid({ pointer: "/message/taskId", detail: "must be the id of the task to pay for" });
     const { skill, args } = readSkillCall(asked);
     const { endpoint, operation } = skillNamed(skill);
     if (operation.kind !== "paid")
@@ -107,7 +129,10 @@ export function createAgent(
   function skillNamed(name: string): Skill {
     const skill = skills.get(name);
     if (skill) return skill;
-    throw fault("/message/parts", `must name one of the skills: ${[...skills.keys()].join(", ")}`);
+    throw invalid({
+      pointer: "/message/parts",
+      detail: `must name one of the skills: ${[...skills.keys()].join(", ")}`,
+    });
   }
 }
 
@@ -142,8 +167,4 @@ function isPending({ code }: Problem): boolean {
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
-}
-
-function fault(pointer: string, detail: string): Problem {
-  return invalid([{ pointer, detail }]);
 }

@@ -68,5 +68,5 @@ function readText(text: string): JsonValue {
 }
 
 function unclear(detail: string) {
-  return invalid([{ pointer: "/message/parts", detail }]);
+  return invalid({ pointer: "/message/parts", detail });
 }

@@ -8,28 +8,24 @@ export type UnpaidTask = { skill: string; subject: Subject };
  * Ids of tasks, `<JSON, base64url>.<nonce>.<MAC>`. Every replica can read the ids of the others; nobody else can make one.
  * The nonce makes the ids of two purchases of one subject different.
  */
-export interface TaskIds {
-  issue(task: UnpaidTask): string;
-
-  /** @returns undefined when the id was not issued under this key */
-  read(id: string): UnpaidTask | undefined;
-}
+export type TaskIds = ReturnType<typeof createTaskIds>;
 
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
 /** @param seed of the attestor's post-quantum key, which every replica has; ids do not reveal it (HKDF, RFC 5869) */
-export function createTaskIds(seed: Uint8Array): TaskIds {
+export function createTaskIds(seed: Uint8Array) {
   const key = Buffer.from(hkdfSync("sha256", seed, "", "attestd/a2a-task/v1", 32));
   const mac = (text: string) =>
     createHmac("sha256", key).update(text).digest().subarray(0, MAC_BYTES).toString("base64url");
   return {
-    issue(task) {
+    issue(task: UnpaidTask): string {
       const content = Buffer.from(JSON.stringify(task)).toString("base64url");
       const text = `${content}.${randomBytes(NONCE_BYTES).toString("base64url")}`;
       return `${text}.${mac(text)}`;
     },
-    read(id) {
+    /** @returns undefined when the id was not issued under this key */
+    read(id: string): UnpaidTask | undefined {
       const end = id.lastIndexOf(".");
       const text = id.slice(0, Math.max(end, 0));
       // Compares texts, not bytes, so that an id has only one spelling.

@@ -2,12 +2,6 @@ import type { z } from "zod";
 import type { ProblemCode } from "../problems.ts";
 import type { HeaderName } from "./headers.ts";
 
-/** Whether a call has to be paid. */
-export type Access = "free" | "paid";
-
-/** The group of an endpoint in the documents. */
-export type Tag = "attest" | "verify" | "read" | "operate" | "documents";
-
 /** The form of a successful answer, or of a 402. Every other answer is a problem. */
 export type Reply = {
   description: string;
@@ -24,11 +18,6 @@ export type RequestBody = {
   description: string;
   /** By name. */
   examples?: Readonly<Record<string, unknown>>;
-  /**
-   * Absent: the transport checks the body by the schema. `operation`: the operation does, because a fault in the schema is
-   * part of its answer.
-   */
-  checkedBy?: "operation";
 };
 
 /** An endpoint as an MCP tool. Its input and output are the endpoint's own. */
@@ -47,8 +36,9 @@ export type Endpoint = {
   method: "GET" | "POST";
   /** `:name` is a path parameter. */
   path: string;
-  access: Access;
-  tag: Tag;
+  access: "free" | "paid";
+  /** The group of the endpoint in the documents. */
+  tag: "attest" | "verify" | "read" | "operate" | "documents";
   /** One line, without a full stop. */
   summary: string;
   /** Plain sentences, for programmers and for models. */

@@ -55,11 +55,11 @@ export function validate<T>(schema: z.ZodType<T>, value: unknown): T {
       ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: "is not a member here" }))
       : [{ pointer: pointerOf(issue.path), detail: issue.message }],
   );
-  throw invalid(errors.slice(0, MAX_ERRORS));
+  throw invalid(...errors.slice(0, MAX_ERRORS));
 }
 
 /** The problem of input that does not fit. */
-export function invalid(errors: InputError[]): Problem {
+export function invalid(...errors: InputError[]): Problem {
   const [first] = errors;
   const name = first?.pointer.slice(1) || "The body";
   return new Problem("body_invalid", `${name} ${first?.detail ?? "does not fit"}.`, { members: { errors } });

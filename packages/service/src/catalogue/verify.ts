@@ -27,7 +27,6 @@ function verifying(path: string, summary: string, schema: z.ZodType, checks: str
       schema,
       maxBytes: MAX_BUNDLE_BYTES,
       description: "The bundle, as it was delivered.",
-      checkedBy: "operation",
     },
     replies: { 200: { description: "The bundle is verified.", schema: VerifyReport } },
     problems: [

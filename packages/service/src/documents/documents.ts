@@ -1,11 +1,10 @@
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { DocumentId } from "../catalogue/documents.ts";
-import { agentCard } from "./agent-card.ts";
 import { discovery, x402Discovery, x402Manifest } from "./discovery.ts";
 import { llms } from "./llms.ts";
 import { openapi } from "./openapi.ts";
 import type { Site } from "./site.ts";
-import { aiCatalog, aiPlugin, apiCatalog, mcpServerCard, problemIndex, securityTxt } from "./well-known.ts";
+import { agentCard, aiCatalog, aiPlugin, apiCatalog, mcpServerCard, problemIndex, securityTxt } from "./well-known.ts";
 
 export type { Site } from "./site.ts";
 

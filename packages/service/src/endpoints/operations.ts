@@ -105,7 +105,7 @@ function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOp
         return subject(body);
       } catch (error) {
         if (hasCode(error, "request_unfit"))
-          throw invalid([{ pointer: `/${error.details.member}`, detail: error.message }]);
+          throw invalid({ pointer: `/${error.details.member}`, detail: error.message });
         throw error;
       }
     },

@@ -32,10 +32,8 @@ export type CompleteAnswer = Answer & { isComplete: true };
 /** Adds the headers of every answer: CORS, and the length of a body that is not a stream. */
 export function complete(answer: Answer | CompleteAnswer): CompleteAnswer {
   if ("isComplete" in answer) return answer;
-  const { status, headers, body } = answer;
-  if (body === null || body instanceof ReadableStream)
-    return { status, headers: { ...headers, ...CORS_HEADERS }, body, isComplete: true };
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  const length = String(bytes.length);
-  return { status, headers: { "content-length": length, ...headers, ...CORS_HEADERS }, body: bytes, isComplete: true };
+  const { status, headers } = answer;
+  const body = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
+  const length = body instanceof Uint8Array && { "content-length": String(body.length) };
+  return { status, headers: { ...length, ...headers, ...CORS_HEADERS }, body, isComplete: true };
 }

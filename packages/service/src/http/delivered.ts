@@ -4,23 +4,16 @@ import type { CompleteAnswer } from "./cors.ts";
 /** Bytes of the requests, bundles and receipts in a route's cache. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export type DeliveredCache = {
-  /** @param request of `requestName` */
-  find(request: string): CompleteAnswer | undefined;
-  /** Keeps an answer, and drops the oldest ones if it must. */
-  keep(request: string, answer: CompleteAnswer): void;
-};
-
 /**
  * The latest answers of a route, by request. A delivered bundle and its receipt never change, so an identical request
- * gets the same answer without a read of the journal.
+ * gets the same answer without a read of the journal. The name of a request is that of `requestName`.
  */
-export function createDeliveredCache(maxBytes = MAX_BYTES): DeliveredCache {
+export function createDeliveredCache(maxBytes = MAX_BYTES) {
   const answers = new LRUCache<string, CompleteAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf });
   return {
     // Not `get`: the oldest delivery is dropped first, however often it is replayed.
-    find: (request) => answers.peek(request),
-    keep(request, answer) {
+    find: (request: string) => answers.peek(request),
+    keep(request: string, answer: CompleteAnswer) {
       if (!answers.has(request)) answers.set(request, answer);
     },
   };

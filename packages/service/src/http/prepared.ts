@@ -78,14 +78,12 @@ export function answerPrepared(
   return isKnown(ifNoneMatch, etag) ? unchanged : found;
 }
 
+const opaque = (tag: string) => tag.replace(/^W\//, "");
+
 /** Whether If-None-Match lists a tag, by weak comparison (RFC 9110, 13.1.2). */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag) return true;
   const tags = ifNoneMatch.split(",").map((tag) => tag.trim());
   return tags.some((tag) => tag === "*" || opaque(tag) === opaque(etag));
-}
-
-function opaque(tag: string): string {
-  return tag.replace(/^W\//, "");
 }

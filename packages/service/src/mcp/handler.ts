@@ -25,12 +25,8 @@ export type HandlerOptions = Omit<TransportOptions, "recall" | "offers"> & {
   origins: readonly string[];
 };
 
-const SERVER_INFO = { name: NAME, title: NAME, version: VERSION };
-
 /** Characters of a request's id, which the answer repeats. */
 const MAX_ID = 128;
-/** The tools stay the same until the service restarts. */
-const TOOLS_CACHE = { ttlMs: 300_000, cacheScope: "public" } as const;
 
 /**
  * MCP over streamable HTTP, without sessions. A fault in a message is a JSON-RPC error, a fault in a tool's call is its
@@ -47,13 +43,14 @@ export function createHandler(options: HandlerOptions): Handler {
   const listed = [...tools.values()].flatMap(({ endpoint }) => describeTool(endpoint) ?? []);
   const compressList = gzipAround(JSON.stringify(listed));
 
+  const info = { name: NAME, title: NAME, version: VERSION };
   // Each request gets its own server, which costs little, because the tools are made once.
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const server = new Server(SERVER_INFO, {
+      const server = new Server(info, {
         capabilities: { tools: {} },
         instructions: DESCRIPTION,
-        cacheHints: { "tools/list": TOOLS_CACHE },
+        cacheHints: { "tools/list": { ttlMs: 300_000, cacheScope: "public" } },
       });
       server.setRequestHandler("tools/list", () => ({ tools: listed }));
       server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
@@ -82,10 +79,10 @@ export function createHandler(options: HandlerOptions): Handler {
     const { message, bundle } = received;
     if (bundle) bundles.set(request, bundle);
     // Revisions since 2025-06-18 have no batches, and the rate limit would count one as a single request.
-    if (Array.isArray(message)) throw invalid([{ pointer: "", detail: "is a batch: send each message by itself" }]);
+    if (Array.isArray(message)) throw invalid({ pointer: "", detail: "is a batch: send each message by itself" });
     const { id, method } = membersOf(message);
     if (typeof id === "string" && id.length > MAX_ID)
-      throw invalid([{ pointer: "/id", detail: `is longer than ${MAX_ID} characters` }]);
+      throw invalid({ pointer: "/id", detail: `is longer than ${MAX_ID} characters` });
     const response = await handler.fetch(request, { parsedBody: message });
     const isGzipped = method === "tools/list" && takesGzip(headers.get("accept-encoding"));
     return answerOf(response, isGzipped ? compressList : undefined);

@@ -10,13 +10,10 @@ export type BulkheadOptions = {
   clock: Pick<Clock, "now" | "sleep">;
 };
 
-/** Bounds one kind of task, so that a flood of it does not delay other work. */
-export interface Bulkhead {
-  /** Runs a task in its turn. @throws Problem `over_capacity` at once, when too many tasks wait already */
-  run<T>(task: () => Promise<T>): Promise<T>;
-}
+export type Bulkhead = ReturnType<typeof createBulkhead>;
 
-export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: BulkheadOptions): Bulkhead {
+/** Bounds one kind of task, so that a flood of it does not delay other work. */
+export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: BulkheadOptions) {
   const waiting: (() => void)[] = [];
   const burst = 2 * perSecond;
   let active = 0;
@@ -47,7 +44,8 @@ export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: Bulk
   }
 
   return {
-    async run(task) {
+    /** Runs a task in its turn. @throws Problem `over_capacity` at once, when too many tasks wait already */
+    async run<T>(task: () => Promise<T>): Promise<T> {
       if (waiting.length >= maxWaiting) {
         const retryAfter = Math.ceil(waiting.length / perSecond) + 1;
         const detail = "Too many bundles wait to be compared with the chains. You can verify them offline.";

@@ -9,6 +9,7 @@ import {
   withChain,
 } from "@attestd/proof";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
 import { isSourceError } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
@@ -86,7 +87,7 @@ function differing(pointer: string, stated: string, computed: string): Finding[]
 }
 
 function attestationFindings({ attest, attestor }: Claims, found: RecordedAttestation, genesisHash: string): Finding[] {
-  const note = noteText(found.note);
+  const note = attempt("malformed", () => fromUtf8(found.note));
   const facts: [holds: boolean, finding: Finding][] = [
     [found.type === "pay", { pointer: "/attest/txnId", message: `a transaction of type ${found.type}` }],
     [found.amount === 0n, { pointer: "/attest/txnId", message: `moves ${found.amount} microAlgos` }],
@@ -106,14 +107,6 @@ function attestationFindings({ attest, attestor }: Claims, found: RecordedAttest
     ],
   ];
   return facts.filter(([holds]) => !holds).map(([, finding]) => finding);
-}
-
-function noteText(note: Uint8Array): string | undefined {
-  try {
-    return fromUtf8(note);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Maps errors of upstreams to problems. */

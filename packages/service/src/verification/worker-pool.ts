@@ -1,6 +1,6 @@
 import type { Bundle, BundleBlock, BundleSource, BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
 import type { ChainName } from "../chains/chain.ts";
-import { type MessageRead, type ReadMessage, readSmallMessage } from "../endpoints/messages.ts";
+import { type MessageForm, type MessageRead, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";
 import { createWorkerPool } from "../workers/pool.ts";
 
@@ -19,27 +19,19 @@ export type Claims = {
 /** The jobs of its workers. */
 export type PoolJob = "verify" | "readMessage";
 
-/** Verifies bundles and reads large messages on other threads: either takes as long as several paid requests. */
-export interface VerificationPool {
-  /**
-   * @param body the bundle's JSON, UTF-8
-   * @param type the only type of bundle that is accepted
-   * @param options.asksChain whether the result has `claims`, where the chains may be asked
-   * @throws Problem `over_capacity` while too many bytes wait
-   */
-  verify(body: Uint8Array, type: BundleType, options?: { asksChain: boolean }): Promise<VerifiedOffline>;
-  /** Reads a small message in the calling thread. */
-  readMessage: ReadMessage;
-  close(): Promise<void>;
-}
+export type VerificationPool = ReturnType<typeof createVerificationPool>;
 
 /** A signature is verified in a fraction of a millisecond, after which the next bundle should be there. */
 const MAX_JOBS_PER_WORKER = 16;
 /** Bytes of the bundles and messages that wait for a worker: thousands of the usual size. */
 const MAX_WAITING_BYTES = 2 ** 26;
 
-/** @param history the trusted keys now; the same object until they change */
-export function createVerificationPool(maxWorkers: number, history: () => KeyHistory): VerificationPool {
+/**
+ * Verifies bundles and reads large messages on other threads: either takes as long as several paid requests.
+ *
+ * @param history the trusted keys now; the same object until they change
+ */
+export function createVerificationPool(maxWorkers: number, history: () => KeyHistory) {
   const pool = createWorkerPool(new URL("./worker.ts", import.meta.url), {
     maxWorkers,
     maxJobsPerWorker: MAX_JOBS_PER_WORKER,
@@ -63,13 +55,20 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
   }
 
   return {
-    async verify(body, type, { asksChain } = { asksChain: false }) {
+    /**
+     * @param body the bundle's JSON, UTF-8
+     * @param type the only type of bundle that is accepted
+     * @param asksChain whether the result has `claims`, where the chains may be asked
+     * @throws Problem `over_capacity` while too many bytes wait
+     */
+    async verify(body: Uint8Array, type: BundleType, { asksChain } = { asksChain: false }): Promise<VerifiedOffline> {
       const known = history();
       if (known !== shared) pool.share(known);
       shared = known;
       return (await run("verify", body, { type, asksChain })) as VerifiedOffline;
     },
-    async readMessage(body, form) {
+    /** Reads a small message in the calling thread. */
+    async readMessage(body: Uint8Array, form: MessageForm): Promise<MessageRead> {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
     close: () => pool.close(),

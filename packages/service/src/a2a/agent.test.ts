@@ -14,8 +14,8 @@ import { encodeHeader } from "../payment/header.ts";
 import { createOffers, type Offers } from "../payment/offers.ts";
 import { Problem } from "../problems.ts";
 import type { Subject } from "../subjects/subject.ts";
+import { a2aRoute } from "./agent.ts";
 import { PAYMENT } from "./message.ts";
-import { a2aRoute } from "./route.ts";
 import { createTaskIds } from "./task-id.ts";
 
 const SUBJECT: Subject = { kind: "transaction", chain: "algorand", id: "ID" };
