@@ -20,7 +20,7 @@ import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
 import { createOperations } from "./endpoints/operations.ts";
 import type { Api } from "./endpoints/transport.ts";
-import { hasCode } from "./errors.ts";
+import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
@@ -170,7 +170,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const refreshing = new AbortController();
   opened.defer(() => refreshing.abort());
   // The offers log this failure themselves, once.
-  const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessNotSettled) };
+  const refreshedOffers = { refresh: (signal: AbortSignal) => offers.refresh(signal).catch(unlessUnsupported) };
   void keepFresh([capacity, payable, refreshedOffers, keys, indexers, congestion], REFRESH_MS, refreshing.signal, log);
   void keepFresh([disk], DISK_REFRESH_MS, refreshing.signal, log);
 
@@ -216,10 +216,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   };
 }
 
-/** @throws every other error */
-function unlessNotSettled(error: unknown): void {
-  if (!hasCode(error, "settlement_unsupported")) throw error;
-}
+const unlessUnsupported = ignoring((error) => hasCode(error, "settlement_unsupported"));
 
 /** Refreshes the parts until `stop`; a failure is logged and leaves the last result. */
 async function keepFresh(

@@ -1,20 +1,10 @@
-import { gzipSync } from "node:zlib";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import { requireJson } from "../catalogue/input.ts";
 import { json } from "../endpoints/answer.ts";
 import { readBody } from "../endpoints/body.ts";
-import type { DocumentOperation, FreeOperation } from "../endpoints/operations.ts";
+import type { FreeOperation } from "../endpoints/operations.ts";
 import type { Handler } from "../endpoints/transport.ts";
-import {
-  answerPrepared,
-  answerVariant,
-  GZIP,
-  type Prepared,
-  prepareText,
-  VARY,
-  type Variants,
-  withCompressed,
-} from "./prepared.ts";
+import { answerPrepared, answerVariant, createVariants, prepareText } from "./prepared.ts";
 
 export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handler {
   switch (operation.kind) {
@@ -36,24 +26,4 @@ export function freeHandler(endpoint: Endpoint, operation: FreeOperation): Handl
       return ({ headers }) => answerVariant(variants(), headers);
     }
   }
-}
-
-type DocumentVariants = Variants<Prepared & { text: string }>;
-
-/** Returns the document as it is now; each text is prepared once. */
-export function createVariants(endpoint: Endpoint, operation: DocumentOperation): () => DocumentVariants {
-  let last: DocumentVariants | undefined;
-  return () => {
-    const text = operation.text();
-    if (last?.plain.text !== text) last = prepareVariants(endpoint, text);
-    return last;
-  };
-}
-
-function prepareVariants(endpoint: Endpoint, text: string): DocumentVariants {
-  const plain = { text, ...prepareText(endpoint, Buffer.from(text), VARY) };
-  return withCompressed(plain, () => {
-    const bytes = gzipSync(plain.bytes);
-    return bytes.length < plain.bytes.length ? prepareText(endpoint, bytes, VARY, GZIP) : plain;
-  });
 }

@@ -40,11 +40,11 @@ const A_YEAR = "public, max-age=31536000, immutable";
 
 /** A route for each file of the page. @param files undefined where the page is not built */
 export function pageRoutes(files: readonly PageFile[] | undefined): Route[] {
-  return files === undefined ? [{ path: "/", method: "GET", handle: noPage }] : files.map(fileRoute);
-}
-
-function noPage(): never {
-  throw new Problem("not_found", "The page is not built (npm run build -w packages/web). The API works.");
+  if (files) return files.map(fileRoute);
+  const handle = () => {
+    throw new Problem("not_found", "The page is not built (npm run build -w packages/web). The API works.");
+  };
+  return [{ path: "/", method: "GET", handle }];
 }
 
 function fileRoute({ path, type, body, isImmutable }: PageFile): Route {

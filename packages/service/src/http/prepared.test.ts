@@ -2,8 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Endpoint } from "../catalogue/catalogue.ts";
-import { createVariants } from "./free.ts";
-import { isKnown } from "./prepared.ts";
+import { createVariants, isKnown } from "./prepared.ts";
 
 const endpoint: Endpoint = {
   method: "GET",

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { gzipSync } from "node:zlib";
 import type { Endpoint } from "../catalogue/catalogue.ts";
 import type { Answer } from "../endpoints/answer.ts";
 import { takesGzip } from "../endpoints/gzip.ts";
+import type { DocumentOperation } from "../endpoints/operations.ts";
 import { type CompleteAnswer, complete } from "./cors.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -62,6 +64,26 @@ export function withCompressed<P extends Prepared>(plain: P, compress: () => Pre
       return compressed;
     },
   };
+}
+
+type DocumentVariants = Variants<Prepared & { text: string }>;
+
+/** Returns the document as it is now; each text is prepared once. */
+export function createVariants(endpoint: Endpoint, operation: DocumentOperation): () => DocumentVariants {
+  let last: DocumentVariants | undefined;
+  return () => {
+    const text = operation.text();
+    if (last?.plain.text !== text) last = prepareVariants(endpoint, text);
+    return last;
+  };
+}
+
+function prepareVariants(endpoint: Endpoint, text: string): DocumentVariants {
+  const plain = { text, ...prepareText(endpoint, Buffer.from(text), VARY) };
+  return withCompressed(plain, () => {
+    const bytes = gzipSync(plain.bytes);
+    return bytes.length < plain.bytes.length ? prepareText(endpoint, bytes, VARY, GZIP) : plain;
+  });
 }
 
 /** Answers a GET with the variant that the client accepts, or with 304. */

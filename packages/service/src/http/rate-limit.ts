@@ -3,17 +3,14 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { Problem } from "../problems.ts";
 import { clientName } from "./client-name.ts";
 
-export type RateLimitOptions = {
-  /** Requests of one client to this process in a minute. */
-  perMinute: number;
-  /** Whether a proxy of the operator names the client in X-Forwarded-For. */
-  trustProxy: boolean;
-};
-
 /** Counts a request. @throws Problem `too_many_requests` above the limit */
 export type RateLimit = (incoming: IncomingMessage) => Promise<void>;
 
-export function createRateLimit({ perMinute, trustProxy }: RateLimitOptions): RateLimit {
+/**
+ * @param perMinute requests of one client to this process in a minute
+ * @param trustProxy whether a proxy of the operator names the client in X-Forwarded-For
+ */
+export function createRateLimit({ perMinute, trustProxy }: { perMinute: number; trustProxy: boolean }): RateLimit {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   return async (incoming) => {
     try {

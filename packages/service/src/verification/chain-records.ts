@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type ChainName, isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
+import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
 import type { Bulkhead } from "./bulkhead.ts";
 
@@ -86,11 +87,8 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
   };
 }
 
-/** Maps "certainly absent" to undefined. @throws every other error, also of what exists and cannot be read */
-function unlessAbsent(error: unknown): undefined {
-  if (!isSourceError(error) || isUndecided(error)) throw error;
-  return undefined;
-}
+/** Returns undefined for "certainly absent". @throws any other error, also of a record that exists and cannot be read */
+const unlessAbsent = ignoring((error) => isSourceError(error) && !isUndecided(error));
 
 /** Bytes of an entry beside its value and key. */
 const ENTRY_BYTES = 200;

@@ -2,11 +2,10 @@ import type { KeyHistory } from "@attestd/proof";
 import type { Logger } from "pino";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config/config.ts";
-import type { ReadMessage } from "../endpoints/messages.ts";
 import { openVerificationNetworks } from "../networks/networks.ts";
 import { createBulkhead } from "./bulkhead.ts";
 import { createChainRecords } from "./chain-records.ts";
-import { createVerifier, type Verifier } from "./verifier.ts";
+import { createVerifier } from "./verifier.ts";
 import { createVerificationPool } from "./worker-pool.ts";
 
 /**
@@ -15,21 +14,16 @@ import { createVerificationPool } from "./worker-pool.ts";
  */
 const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 8 };
 
-export type VerificationOptions = {
-  /** The trusted keys now; the same object until they change. */
-  history: () => KeyHistory;
-  /** Of the ledger, base64, 32 bytes. */
-  genesisHash: string;
-  /** Time-out of one look-up, in ms. */
-  deadlineMs: number;
-};
-
-/** Opens the worker pool and the clients of verification, whose breakers are not those of paid calls. */
+/**
+ * Opens the worker pool and the clients of verification, whose breakers are not those of paid calls.
+ *
+ * @param options as of `createVerificationPool`, `createVerifier` and `createChainRecords`
+ */
 export function openVerification(
   config: Config,
   log: Logger,
-  { history, genesisHash, deadlineMs }: VerificationOptions,
-): { verifier: Verifier; readMessage: ReadMessage; close(): Promise<void> } {
+  { history, genesisHash, deadlineMs }: { history: () => KeyHistory; genesisHash: string; deadlineMs: number },
+) {
   const pool = createVerificationPool(config.workers, history);
   const networks = openVerificationNetworks(config, log);
   const bulkhead = createBulkhead({ ...LOOK_UPS, clock: systemClock });

@@ -67,7 +67,7 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
       shared = known;
       return (await run("verify", body, { type, asksChain })) as VerifiedOffline;
     },
-    /** Reads a small message in the calling thread. */
+    /** Reads a small message in the calling thread, a large one on a worker. */
     async readMessage(body: Uint8Array, form: MessageForm): Promise<MessageRead> {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },

@@ -24,18 +24,7 @@ export type WorkerPoolOptions = {
 
 export type WorkerData = { background: boolean };
 
-export interface WorkerPool {
-  /**
-   * @param transfer buffers of the arguments; the caller MUST NOT use them any more
-   * @returns the function's result
-   * @throws ProofError `malformed` when the function threw one; Error for any other error, and when the pool is closed
-   */
-  run(name: string, args: readonly unknown[], transfer?: Transfer): Promise<unknown>;
-  /** Sends a value to every worker, also to those started later, before the jobs that are run afterwards. */
-  share(value: unknown): void;
-  /** Ends the workers and rejects their jobs. */
-  close(): Promise<void>;
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
 type Pending = Job & { transfer: Transfer } & Omit<PromiseWithResolvers<unknown>, "promise">;
 type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
@@ -46,7 +35,7 @@ type PooledWorker = { worker: Worker; pending: Map<number, Pending> };
  *
  * @param file the module that calls `answerJobs`
  */
-export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerPool {
+export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
   const { maxWorkers, maxJobsPerWorker = 1, background = false } = options;
   const workers = new Set<PooledWorker>();
   let waiting: Pending[] = [];
@@ -110,7 +99,13 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerP
   }
 
   return {
-    run(name, args, transfer = []) {
+    /**
+     * Runs a function and returns its result.
+     *
+     * @param transfer buffers of the arguments; the caller MUST NOT use them any more
+     * @throws ProofError `malformed` when the function threw one; Error for any other error, and when the pool is closed
+     */
+    run(name: string, args: readonly unknown[], transfer: Transfer = []): Promise<unknown> {
       if (closed) return Promise.reject(new Error("the workers were ended"));
       return new Promise((resolve, reject) => {
         waiting.push({ id: ++lastId, name, args, transfer, resolve, reject });
@@ -118,11 +113,13 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions): WorkerP
         isDue = true;
       });
     },
-    share(value) {
+    /** Sends a value to every worker, also to those started later, before the jobs that are run afterwards. */
+    share(value: unknown): void {
       shared = value;
       for (const { worker } of workers) worker.postMessage({ shared } satisfies WorkerMessage);
     },
-    async close() {
+    /** Ends the workers and rejects their jobs. */
+    async close(): Promise<void> {
       closed = true;
       const ended = new Error("the workers were ended");
       for (const { reject } of waiting.splice(0)) reject(ended);

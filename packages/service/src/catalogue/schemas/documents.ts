@@ -10,13 +10,7 @@ const Link = z.url();
 /** The terms of a paid operation. */
 export const PaymentTerms = namedObject("PaymentTerms", "The price of a paid call, and how to pay it by x402.", {
   version: z.literal(2).describe("Of x402."),
-  scheme: z.string(),
-  network: z.string(),
-  asset: z.string(),
-  payTo: z.string(),
-  priceUsdc: z.string(),
-  maxAmountRequired: z.string().describe("micro-USDC."),
-  facilitatorUrl: z.string(),
+  ...PaymentOption.shape,
   headers: z.array(z.string()).length(3).describe("The three headers of a payment."),
   accepts: z.array(PaymentOption).min(1).describe("Every advertised option; the members above are the first."),
 });
