@@ -5,9 +5,10 @@ export type JsonObject = { [name: string]: Json | undefined };
 // JSON.rawJSON (ES2026) is not yet in TypeScript's libraries.
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
-/** Writes JSON; every bigint becomes an integer with all its digits. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value, (_, member) => (typeof member === "bigint" ? rawJSON(member.toString()) : member));
+/** Writes JSON; every bigint becomes an integer with all its digits. @param indent spaces for each level, one line without */
+export function jsonText(value: unknown, indent?: number): string {
+  const exact = (_: string, member: unknown) => (typeof member === "bigint" ? rawJSON(member.toString()) : member);
+  return JSON.stringify(value, exact, indent);
 }
 
 /** Parses JSON; integers beyond 2^53 become bigint. @throws SyntaxError */

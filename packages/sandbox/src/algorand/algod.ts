@@ -10,9 +10,9 @@ import { concatBytes, toBase64 } from "@attestd/proof/encoding";
 import type { Context, Hono } from "hono";
 import type { Json, JsonObject } from "../json.ts";
 import { accountJson, assetJson, holdingJson } from "./account-json.ts";
-import { paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
-import { CONSENSUS_VERSION, MIN_TXN_FEE } from "./consensus.ts";
-import { apiError, json, msgpack, pathInteger, restApi } from "./http.ts";
+import { isFlat, paysetLeaves, type StoredBlock, stibHash } from "./block.ts";
+import { MIN_TXN_FEE } from "./consensus.ts";
+import { apiError, indentedJson, json, msgpack, pathInteger, restApi } from "./http.ts";
 import { algodJson } from "./json.ts";
 import type { LedgerNode } from "./node.ts";
 import { decodeSignedTransactions, type SignedTransaction } from "./transaction.ts";
@@ -20,18 +20,27 @@ import { answerSimulate, pendingInformation } from "./transaction-information.ts
 
 const WAIT_FOR_BLOCK_MS = 60_000;
 
+/** What `exclude=all` leaves out of an account. */
+const WITHOUT_RESOURCES = {
+  "apps-local-state": undefined,
+  assets: undefined,
+  "created-apps": undefined,
+  "created-assets": undefined,
+};
+
 /** Named by the status while the node restores it: round, and digest of the state. */
 const CATCHPOINT = "2304#AJHD6QT4DQXC7FIBGGUEVV2SVGZJOAS6VQ6Q7ZZGXRTCDR3LE4RA";
 
 /** What the status says of a catch-up that began 30 seconds ago. */
 const CATCHUP_NS = 30_000_000_000;
 
+const NO_BLOCK = "failed to retrieve information from the ledger";
 const NOT_FOUND = "could not find the transaction in the transaction pool or in the last 1000 confirmed rounds";
 
 /**
  * algod's REST API over a node, as far as algosdk and @x402/avm use it. Statuses and texts are go-algorand's
- * (`daemon/algod/api/server/v2`). State proofs are never made, so the light header's answer is that of a real node before
- * a state proof covers the round.
+ * (`daemon/algod/api/server/v2`). State proofs are never made, so their answers are those of a real node before a state
+ * proof covers the round.
  * @param token required in `X-Algo-API-Token` on `/v2`, if given
  */
 export function algodApp(node: LedgerNode, token?: string): Hono {
@@ -46,7 +55,7 @@ export function algodApp(node: LedgerNode, token?: string): Hono {
       versions: ["v2"],
       genesis_id: genesis.id,
       genesis_hash_b64: toBase64(genesis.hash),
-      build: { major: 4, minor: 4, build_number: 1, commit_hash: "attestd", branch: "sandbox", channel: "sandbox" },
+      build: { major: 5, minor: 0, build_number: 0, commit_hash: "", branch: "", channel: "" },
     }),
   );
   app.get("/genesis", () => json(genesis.document));
@@ -68,7 +77,7 @@ export function algodApp(node: LedgerNode, token?: string): Hono {
   });
   app.get("/v2/transactions/params", () =>
     json({
-      "consensus-version": CONSENSUS_VERSION,
+      "consensus-version": ledger.version,
       fee: node.suggestedFee,
       "genesis-hash": toBase64(genesis.hash),
       "genesis-id": genesis.id,
@@ -102,16 +111,25 @@ export function algodApp(node: LedgerNode, token?: string): Hono {
   app.get("/v2/blocks/:round/hash", (c) => json({ blockHash: block(node, c).hash }));
   app.get("/v2/blocks/:round/txids", (c) => json({ blockTxids: block(node, c).txids }));
   app.get("/v2/blocks/:round/transactions/:txid/proof", (c) => json(transactionProof(node, c)));
-  app.get("/v2/blocks/:round/lightheader/proof", (c) => {
-    if (pathInteger("round", c.req.param("round")) > node.round)
-      throw apiError(500, "given round is greater than the latest round");
-    throw apiError(404, "no state proof can be found for that round");
-  });
+  for (const path of ["/v2/blocks/:round/lightheader/proof", "/v2/stateproofs/:round"])
+    app.get(path, (c) => {
+      if (pathInteger("round", c.req.param("round") ?? "") > node.round)
+        throw apiError(500, "given round is greater than the latest round");
+      throw apiError(404, "no state proof can be found for that round");
+    });
 
   // Only a follower has the data API.
-  app.get("/v2/ledger/sync", (c) => (node.behaviour.follower ? json({ round: node.round }) : c.notFound()));
+  app.get("/v2/ledger/sync", () =>
+    node.behaviour.follower ? json({ round: node.round }) : json({ message: "Not Found" }, 404),
+  );
 
-  app.get("/v2/accounts/:address", (c) => json(accountJson(ledger, address(c), node.round)));
+  app.get("/v2/accounts/:address", (c) => {
+    const account = accountJson(ledger, address(c), node.round);
+    const exclude = c.req.query("exclude") ?? "none";
+    if (exclude === "none") return json(account);
+    if (exclude !== "all") throw apiError(400, "failed to parse exclude");
+    return json({ ...account, ...WITHOUT_RESOURCES });
+  });
   app.get("/v2/accounts/:address/assets/:asset", (c) => {
     const id = BigInt(pathInteger("asset-id", c.req.param("asset")));
     const holding = ledger.state.account(address(c)).holdings.get(id);
@@ -142,8 +160,8 @@ function status({ ledger, round, behaviour: { catchup } }: LedgerNode): JsonObje
     "catchup-time": catchup === "none" ? 0 : CATCHUP_NS,
     "last-catchpoint": "",
     "last-round": round,
-    "last-version": CONSENSUS_VERSION,
-    "next-version": CONSENSUS_VERSION,
+    "last-version": ledger.version,
+    "next-version": ledger.consensus.version,
     "next-version-round": round + 1,
     "next-version-supported": true,
     "stopped-at-unsupported-round": false,
@@ -163,9 +181,14 @@ function transactionProof(node: LedgerNode, c: Context): Json {
   const id = transactionId(c);
   const hashtype = c.req.query("hashtype") ?? "sha512_256";
   if (hashtype !== "sha256" && hashtype !== "sha512_256") throw apiError(400, "invalid hash type");
-  const stored = block(node, c);
+  const stored = node.block(pathInteger("round", c.req.param("round") ?? ""));
+  // Unlike every other answer about a block.
+  if (stored === undefined) throw apiError(500, NO_BLOCK);
   const index = stored.txids.indexOf(id);
   const { header, transactions } = splitBlock(stored.bytes);
+  if (isFlat(header, transactions)) throw apiError(404, "protocol does not support Merkle proofs");
+  if (hashtype === "sha256" && !header.has("txn256"))
+    throw apiError(400, "protocol does not support sha256 vector commitment proofs");
   const inBlock = transactions[index];
   if (inBlock === undefined) throw apiError(404, NOT_FOUND);
   const tree = hashtype === "sha256" ? "txn256" : "txn";
@@ -181,7 +204,7 @@ function transactionProof(node: LedgerNode, c: Context): Json {
 
 function block(node: LedgerNode, c: Context): StoredBlock {
   const found = node.block(pathInteger("round", c.req.param("round") ?? ""));
-  if (found === undefined) throw apiError(404, "failed to retrieve information from the ledger");
+  if (found === undefined) throw apiError(404, NO_BLOCK);
   return found;
 }
 
@@ -193,13 +216,21 @@ function transactionId(c: Context): string {
 
 function address(c: Context): string {
   const text = c.req.param("address") ?? "";
-  if (!isAlgorandAddress(text)) throw apiError(400, "failed to parse the address");
-  return text;
+  if (isAlgorandAddress(text)) return text;
+  const trouble = /^[A-Z2-7]{52,}$/.test(text)
+    ? `address ${text} is malformed, checksum verification failed`
+    : /^[A-Z2-7]*$/.test(text)
+      ? `decoded bad addr: ${text}`
+      : `failed to decode address ${text} from base 32`;
+  throw apiError(
+    400,
+    `Invalid format for parameter address: error unmarshaling '${text}' text as *basics.Address: ${trouble}`,
+  );
 }
 
 /** The value in the requested format: msgpack, or JSON by default. */
 function answer(c: Context, value: MsgpackMap): Response {
-  return wantsMsgpack(c) ? msgpack(encodeMsgpack(value)) : json(algodJson(value));
+  return wantsMsgpack(c) ? msgpack(encodeMsgpack(value)) : indentedJson(algodJson(value));
 }
 
 function wantsMsgpack(c: Context): boolean {

@@ -1,10 +1,13 @@
 import type { Json } from "../json.ts";
+import { CONSENSUS, type ConsensusName } from "./consensus.ts";
 
 /**
  * What a test or a person can make the sandbox's node and indexer do, as real ones do at times. The ledger itself and the
  * node of the others (`networkUrl`) stay as they are.
  */
 export interface Behaviour {
+  /** The consensus version of the network's next blocks. */
+  consensus: ConsensusName;
   /** Rounds by which the node is behind the network. Balances are always those of the latest round. */
   behind: number;
   /** Latest rounds that the node keeps; 0 is an archival node. */
@@ -28,6 +31,7 @@ export interface Behaviour {
 
 /** A node and an indexer that are well and up to date, as the sandbox begins. */
 export const USUAL: Readonly<Behaviour> = {
+  consensus: "v42",
   behind: 0,
   keptRounds: 0,
   catchup: "none",
@@ -41,6 +45,7 @@ export const USUAL: Readonly<Behaviour> = {
 };
 
 const CHOICES: { [name in keyof Behaviour]?: readonly string[] } = {
+  consensus: Object.keys(CONSENSUS),
   catchup: ["none", "blocks", "catchpoint"],
   submit: ["accepted", "queue-full", "pool-full", "no-evaluator", "shutdown"],
   indexerParameters: ["all", "default"],

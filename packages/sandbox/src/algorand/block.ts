@@ -4,6 +4,7 @@ import {
   blockHash,
   decodeAddress,
   encodeMsgpack,
+  getBytes,
   getInteger,
   getMap,
   headerDigest,
@@ -17,8 +18,15 @@ import {
   treeRoot,
   txid,
 } from "@attestd/proof/algorand";
+import { equalBytes } from "@attestd/proof/encoding";
 import type { ApplyData } from "./apply.ts";
-import { CONSENSUS_VERSION, PROPOSER_BONUS, REWARDS_RATE_REFRESH_INTERVAL, STATE_PROOF_INTERVAL } from "./consensus.ts";
+import {
+  type Consensus,
+  MAX_TXN_BYTES_PER_BLOCK,
+  PROPOSER_BONUS,
+  REWARDS_RATE_REFRESH_INTERVAL,
+  STATE_PROOF_INTERVAL,
+} from "./consensus.ts";
 import type { Genesis } from "./genesis.ts";
 
 /** A stored block: the bytes that a node serves, and an index of them. */
@@ -59,17 +67,18 @@ interface HeaderFields {
   counter: number;
   /** Canonical msgpack of the header before; absent where the chain begins. */
   previousHeader?: Uint8Array;
+  consensus: Consensus;
 }
 
 /** The part of a genesis that its blocks contain. Recorded transactions may have been on a chain of unknown id. */
 type BlockGenesis = Pick<Genesis, "hash" | "special" | "proposer"> & { id: string | undefined };
 
 /**
- * Makes a block of consensus v41 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the
+ * Makes a block of consensus v41 or v42 with all commitments in its header: to the previous header (`prev`, `prev512`) and to the
  * payset (`txn`, `txn256`, `txn512`). Its certificate names the block but has no votes.
  */
 export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: MsgpackMap[]): StoredBlock {
-  const { round, previousHeader } = fields;
+  const { round, previousHeader, consensus } = fields;
   const chain = structMap({ gen: genesis.id, gh: genesis.hash });
   const root = (tree: TransactionTree) => treeRoot(tree, paysetLeaves(tree, chain, payset));
   const proposer = decodeAddress(genesis.proposer);
@@ -79,9 +88,10 @@ export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: M
     fees: decodeAddress(genesis.special.feeSink),
     gen: genesis.id,
     gh: genesis.hash,
+    ld: consensus.isSince42 ? loadOf(payset) : undefined,
     prev: previousHeader && headerDigest(previousHeader),
     prev512: previousHeader && createHash("sha512").update("BH").update(previousHeader).digest(),
-    proto: CONSENSUS_VERSION,
+    proto: consensus.version,
     prp: proposer,
     rnd: round,
     rwcalr: nextMultiple(round, REWARDS_RATE_REFRESH_INTERVAL),
@@ -100,6 +110,50 @@ export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: M
   const cert = structMap({ prop, rnd: round, step: 2 });
   const block = payset.length === 0 ? header : new Map(header).set("txns", payset);
   return storeBlock(encodeMsgpack(structMap({ block, cert })));
+}
+
+/**
+ * Makes the first block of a chain. It commits to its empty payset as one flat list, has no other trees, and nobody
+ * certified it.
+ */
+export function makeGenesisBlock(genesis: Genesis, { seed, counter, consensus }: HeaderFields): StoredBlock {
+  const block = structMap({
+    fees: decodeAddress(genesis.special.feeSink),
+    gen: genesis.id,
+    gh: genesis.hash,
+    proto: consensus.version,
+    rwcalr: REWARDS_RATE_REFRESH_INTERVAL,
+    rwd: decodeAddress(genesis.special.rewardsPool),
+    seed,
+    tc: counter,
+    ts: genesis.document.timestamp,
+    txn: flatRoot([]),
+  });
+  return storeBlock(
+    encodeMsgpack(
+      new Map([
+        ["block", block],
+        ["cert", new Map()],
+      ]),
+    ),
+  );
+}
+
+/** `txn` of a header before consensus v26, and of a chain's first one: the hash of the whole payset. */
+export function flatRoot(payset: MsgpackMap[]): Uint8Array {
+  return createHash("sha512-256").update("PF").update(encodeMsgpack(payset)).digest();
+}
+
+/** Whether a header commits to its payset as one flat list, so that nothing can be proven of one transaction. */
+export function isFlat(header: MsgpackMap, payset: MsgpackMap[]): boolean {
+  const root = getBytes(header, "txn", 32);
+  return root !== undefined && equalBytes(root, flatRoot(payset));
+}
+
+/** The part of a block's room that the payset takes, in millionths; undefined when it is 0, which a header omits. */
+function loadOf(payset: MsgpackMap[]): number | undefined {
+  const bytes = payset.reduce((sum, entry) => sum + encodeMsgpack(entry).length, 0);
+  return Math.floor((bytes * 1_000_000) / MAX_TXN_BYTES_PER_BLOCK) || undefined;
 }
 
 /**

@@ -1,17 +1,48 @@
-/**
- * Parameters of consensus v41, as on MainNet, that the sandbox's ledger uses.
- * Source: go-algorand, `config/consensus.go`.
- */
-export const CONSENSUS_VERSION =
-  "https://github.com/algorandfoundation/specs/tree/953304de35264fc3ef91bcd05c123242015eeaed";
+/** The rules in which consensus versions differ here. Source: go-algorand, `config/consensus.go`. */
+export interface Consensus {
+  /** `proto` of a header. */
+  version: string;
+  maxNoteBytes: number;
+  /** Millionths of the least fee for each byte of a note beyond `FREE_NOTE_BYTES`. */
+  byteSurcharge: bigint;
+  /** Whether `sgnr` may not be the sender, a Falcon-1024 signature (`pqsig`) may sign, and headers have their load (`ld`). */
+  isSince42: boolean;
+}
+
+const SPECIFICATIONS = "https://github.com/algorandfoundation/specs/tree/";
+
+/** The versions that MainNet may run in November 2026. */
+export const CONSENSUS = {
+  v41: {
+    version: `${SPECIFICATIONS}953304de35264fc3ef91bcd05c123242015eeaed`,
+    maxNoteBytes: 1024,
+    byteSurcharge: 0n,
+    isSince42: false,
+  },
+  v42: {
+    version: `${SPECIFICATIONS}268b63433a907455d439995bf916f6b296018f4f`,
+    maxNoteBytes: 4096,
+    byteSurcharge: 100n,
+    isSince42: true,
+  },
+} as const satisfies Record<string, Consensus>;
+
+export type ConsensusName = keyof typeof CONSENSUS;
+
+/** Bytes of a note that cost nothing. */
+export const FREE_NOTE_BYTES = 1024;
+
+/** Millionths of the least fee for a Falcon-1024 signature, beside the transaction's own. */
+export const FALCON_SURCHARGE = 2_000_000n;
+
+/** Of which a header's `ld` gives the used part, in millionths. */
+export const MAX_TXN_BYTES_PER_BLOCK = 5 * 1024 * 1024;
 
 /** microAlgos. A group pays this times its size, by any of its members. */
 export const MIN_TXN_FEE = 1000n;
 
 /** Rounds between the first and the last valid round of a transaction, and rounds for which nodes remember ids. */
 export const MAX_TXN_LIFE = 1000;
-
-export const MAX_TXN_NOTE_BYTES = 1024;
 
 export const MAX_TX_GROUP_SIZE = 16;
 

@@ -1,15 +1,13 @@
-import { encodeMsgpack, getBytes, getString, transactionDigest } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, toBase32, utf8 } from "@attestd/proof/encoding";
-import { sha512_256 } from "@noble/hashes/sha2.js";
+import { getBytes, getString } from "@attestd/proof/algorand";
+import { equalBytes, toBase32 } from "@attestd/proof/encoding";
 import { type ApplyData, applyTransaction } from "./apply.ts";
+import type { Consensus } from "./consensus.ts";
 import type { Genesis } from "./genesis.ts";
+import { checkGroupFees } from "./group.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 import { isEmptyAccount, type LedgerState, minBalance } from "./state.ts";
 import type { SignedTransaction, Transaction } from "./transaction.ts";
 import type { SpecialAddresses } from "./verify.ts";
-
-const GROUP = utf8("TG");
-const NO_GROUP = new Uint8Array(32);
 
 /**
  * Applies a verified group as a whole or not at all (go-algorand, `ledger/eval/eval.go`, TransactionGroup).
@@ -22,12 +20,13 @@ export function applyGroup(
   group: SignedTransaction[],
   round: number,
   genesis: Genesis,
+  consensus: Consensus,
 ): ApplyData[] {
   const trial = state.child();
   const applied = group.map((signed, index) =>
-    prefixRejection("", index, () => applyMember(trial, signed, index, group, round, genesis)),
+    prefixRejection("", index, () => applyMember(trial, signed, index, round, genesis)),
   );
-  checkGroupId(group);
+  checkGroupFees(group, consensus);
   trial.commit();
   return applied;
 }
@@ -36,7 +35,6 @@ function applyMember(
   state: LedgerState,
   { txn, authorizer }: SignedTransaction,
   index: number,
-  group: SignedTransaction[],
   round: number,
   genesis: Genesis,
 ): ApplyData {
@@ -53,12 +51,6 @@ function applyMember(
     return data;
   });
   state.addTransaction(txn);
-  const first = group[0]?.txn.group ?? NO_GROUP;
-  const own = txn.group ?? NO_GROUP;
-  if (!equalBytes(own, first))
-    throw new Rejection(`transactionGroup: inconsistent group values: ${toBase32(own)} != ${toBase32(first)}`);
-  if (txn.group === undefined && group.length > 1)
-    throw new Rejection(`transactionGroup: [${index}] had zero Group but was submitted in a group of ${group.length}`);
   return applied;
 }
 
@@ -84,20 +76,4 @@ function checkMinBalances(state: LedgerState, { feeSink, rewardsPool }: SpecialA
         `account ${address} balance ${account.balance} below min ${least} (${account.holdings.size} assets)`,
       );
   }
-}
-
-/** A group's id is the hash of its members' ids, each computed without its group. */
-function checkGroupId(group: SignedTransaction[]): void {
-  const claimed = group[0]?.txn.group;
-  if (claimed === undefined) return;
-  const members = group.map(({ txn }) => {
-    const alone = new Map(txn.map);
-    alone.delete("grp");
-    return transactionDigest(encodeMsgpack(alone));
-  });
-  const computed = sha512_256(concatBytes(GROUP, encodeMsgpack(new Map([["txlist", members]]))));
-  if (!equalBytes(claimed, computed))
-    throw new Rejection(
-      `transactionGroup: incomplete group: ${toBase32(claimed)} != ${toBase32(computed)} ({{} [${members.map(toBase32).join(" ")}]})`,
-    );
 }

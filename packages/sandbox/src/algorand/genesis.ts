@@ -1,7 +1,7 @@
 import { encodeAddress, encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { concatBytes, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
-import { CONSENSUS_VERSION, MIN_BALANCE } from "./consensus.ts";
+import { type Consensus, MIN_BALANCE } from "./consensus.ts";
 import type { SpecialAddresses } from "./verify.ts";
 
 const NETWORK = "attestd-sandbox";
@@ -34,10 +34,16 @@ interface Allocation {
  * is `SHA-512/256("GE" ‖ msgpack(document))`, as go-algorand computes it.
  * @param timestamp seconds since 1970
  * @param nonce 32 random bytes, which make it unique
+ * @param consensus the version of its first block
  */
-export function makeGenesis(accounts: Allocation[], timestamp: number, nonce: Uint8Array): Genesis {
+export function makeGenesis(
+  accounts: Allocation[],
+  timestamp: number,
+  nonce: Uint8Array,
+  { version }: Consensus,
+): Genesis {
   const special = { feeSink: keylessAddress("fee sink", nonce), rewardsPool: keylessAddress("rewards pool", nonce) };
-  const document = genesisDocument(accounts, special, timestamp);
+  const document = genesisDocument(accounts, special, timestamp, version);
   const alloc = document.alloc.map(({ state, ...member }) => structMap({ ...member, state: structMap(state) }));
   return {
     id: `${NETWORK}-${SCHEMA}`,
@@ -48,7 +54,12 @@ export function makeGenesis(accounts: Allocation[], timestamp: number, nonce: Ui
   };
 }
 
-function genesisDocument(accounts: Allocation[], { feeSink, rewardsPool }: SpecialAddresses, timestamp: number) {
+function genesisDocument(
+  accounts: Allocation[],
+  { feeSink, rewardsPool }: SpecialAddresses,
+  timestamp: number,
+  version: string,
+) {
   const allocations = [
     ...accounts,
     { address: feeSink, microAlgos: Number(MIN_BALANCE), comment: "FeeSink" },
@@ -64,7 +75,7 @@ function genesisDocument(accounts: Allocation[], { feeSink, rewardsPool }: Speci
     fees: feeSink,
     id: SCHEMA,
     network: NETWORK,
-    proto: CONSENSUS_VERSION,
+    proto: version,
     rwd: rewardsPool,
     timestamp,
   };

@@ -8,39 +8,70 @@ export function apiError(status: 400 | 401 | 404 | 500 | 502 | 503, message: str
   return new HTTPException(status, { res: json({ message }, status) });
 }
 
+/** JSON in one line as Go's `encoding/json` writes it, with `<`, `>` and `&` escaped. */
 export function json(value: Json, status = 200): Response {
-  return new Response(jsonText(value), { status, headers: { "content-type": "application/json" } });
+  const text = jsonText(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return jsonResponse(`${text}\n`, status);
+}
+
+/** Indented JSON, as algod writes what it can also write as msgpack. */
+export function indentedJson(value: Json): Response {
+  return jsonResponse(jsonText(value, 2), 200);
+}
+
+function jsonResponse(text: string, status: number): Response {
+  return new Response(text, { status, headers: { "content-type": "application/json" } });
 }
 
 export function msgpack(bytes: Uint8Array, headers: Record<string, string> = {}): Response {
   return new Response(new Uint8Array(bytes), { headers: { ...headers, "content-type": "application/msgpack" } });
 }
 
-/** A round or id in a path. @throws HTTPException 400 when it is not an unsigned integer */
+/** A round or id in a path. @throws HTTPException 400 when it is not an unsigned integer of 64 bits */
 export function pathInteger(name: string, text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  const isInteger = /^\d+$/.test(text);
+  if (isInteger && BigInt(text) < 2n ** 64n) return Number(text);
+  const trouble = isInteger ? "value out of range" : "invalid syntax";
   throw apiError(
     400,
-    `Invalid format for parameter ${name}: error binding string parameter: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+    `Invalid format for parameter ${name}: error binding string parameter: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${trouble}`,
   );
 }
 
 /**
- * An empty REST API of a node: an unknown route is 404, a rejection 400 with its message, any other error 500.
+ * An empty REST API of a node: an unknown route is 404, one with another method 405, a rejection 400 with its message, any
+ * other error 500. `OPTIONS` is 204 everywhere.
  * @param header of the token
  * @param token required on `/v2`, if given
  */
 export function restApi(header: string, token: string | undefined): Hono {
   const app = new Hono();
+  const isRoute = (asked: string) =>
+    app.routes.some(({ method, path }) => method !== "ALL" && isLike(path.split("/"), asked.split("/")));
+  app.use("*", async ({ req }, next) => {
+    if (req.method === "OPTIONS") return new Response(null, { status: 204 });
+    if (req.method === "HEAD") return new Response(null, { status: isRoute(req.path) ? 405 : 404 });
+    await next();
+    return undefined;
+  });
   app.use("/v2/*", async (c, next) => {
     if (token !== undefined && c.req.header(header) !== token) throw apiError(401, "Invalid API Token");
     await next();
   });
-  app.notFound(() => json({ message: "Not Found" }, 404));
+  app.notFound(({ req }) =>
+    isRoute(req.path) ? json({ message: "Method Not Allowed" }, 405) : json({ message: "Not Found" }, 404),
+  );
   app.onError((error) => {
     if (error instanceof HTTPException) return error.getResponse();
     return json({ message: error.message }, error instanceof Rejection ? 400 : 500);
   });
   return app;
+}
+
+/** Whether the segments of a path are those of a route, whose parameters begin with a colon. */
+function isLike(route: string[], path: string[]): boolean {
+  return route.length === path.length && route.every((part, index) => part.startsWith(":") || part === path[index]);
 }

@@ -3,7 +3,7 @@ import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeAccount, type SandboxAccount, signBytes } from "./account.ts";
-import { MIN_BALANCE } from "./consensus.ts";
+import { CONSENSUS, MIN_BALANCE } from "./consensus.ts";
 import { makeGenesis } from "./genesis.ts";
 import { Ledger } from "./ledger.ts";
 import { Rejection } from "./rejection.ts";
@@ -18,8 +18,14 @@ const [creator] = accounts;
 /** A ledger of three accounts, the first of which made 1,000 of an asset. */
 function newLedger(): Ledger {
   const rich = accounts.map(({ address }) => ({ address, microAlgos: START, comment: "" }));
-  const genesis = makeGenesis(rich, 1_700_000_000, new Uint8Array(32));
-  const ledger = new Ledger({ genesis, counter: Number(ASSET) - 1, recorded: [], now: () => 1_700_000_000_000 });
+  const genesis = makeGenesis(rich, 1_700_000_000, new Uint8Array(32), CONSENSUS.v42);
+  const ledger = new Ledger({
+    genesis,
+    counter: Number(ASSET) - 1,
+    recorded: [],
+    now: () => 1_700_000_000_000,
+    consensus: () => CONSENSUS.v42,
+  });
   ledger.submit([signed(ledger, creator, { type: "acfg", apar: structMap({ t: 1000 }) })]);
   ledger.advance();
   return ledger;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
-import { type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import { getString, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
 import type { ApplyData } from "./apply.ts";
-import { BlockStore, inBlockMap, makeBlock, type StoredBlock } from "./block.ts";
-import { MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
+import { BlockStore, inBlockMap, makeBlock, makeGenesisBlock, type StoredBlock } from "./block.ts";
+import { type Consensus, MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
 import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
@@ -19,6 +19,8 @@ export interface LedgerOptions {
   recorded: StoredBlock[];
   /** Milliseconds since 1970. */
   now: () => number;
+  /** The rules of the next block. */
+  consensus: () => Consensus;
 }
 
 interface Pooled {
@@ -41,6 +43,7 @@ export class Ledger {
   readonly genesis: Genesis;
   readonly blocks = new BlockStore();
   readonly #now: () => number;
+  readonly #consensus: () => Consensus;
   /** State after the latest round. */
   readonly #state: LedgerState;
   /** State after the pool; a child of `#state`. */
@@ -51,20 +54,18 @@ export class Ledger {
   /** Emits `round` after every new round. One listener for each waiting client. */
   readonly #rounds = new EventEmitter().setMaxListeners(0);
 
-  constructor({ genesis, counter, recorded, now }: LedgerOptions) {
+  constructor({ genesis, counter, recorded, now, consensus }: LedgerOptions) {
     this.genesis = genesis;
     this.#now = now;
+    this.#consensus = consensus;
     this.#state = new LedgerState(undefined, counter);
     for (const { addr, state } of genesis.document.alloc)
       this.#state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
     this.#pending = this.#state.child();
     for (const block of recorded) this.blocks.add(block);
     const round = (recorded.at(-1)?.round ?? -1) + 1;
-    this.#latest = makeBlock(
-      genesis,
-      { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter },
-      [],
-    );
+    const first = { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter, consensus: consensus() };
+    this.#latest = round === 0 ? makeGenesisBlock(genesis, first) : makeBlock(genesis, first, []);
     this.#latestAt = now();
     this.blocks.add(this.#latest);
   }
@@ -78,6 +79,16 @@ export class Ledger {
     return this.#now() - this.#latestAt;
   }
 
+  /** The rules of the next block. */
+  get consensus(): Consensus {
+    return this.#consensus();
+  }
+
+  /** `proto` of the latest block. */
+  get version(): string {
+    return getString(splitBlock(this.#latest.bytes).header, "proto") ?? "";
+  }
+
   /** State after the latest round, for reading. */
   get state(): LedgerState {
     return this.#state;
@@ -89,10 +100,10 @@ export class Ledger {
    * @throws Rejection without any change
    */
   submit(group: SignedTransaction[], admit?: () => void): void {
-    verifyGroup(group, this.genesis.special);
+    verifyGroup(group, this.genesis.special, this.consensus);
     admit?.();
     const applied = prefixRejection("TransactionPool.Remember: ", undefined, () =>
-      applyGroup(this.#pending, group, this.round + 1, this.genesis),
+      applyGroup(this.#pending, group, this.round + 1, this.genesis, this.consensus),
     );
     for (const [index, signed] of group.entries())
       this.#pool.set(signed.txn.id, { signed, applied: applied[index] ?? {} });
@@ -106,9 +117,9 @@ export class Ledger {
   simulate(group: SignedTransaction[], allowEmptySignatures: boolean, round: number): Simulation {
     let isVerified = false;
     try {
-      verifyGroup(group, this.genesis.special, allowEmptySignatures);
+      verifyGroup(group, this.genesis.special, this.consensus, allowEmptySignatures);
       isVerified = true;
-      return { applied: applyGroup(this.#state.child(), group, round, this.genesis) };
+      return { applied: applyGroup(this.#state.child(), group, round, this.genesis, this.consensus) };
     } catch (error) {
       if (!(error instanceof Rejection) || (!isVerified && error.groupIndex === undefined)) throw error;
       return { applied: [], failure: error };
@@ -135,6 +146,7 @@ export class Ledger {
       seed: seed.digest(),
       counter: this.#state.counter,
       previousHeader: headerBytes,
+      consensus: this.consensus,
     };
     const payset = [...this.#pool.values()].map(({ signed, applied }) =>
       inBlockMap(signed.map, signed.txn.map, applied),

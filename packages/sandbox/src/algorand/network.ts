@@ -5,6 +5,7 @@ import { listen, type RequestObserver } from "../http.ts";
 import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { type Behaviour, USUAL } from "./behaviour.ts";
+import { CONSENSUS } from "./consensus.ts";
 import { front } from "./front.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
 import { makeGenesis } from "./genesis.ts";
@@ -70,17 +71,19 @@ export interface AlgorandNetwork {
 export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
   const { roundMs, replayDir, onRequest, now = Date.now } = options;
   const accounts = Object.fromEntries(ROLES.map((role) => [role, makeAccount()])) as Record<Role, SandboxAccount>;
+  const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
+  const consensus = () => CONSENSUS[behaviour.consensus];
   const genesis = makeGenesis(
     ROLES.map((role) => ({ address: accounts[role].address, microAlgos: ALLOCATION[role], comment: role })),
     Math.floor(now() / 1000),
     randomBytes(32),
+    consensus(),
   );
   const recordings = await readRecordings(replayDir, genesis);
-  const ledger = new Ledger({ genesis, counter: USDC_ID - 1, recorded: recordings.blocks, now });
+  const ledger = new Ledger({ genesis, counter: USDC_ID - 1, recorded: recordings.blocks, now, consensus });
   const sample = furnish(ledger, accounts);
 
   await using starting = new AsyncDisposableStack();
-  const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
   const algodFetch = front(
     algodApp(new LedgerNode(ledger, behaviour), options.algodToken).fetch,
     behaviour,

@@ -15,7 +15,8 @@ import {
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, toBase64 } from "@attestd/proof/encoding";
 import { named, readRecordingFiles } from "../recording-files.ts";
-import { inBlockMap, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
+import { inBlockMap, isFlat, makeBlock, paysetLeaves, type StoredBlock, storeBlock } from "./block.ts";
+import { CONSENSUS } from "./consensus.ts";
 import type { Genesis } from "./genesis.ts";
 
 /** Recorded real data that a sandbox serves beside its own chain. */
@@ -80,7 +81,13 @@ export async function readRecordings(replayDir: string | undefined, genesis: Gen
   for (const { name, txn, signature, round = freeRound(name, txn, names) } of recorded) {
     const hash = genesisHash(txn);
     const chain = { ...genesis, hash, id: genesisIds.get(toBase64(hash)) };
-    const fields = { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter: 1 };
+    const fields = {
+      round,
+      timestamp: genesis.document.timestamp,
+      seed: genesis.hash,
+      counter: 1,
+      consensus: CONSENSUS.v41,
+    };
     add(makeBlock(chain, fields, [inBlockMap(new Map([["sig", signature]]), txn, {})]), name);
   }
   return { blocks: blocks.sort((a, b) => a.round - b.round), genesisHashes: [...genesisHashes] };
@@ -92,7 +99,8 @@ function checkedBlock(bytes: Uint8Array): AlgorandBlock {
   const certified = block.cert && getBytes(getMap(block.cert, "prop") ?? new Map(), "dig", 32);
   if (certified !== undefined && !equalBytes(certified, headerDigest(block.headerBytes)))
     throw new Error("the block's hash is not the one that its certificate names");
-  for (const tree of ["txn", "txn256", "txn512"] as const) {
+  const trees = isFlat(block.header, block.transactions) ? [] : (["txn", "txn256", "txn512"] as const);
+  for (const tree of trees) {
     const root = getBytes(block.header, tree);
     if (root !== undefined && !equalBytes(root, treeRoot(tree, paysetLeaves(tree, block.header, block.transactions))))
       throw new Error(`the block's transactions are not those of its ${tree}`);

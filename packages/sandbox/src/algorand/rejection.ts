@@ -14,15 +14,16 @@ export class Rejection extends Error {
 
 /**
  * Runs a check and puts a prefix before the message of its rejection.
+ * @param prefix or what makes it, if that takes time
  * @param groupIndex of the transaction that is checked, for a rejection without one
  * @throws Rejection when the check rejects or its input is malformed
  */
-export function prefixRejection<T>(prefix: string, groupIndex: number | undefined, check: () => T): T {
+export function prefixRejection<T>(prefix: string | (() => string), groupIndex: number | undefined, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof Rejection) throw new Rejection(prefix + error.message, error.groupIndex ?? groupIndex);
-    if (isProofError(error, "malformed")) throw new Rejection(prefix + error.message, groupIndex);
-    throw error;
+    if (!(error instanceof Rejection) && !isProofError(error, "malformed")) throw error;
+    const index = error instanceof Rejection ? (error.groupIndex ?? groupIndex) : groupIndex;
+    throw new Rejection((typeof prefix === "string" ? prefix : prefix()) + error.message, index);
   }
 }

@@ -1,6 +1,7 @@
 import { encodeAddress, type MsgpackMap } from "@attestd/proof/algorand";
 import { toBase64 } from "@attestd/proof/encoding";
 import { MIN_BALANCE } from "./consensus.ts";
+import { printMicroAlgos, printZeros } from "./go-print.ts";
 import { Rejection } from "./rejection.ts";
 import { type Transaction, ZERO_ADDRESS } from "./transaction.ts";
 
@@ -159,15 +160,18 @@ function leaseKey(sender: string, lease: Uint8Array): string {
 function overspend(address: string, account: Account, amount: bigint): string {
   const record = [
     "Status:Offline",
-    `MicroAlgos:{Raw:${account.balance}}`,
+    `MicroAlgos:${printMicroAlgos(account.balance)}`,
     "RewardsBase:0",
-    "RewardedMicroAlgos:{Raw:0}",
+    "RewardedMicroAlgos:0.0A",
     `AuthAddr:${account.authAddress ?? ZERO_ADDRESS}`,
     "IncentiveEligible:false",
-    "TotalAppSchema:{_struct:{} NumUint:0 NumByteSlice:0}",
+    "TotalAppSchema:{NumUint:0 NumByteSlice:0}",
     "TotalExtraAppPages:0 TotalAppParams:0 TotalAppLocalStates:0 TotalAssetParams:0",
     `TotalAssets:${account.holdings.size}`,
     "TotalBoxes:0 TotalBoxBytes:0 LastProposed:0 LastHeartbeat:0",
   ].join(" ");
-  return `overspend (account ${address}, data {AccountBaseData:{${record}}}, tried to spend {${amount}})`;
+  const keys = `VoteID:${printZeros(32)} SelectionID:${printZeros(32)} StateProofID:${printZeros(64)}`;
+  const voting = `${keys} VoteFirstValid:0 VoteLastValid:0 VoteKeyDilution:0`;
+  const data = `{AccountBaseData:{${record}} VotingData:{${voting}}}`;
+  return `overspend (account ${address}, data ${data}, tried to spend ${printMicroAlgos(amount)})`;
 }

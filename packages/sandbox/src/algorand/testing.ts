@@ -66,7 +66,13 @@ export async function pay(
 export async function transfer(
   network: TestNetwork,
   from: SandboxAccount,
-  fields: { receiver?: string; amount?: number; assetIndex?: number; closeRemainderTo?: string; assetSender?: string },
+  fields: {
+    receiver?: string;
+    amount?: number | bigint;
+    assetIndex?: number;
+    closeRemainderTo?: string;
+    assetSender?: string;
+  },
 ): Promise<Transaction> {
   return algosdk.makeAssetTransferTxnWithSuggestedParamsFromObject({
     sender: from.address,

@@ -2,16 +2,17 @@ import { decodeMsgpackMap, getInteger, type MsgpackMap, type MsgpackValue, struc
 import { parseJson } from "../json.ts";
 import { inBlockMap } from "./block.ts";
 import { MAX_TX_GROUP_SIZE, MAX_TXN_LIFE } from "./consensus.ts";
+import { groupFees, groupUsage } from "./group.ts";
 import { fromAlgodJson } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { LedgerNode } from "./node.ts";
 import { Rejection } from "./rejection.ts";
-import { type SignedTransaction, signedTransaction } from "./transaction.ts";
+import { SIGNATURE_KINDS, type SignedTransaction, signedTransaction } from "./transaction.ts";
 
 const RESULT_VERSION = 2;
 
 /** Members of an in-block map that belong to the signed transaction; the others are its effects. */
-const ENVELOPE = ["sig", "msig", "lsig", "pqsig", "sgnr"];
+const ENVELOPE: readonly string[] = [...SIGNATURE_KINDS, "sgnr"];
 
 /**
  * algod's answer to `/v2/transactions/pending/{txid}` for a transaction in the pool or of the last 1000 rounds, as a map
@@ -61,11 +62,18 @@ export function answerSimulate({ ledger, round }: LedgerNode, body: Uint8Array):
   const { applied, failure } = ledger.simulate(group, allowEmptySignatures, round + 1);
   const results = group.map((signed, index): MsgpackMap => {
     const effects = inBlockMap(new Map(), signed.txn.map, applied[index] ?? {});
-    return new Map([["txn-result", information(signed.map, undefined, effects)]]);
+    return structMap({
+      "fees-paid": signed.txn.fee,
+      "txn-result": information(signed.map, undefined, effects),
+    });
   });
-  const outcome = new Map<string, MsgpackValue>([["txn-results", results]]);
-  if (failure !== undefined) outcome.set("failure-message", failure.message);
-  if (failure?.groupIndex !== undefined) outcome.set("failed-at", [failure.groupIndex]);
+  const outcome = structMap({
+    "failed-at": failure?.groupIndex === undefined ? undefined : [failure.groupIndex],
+    "failure-message": failure?.message,
+    "group-fees-paid": groupFees(group),
+    "group-usage": groupUsage(group, ledger.consensus),
+    "txn-results": results,
+  });
   const overrides = structMap({ "allow-empty-signatures": allowEmptySignatures, "fix-signers": fixSigners });
   const answer = structMap({ "eval-overrides": overrides });
   return answer.set("last-round", round).set("txn-groups", [outcome]).set("version", RESULT_VERSION);
@@ -77,7 +85,9 @@ function parseRequest(body: Uint8Array): MsgpackMap {
   } catch {
     const request = jsonRequest(body);
     if (request instanceof Map) return request;
-    throw new Rejection("simulate request is neither msgpack nor JSON");
+    throw new Rejection(
+      "failed to decode object: json decode error [pos 1]: only encoded map or array can be decoded into a struct",
+    );
   }
 }
 
@@ -94,7 +104,7 @@ function listOf(value: MsgpackValue | undefined): MsgpackValue[] {
 }
 
 function withRightfulSigner(ledger: Ledger, signed: SignedTransaction): SignedTransaction {
-  const unsigned = !["sig", "msig", "lsig"].some((kind) => signed.map.has(kind));
+  const unsigned = !SIGNATURE_KINDS.some((kind) => signed.map.has(kind));
   const rightful = ledger.state.account(signed.txn.sender).authAddress ?? signed.txn.sender;
   return unsigned ? { ...signed, authorizer: rightful } : signed;
 }

@@ -1,30 +1,29 @@
+import { isProofError } from "@attestd/proof";
 import {
-  decodeMsgpackSequence,
+  decodeMsgpack,
   encodeAddress,
   encodeMsgpack,
   getBytes,
   getInteger,
   getMap,
   getString,
-  isCanonicalTransaction,
   type MsgpackMap,
   type MsgpackValue,
   RawString,
   transactionDigest,
 } from "@attestd/proof/algorand";
-import { concatBytes, equalBytes, toBase32 } from "@attestd/proof/encoding";
+import { toBase32 } from "@attestd/proof/encoding";
 import { MAX_TX_GROUP_SIZE } from "./consensus.ts";
+import { msgpackEnd } from "./msgpack-end.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 
 /** The zero address, which msgpack omits. */
 export const ZERO_ADDRESS = encodeAddress(new Uint8Array(32));
 
-const DECODE_ERROR = "msgpack decode error: ";
-
 type MemberKind = "address" | "bytes32" | "bytes64" | "bytes" | "text" | "uint" | "flag" | "map" | "list";
 type Members = { readonly [kind in MemberKind]?: string };
 
-/** All members of transactions in consensus v41, by transaction type and kind (go-algorand, `data/transactions`). */
+/** All members of transactions in consensus v42, by transaction type and kind (go-algorand, `data/transactions`). */
 const MEMBERS: Record<string, Members> = {
   header: { text: "type gen", address: "snd rekey", uint: "fee fv lv", bytes: "note", bytes32: "gh grp lx" },
   pay: { uint: "amt", address: "rcv close" },
@@ -53,7 +52,7 @@ function schemaOf(...tables: Members[]): Schema {
 const TRANSACTION = schemaOf(...Object.values(MEMBERS));
 const MEMBERS_OF_TYPE = Object.entries(MEMBERS).map(([type, members]) => [type, schemaOf(members)] as const);
 const ASSET_PARAMETERS = schemaOf({ uint: "t dc", flag: "df", text: "un an au", bytes32: "am", address: "m r f c" });
-const ENVELOPE = schemaOf({ bytes64: "sig", map: "msig lsig txn", address: "sgnr" });
+const ENVELOPE = schemaOf({ bytes64: "sig", map: "msig lsig pqsig txn", address: "sgnr" });
 
 /** An unsigned transaction: its bytes, and the members that every type has. Addresses are in text form. */
 export interface Transaction {
@@ -67,6 +66,7 @@ export interface Transaction {
   fee: bigint;
   firstValid: bigint;
   lastValid: bigint;
+  noteLength: number;
   group: Uint8Array | undefined;
   lease: Uint8Array | undefined;
   rekeyTo: string | undefined;
@@ -74,52 +74,92 @@ export interface Transaction {
 
 export interface SignedTransaction {
   txn: Transaction;
-  /** The envelope: `txn`, one of `sig`, `msig`, `lsig`, and `sgnr` if another key than the sender's signed. */
+  /** The envelope: `txn`, one of `SIGNATURE_KINDS`, and `sgnr` if another key than the sender's signed. */
   map: MsgpackMap;
   /** The claimed signer: `sgnr`, or else the sender. */
   authorizer: string;
 }
 
+/** Members of an envelope that sign. */
+export const SIGNATURE_KINDS = ["sig", "msig", "lsig", "pqsig"] as const;
+
 /**
- * Decodes a group: concatenated signed transactions, the body of `POST /v2/transactions`.
- * @throws Rejection when the bytes are not 1 to 16 of them in canonical msgpack without unknown or zero members
+ * Decodes a group: concatenated signed transactions, the body of `POST /v2/transactions`. Like Go's decoder it takes any
+ * order of members, zero members, and any length of an integer; what is signed and stored is the canonical encoding. It
+ * takes no notice of a transaction that is cut off at the end.
+ * @throws Rejection when the bytes are not 1 to 16 of them, or have unknown members
  */
 export function decodeSignedTransactions(body: Uint8Array): SignedTransaction[] {
-  const values = prefixRejection(DECODE_ERROR, undefined, () => decodeMsgpackSequence(body));
-  if (values.length === 0) throw new Rejection("empty txgroup");
-  if (values.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
-  const group = values.map(signedTransaction);
-  if (!equalBytes(concatBytes(...values.map(encodeMsgpack)), body))
-    throw new Rejection(`${DECODE_ERROR}encoding is not canonical`);
+  const group: SignedTransaction[] = [];
+  for (let start = 0, end: number | undefined; start < body.length; start = end) {
+    const type = body[start] as number;
+    const isMap = (type >= 0x80 && type < 0x90) || type === 0xde || type === 0xdf;
+    if (!isMap) throw new Rejection(`${decodeError(start + 1)}only encoded map or array can be decoded into a struct`);
+    end = msgpackEnd(body, start);
+    if (end === undefined) break;
+    const bytes = body.subarray(start, end);
+    group.push(signedTransaction(decodeMsgpackAt(bytes, start), (key) => start + lastKeyEnd(bytes, key)));
+    if (group.length > MAX_TX_GROUP_SIZE) throw new Rejection(`max group size is ${MAX_TX_GROUP_SIZE}`);
+  }
+  if (group.length === 0) throw new Rejection("empty txgroup");
   return group;
 }
 
-/** Reads a signed transaction from its decoded map. @throws Rejection as `decodeSignedTransactions` does */
-export function signedTransaction(map: MsgpackValue): SignedTransaction {
-  return prefixRejection(DECODE_ERROR, undefined, () => {
-    if (!(map instanceof Map)) throw new Rejection("a signed transaction is not a map");
-    checkMembers(map, ENVELOPE);
+function decodeMsgpackAt(bytes: Uint8Array, start: number): MsgpackValue {
+  return prefixRejection(decodeError(start + bytes.length), undefined, () => decodeMsgpack(bytes));
+}
+
+function decodeError(position: number): string {
+  return `msgpack decode error [pos ${position}]: `;
+}
+
+/** Where a key of a decoded map ends. Go names it in its errors. */
+function lastKeyEnd(bytes: Uint8Array, key: string): number {
+  const encoded = encodeMsgpack(key);
+  return Buffer.from(bytes).lastIndexOf(encoded) + encoded.length;
+}
+
+/**
+ * Reads a signed transaction from its decoded map.
+ * @param positionOf of a member's name in the encoding, for errors
+ * @throws Rejection when it has members that no transaction has
+ */
+export function signedTransaction(
+  value: MsgpackValue,
+  positionOf: (key: string) => number = () => 0,
+): SignedTransaction {
+  const check = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof MemberError) throw new Rejection(decodeError(positionOf(error.key)) + error.message);
+      if (isProofError(error, "malformed")) throw new Rejection(decodeError(0) + error.message);
+      throw error;
+    }
+  };
+  return check(() => {
+    if (!(value instanceof Map)) throw new MemberError("txn", "only encoded map or array can be decoded into a struct");
+    const map = canonicalMembers(value, ENVELOPE);
     const txn = unsignedTransaction(getMap(map, "txn") ?? new Map());
-    return { txn, map, authorizer: getAddress(map, "sgnr") ?? txn.sender };
+    return { txn, map: map.set("txn", txn.map), authorizer: getAddress(map, "sgnr") ?? txn.sender };
   });
 }
 
-function unsignedTransaction(map: MsgpackMap): Transaction {
-  checkMembers(map, TRANSACTION);
+function unsignedTransaction(given: MsgpackMap): Transaction {
+  const map = canonicalMembers(given, TRANSACTION);
   const parameters = getMap(map, "apar");
-  if (parameters !== undefined) checkMembers(parameters, ASSET_PARAMETERS);
-  const type = getString(map, "type") ?? "";
+  if (parameters !== undefined) map.set("apar", canonicalMembers(parameters, ASSET_PARAMETERS));
   const bytes = encodeMsgpack(map);
-  if (type !== "" && !isCanonicalTransaction(bytes)) throw new Rejection("a zero member is not left out");
   return {
     id: toBase32(transactionDigest(bytes)),
     bytes,
     map,
-    type,
+    type: getString(map, "type") ?? "",
     sender: getAddress(map, "snd") ?? ZERO_ADDRESS,
     fee: getInteger(map, "fee"),
     firstValid: getInteger(map, "fv"),
     lastValid: getInteger(map, "lv"),
+    noteLength: getBytes(map, "note")?.length ?? 0,
     group: getBytes(map, "grp"),
     lease: getBytes(map, "lx"),
     rekeyTo: getAddress(map, "rekey"),
@@ -138,36 +178,56 @@ export function getAddress(map: MsgpackMap, key: string): string | undefined {
   return bytes === undefined ? undefined : encodeAddress(bytes);
 }
 
-function checkMembers(map: MsgpackMap, schema: Schema): void {
-  for (const [name, value] of map) {
-    const kind = typeof name === "string" ? schema.get(name) : undefined;
-    if (kind === undefined)
-      throw new Rejection(`no matching struct field found when decoding stream map with key ${String(name)}`);
-    if (!isOfKind(value, kind)) throw new Rejection(`${String(name)} is not canonical ${kind}`);
+/** A member that Go's decoder does not take. */
+class MemberError extends Error {
+  readonly key: string;
+
+  constructor(key: string, message: string) {
+    super(message);
+    this.key = key;
   }
 }
 
-/** Whether the value has the kind and is not zero, which canonical msgpack omits. */
+/** The members of a map that are not zero, in the order of the canonical encoding. @throws MemberError */
+function canonicalMembers(map: MsgpackMap, schema: Schema): MsgpackMap {
+  const members = [...map].map(([key, value]) => {
+    const name = String(key);
+    const kind = schema.get(name);
+    if (kind === undefined)
+      throw new MemberError(name, `no matching struct field found when decoding stream map with key ${name}`);
+    if (!isOfKind(value, kind)) throw new MemberError(name, `${name} is not ${kind}`);
+    return [name, value, kind] as const;
+  });
+  const kept = members.filter(([, value, kind]) => !isZero(value, kind)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(kept.map(([name, value]) => [name, value]));
+}
+
+/** Byte strings of a fixed length are zero when all their bytes are, others when they are empty. */
+function isZero(value: MsgpackValue, kind: MemberKind): boolean {
+  if (value instanceof Uint8Array) return kind === "bytes" ? value.length === 0 : value.every((byte) => byte === 0);
+  if (value instanceof Map) return value.size === 0;
+  if (Array.isArray(value)) return value.length === 0;
+  return value === null || value === 0 || value === false || value === "";
+}
+
 function isOfKind(value: MsgpackValue, kind: MemberKind): boolean {
-  const isBytes = (length: number) =>
-    value instanceof Uint8Array && value.length === length && value.some((byte) => byte !== 0);
   switch (kind) {
     case "address":
     case "bytes32":
-      return isBytes(32);
+      return value instanceof Uint8Array && value.length === 32;
     case "bytes64":
-      return isBytes(64);
+      return value instanceof Uint8Array && value.length === 64;
     case "bytes":
-      return value instanceof Uint8Array && value.length > 0;
+      return value instanceof Uint8Array;
     case "uint":
-      return (typeof value === "number" || typeof value === "bigint") && value > 0;
+      return typeof value === "number" || typeof value === "bigint";
     case "flag":
-      return value === true;
+      return typeof value === "boolean";
     case "text":
-      return (typeof value === "string" && value !== "") || value instanceof RawString;
+      return typeof value === "string" || value instanceof RawString;
     case "map":
-      return value instanceof Map && value.size > 0;
+      return value instanceof Map;
     case "list":
-      return Array.isArray(value) && value.length > 0;
+      return Array.isArray(value);
   }
 }

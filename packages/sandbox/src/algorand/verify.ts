@@ -12,16 +12,25 @@ import {
 import { concatBytes, equalBytes, toBase64Url, utf8 } from "@attestd/proof/encoding";
 import { sha512_256 } from "@noble/hashes/sha2.js";
 import {
+  type Consensus,
   MAX_ASSET_DECIMALS,
   MAX_ASSET_NAME_BYTES,
   MAX_ASSET_UNIT_NAME_BYTES,
   MAX_ASSET_URL_BYTES,
   MAX_TXN_LIFE,
-  MAX_TXN_NOTE_BYTES,
-  MIN_TXN_FEE,
 } from "./consensus.ts";
+import { checkFalconSignature } from "./falcon.ts";
+import { printSigned } from "./go-print.ts";
+import { checkGroup } from "./group.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
-import { getAddress, type SignedTransaction, strayType, type Transaction, ZERO_ADDRESS } from "./transaction.ts";
+import {
+  getAddress,
+  SIGNATURE_KINDS,
+  type SignedTransaction,
+  strayType,
+  type Transaction,
+  ZERO_ADDRESS,
+} from "./transaction.ts";
 
 const TX = utf8("TX");
 const MULTISIG_ADDRESS = utf8("MultisigAddr");
@@ -40,36 +49,41 @@ export interface SpecialAddresses {
 }
 
 /**
- * Checks a group without the ledger: form, fees, signatures, in go-algorand's order (`data/transactions/verify/txn.go`).
+ * Checks a group without the ledger: form, group id, signatures, in go-algorand's order (`data/transactions/verify/txn.go`).
  * @param allowEmptySignatures simulate's option: an unsigned transaction counts as signed by its claimed signer
  * @throws Rejection with the index of the invalid transaction, if it is one
  */
-export function verifyGroup(group: SignedTransaction[], special: SpecialAddresses, allowEmptySignatures = false): void {
-  const checks = group.flatMap((signed, index) =>
-    prefixRejection(`transaction ${signed.txn.id} invalid : `, index, () => {
-      checkForm(signed.txn, special);
-      return signatureChecks(signed, allowEmptySignatures);
-    }),
-  );
-  const paid = group.reduce((sum, { txn }) => sum + txn.fee, 0n);
-  if (paid < MIN_TXN_FEE * BigInt(group.length))
-    throw new Rejection(`txgroup had ${paid} in fees, which is less than the minimum ${group.length} * ${MIN_TXN_FEE}`);
-  if (!checks.every(isValidSignature)) throw new Rejection("At least one signature didn't pass verification");
+export function verifyGroup(
+  group: SignedTransaction[],
+  special: SpecialAddresses,
+  consensus: Consensus,
+  allowEmptySignatures = false,
+): void {
+  const eachValid = <T>(check: (signed: SignedTransaction) => T): T[] =>
+    group.map((signed, index) =>
+      prefixRejection(
+        () => `transaction ${printSigned(signed)} invalid : `,
+        index,
+        () => check(signed),
+      ),
+    );
+  eachValid(({ txn }) => checkForm(txn, special, consensus));
+  checkGroup(group);
+  const checks = eachValid((signed) => signatureChecks(signed, consensus, allowEmptySignatures));
+  if (!checks.flat().every(isValidSignature)) throw new Rejection("At least one signature didn't pass verification");
 }
 
 /**
  * Checks the transaction by itself (go-algorand's `WellFormed`).
  * @throws Rejection. Types that this ledger does not support are rejected as by a consensus version without them.
  */
-function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses): void {
+function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses, { maxNoteBytes }: Consensus): void {
   switch (txn.type) {
     case "pay":
-      if (getAddress(txn.map, "close") === txn.sender)
+      // Go compares the zero addresses of a payment without either, too.
+      if ((getAddress(txn.map, "close") ?? ZERO_ADDRESS) === txn.sender)
         throw new Rejection(`transaction cannot close account to its sender ${txn.sender}`);
-      if (txn.sender === feeSink)
-        throw new Rejection(
-          `cannot spend from fee sink's address ${feeSink} to non incentive pool address ${getAddress(txn.map, "rcv") ?? ZERO_ADDRESS}`,
-        );
+      if (txn.sender === feeSink) throw new Rejection(`cannot spend from fee sink address ${feeSink}`);
       break;
     case "axfer":
       if (!txn.map.has("xaid") && txn.map.has("aamt")) throw new Rejection("asset ID cannot be zero");
@@ -96,9 +110,8 @@ function checkForm(txn: Transaction, { feeSink, rewardsPool }: SpecialAddresses)
   const window = `(${txn.firstValid}--${txn.lastValid})`;
   if (txn.lastValid < txn.firstValid) throw new Rejection(`transaction invalid range ${window}`);
   if (txn.lastValid - txn.firstValid > MAX_TXN_LIFE) throw new Rejection(`transaction window size excessive ${window}`);
-  const noteLength = getBytes(txn.map, "note")?.length ?? 0;
-  if (noteLength > MAX_TXN_NOTE_BYTES)
-    throw new Rejection(`transaction note too big: ${noteLength} > ${MAX_TXN_NOTE_BYTES}`);
+  if (txn.noteLength > maxNoteBytes)
+    throw new Rejection(`transaction note too big: ${txn.noteLength} > ${maxNoteBytes}`);
   if (txn.sender === rewardsPool) throw new Rejection("transaction from incentive pool is invalid");
   if (txn.sender === ZERO_ADDRESS) throw new Rejection("transaction cannot have zero sender");
 }
@@ -122,16 +135,30 @@ function textLength(map: MsgpackMap, key: string): number {
   return value instanceof RawString ? value.bytes.length : utf8(getString(map, key) ?? "").length;
 }
 
-function signatureChecks({ txn, map, authorizer }: SignedTransaction, allowEmpty: boolean): SignatureCheck[] {
-  const kinds = ["sig", "msig", "lsig"].filter((kind) => map.has(kind));
+function signatureChecks(
+  { txn, map, authorizer }: SignedTransaction,
+  { isSince42 }: Consensus,
+  allowEmpty: boolean,
+): SignatureCheck[] {
+  if (isSince42 && getAddress(map, "sgnr") === txn.sender)
+    throw new Rejection("AuthAddr must be different from Sender");
+  const quantum = getMap(map, "pqsig");
+  if (quantum !== undefined && !isSince42) throw new Rejection("pq signature not enabled");
+  const kinds = SIGNATURE_KINDS.filter((kind) => map.has(kind));
   if (kinds.length === 0) {
     if (allowEmpty) return [];
     throw new Rejection("signedtxn has no sig");
   }
-  if (kinds.length > 1) throw new Rejection("signedtxn should only have one of Sig or Msig or LogicSig");
+  if (kinds.length > 1) throw new Rejection("signedtxn should have only one type of signature");
   // Programs are not run here.
   if (map.has("lsig")) throw new Rejection("LogicSig not enabled");
   const message = signedMessage(txn.bytes);
+  if (quantum !== undefined) {
+    prefixRejection("pq signature validation failed: ", undefined, () =>
+      checkFalconSignature(quantum, authorizer, message),
+    );
+    return [];
+  }
   const multisig = getMap(map, "msig");
   if (multisig === undefined) {
     const signature = getBytes(map, "sig", 64) ?? new Uint8Array(64);

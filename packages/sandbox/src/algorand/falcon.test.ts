@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { decodeMsgpackMap, encodeMsgpack, getMap, type MsgpackMap } from "@attestd/proof/algorand";
+import { describe, expect, test } from "vitest";
+import { CONSENSUS } from "./consensus.ts";
+import { decodeSignedTransactions } from "./transaction.ts";
+import { verifyGroup } from "./verify.ts";
+
+const RECORDINGS = process.env.ATTESTD_RECORDINGS;
+if (RECORDINGS === undefined)
+  console.log("ATTESTD_RECORDINGS is unset: no Falcon signature of a real node is verified");
+
+describe.skipIf(RECORDINGS === undefined)("a payment that go-algorand signed with Falcon-1024", () => {
+  const recorded = RECORDINGS === undefined ? "" : readFileSync(join(RECORDINGS, "falcon-signed.hex"), "utf8").trim();
+  const nobody = { feeSink: "", rewardsPool: "" };
+  const verify = (change: (envelope: MsgpackMap) => void = () => {}, version: keyof typeof CONSENSUS = "v42") => {
+    const envelope = decodeMsgpackMap(new Uint8Array(Buffer.from(recorded, "hex")));
+    change(envelope);
+    verifyGroup(decodeSignedTransactions(encodeMsgpack(envelope)), nobody, CONSENSUS[version]);
+  };
+  const signature = (envelope: MsgpackMap) => getMap(envelope, "pqsig") as MsgpackMap;
+  /** With one bit of the member changed. */
+  const flipped = (name: string) => (envelope: MsgpackMap) => {
+    const bytes = new Uint8Array(signature(envelope).get(name) as Uint8Array);
+    bytes[100] = (bytes[100] ?? 0) ^ 1;
+    signature(envelope).set(name, bytes);
+  };
+
+  test("is verified", () => expect(() => verify()).not.toThrow());
+
+  test("is not known before v42", () => expect(() => verify(undefined, "v41")).toThrow("pq signature not enabled"));
+
+  test("fails with another signature, key, salt, scheme or transaction", () => {
+    const failed = "pq signature validation failed: ";
+    expect(() => verify(flipped("sig"))).toThrow(`${failed}invalid falcon-1024 signature`);
+    expect(() => verify((envelope) => getMap(envelope, "txn")?.set("fee", 5000))).toThrow(
+      `${failed}invalid falcon-1024 signature`,
+    );
+    expect(() => verify(flipped("pk"))).toThrow(`${failed}pq signature authorizer mismatch: derived `);
+    expect(() => verify((envelope) => signature(envelope).set("slt", 9))).toThrow(`${failed}pq signature authorizer`);
+    expect(() => verify((envelope) => signature(envelope).set("sch", Buffer.from("f9")))).toThrow(
+      `${failed}pq signature scheme not supported`,
+    );
+    expect(() => verify((envelope) => signature(envelope).delete("sig"))).toThrow(`${failed}pq signature is empty`);
+  });
+});
