@@ -1,6 +1,7 @@
 import { RAILS } from "@attestd/proof/rails";
 import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
+import type { BaseNetwork } from "./base/network.ts";
 import type { FacilitatorKind } from "./facilitator/dialect.ts";
 import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
 import type { Facilitator } from "./facilitator/server.ts";
@@ -26,7 +27,7 @@ export interface SandboxOptions {
   /** Both unless given. */
   networks?: OptionalNetwork[];
   /**
-   * The kinds of the facilitators in order of preference, two at most; one of `stock` unless given. Each is on every rail
+   * The kinds of the facilitators in order of preference, three at most; one of `stock` unless given. Each is on every rail
    * that it settles. A rail that none of them settles has a stock one.
    */
   facilitators?: readonly FacilitatorKind[] | undefined;
@@ -70,6 +71,7 @@ export interface Sandbox {
   died: Promise<string | undefined>;
   /** For tests; clients use the URLs. */
   algorand: AlgorandNetwork;
+  base?: BaseNetwork;
   solana?: SolanaNetwork;
   /** Stops everything, child processes included. */
   close(): Promise<void>;
@@ -146,6 +148,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     sourceChains: [...algorand.recordedChains, ...recordedEvmChains],
     died: base?.exited ?? new Promise(() => {}),
     algorand,
+    ...(base && { base }),
     ...(solana && { solana }),
     close: () => running.disposeAsync(),
   };
@@ -157,8 +160,8 @@ async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequ
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
   const network = await startAlgorand({ roundMs, replayDir, behaviour, ...listeners });
-  const { feePayer, secondFeePayer } = network.accounts;
-  const keys = [feePayer, secondFeePayer];
+  const { feePayer, secondFeePayer, thirdFeePayer } = network.accounts;
+  const keys = [feePayer, secondFeePayer, thirdFeePayer];
   const registrations = keys.map(({ secretKey }) => registerAlgorand(network.networkUrl, secretKey));
   const rail: SandboxRail = { network: RAILS.algorand.network, registrations };
   return { ...network, rail };
@@ -168,7 +171,7 @@ async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions)
   const { startBase } = await import("./base/network.ts");
   const { registerBase } = await import("./facilitator/base.ts");
   const network = await startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
-  const keys = [network.facilitator, network.secondFacilitator];
+  const keys = [network.facilitator, ...network.otherFacilitators];
   const registrations = keys.map(({ privateKey }) => registerBase(network.rpcUrl, privateKey));
   const rail: SandboxRail = { network: RAILS.base.network, registrations };
   return { ...network, rail };
@@ -178,7 +181,7 @@ async function runSolana({ ports, onRequest }: SandboxOptions) {
   const { startSolana } = await import("./solana/network.ts");
   const { registerSolana } = await import("./facilitator/solana.ts");
   const network = await startSolana({ port: ports?.solana, onRequest });
-  const keys = [network.feePayer, network.secondFeePayer];
+  const keys = [network.feePayer, ...network.otherFeePayers];
   const registrations = keys.map(({ secretKeyBase64 }) => registerSolana(network.rpcUrl, secretKeyBase64));
   const rail: SandboxRail = { network: RAILS.solana.network, registrations };
   return { ...network, rail };

@@ -23,7 +23,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
       "--algorand-behaviour <name=value...>",
       "what its Algorand node and indexer do, as in docs/sandbox-algod.md",
     )
-    .option("--facilitator <kind...>", "stock, cdp, payai or goplausible, or two of them, the preferred one first")
+    .option("--facilitator <kind...>", "stock, cdp, payai or goplausible, or several of them, the preferred one first")
     .option("--facilitator-behaviour <what=how...>", "what the first one does, as in docs/sandbox-facilitators.md")
     .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
     .action(async (options) => {

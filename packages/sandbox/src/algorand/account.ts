@@ -3,7 +3,15 @@ import { encodeAddress } from "@attestd/proof/algorand";
 import { concatBytes, toBase64Url } from "@attestd/proof/encoding";
 import { secretKeyToMnemonic, type Transaction } from "algosdk";
 
-export const ROLES = ["dispenser", "payer", "attestor", "payTo", "feePayer", "secondFeePayer"] as const;
+export const ROLES = [
+  "dispenser",
+  "payer",
+  "attestor",
+  "payTo",
+  "feePayer",
+  "secondFeePayer",
+  "thirdFeePayer",
+] as const;
 export type Role = (typeof ROLES)[number];
 
 /** An account with keys made by this sandbox. */

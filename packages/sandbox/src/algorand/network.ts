@@ -40,6 +40,7 @@ const ALLOCATION: Record<Role, number> = {
   payTo: 10_000_000,
   feePayer: 1_000_000_000,
   secondFeePayer: 1_000_000_000,
+  thirdFeePayer: 1_000_000_000,
 };
 
 export interface AlgorandNetwork {

@@ -32,8 +32,8 @@ export interface BaseNetwork {
   payTo: { address: Hex };
   /** Holds ETH for the gas of settlements. */
   facilitator: BaseKey;
-  /** The same of another facilitator: two that shared a key would take each other's nonces. */
-  secondFacilitator: BaseKey;
+  /** The same of two more facilitators: any that shared a key would take each other's nonces. */
+  otherFacilitators: readonly BaseKey[];
   /** A transfer of 25 USDC and the number of its block, which is `finalized`. */
   sample: { hash: Hex; height: number };
   recordings: readonly RecordedBlock[];
@@ -56,8 +56,9 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
   starting.defer(anvil.close);
   const call = jsonRpcClient(anvil.url);
   const payer = randomKey();
-  const [facilitator, secondFacilitator] = [randomKey(), randomKey()];
-  const sample = await fund(call, anvil.url, payer.address, [facilitator.address, secondFacilitator.address]);
+  const facilitator = randomKey();
+  const otherFacilitators = [randomKey(), randomKey()];
+  const sample = await fund(call, anvil.url, payer.address, [facilitator, ...otherFacilitators]);
   const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", ...options });
   starting.defer(server.close);
   const running = starting.move();
@@ -67,7 +68,7 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
     payer,
     payTo: { address: randomKey().address },
     facilitator,
-    secondFacilitator,
+    otherFacilitators,
     sample,
     recordings: recordings.blocks,
     exited: anvil.exited,
@@ -76,11 +77,11 @@ export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseO
 }
 
 /** Installs the token, funds the accounts and makes the sample; all is `finalized` when it resolves. */
-async function fund(anvil: RpcCall, url: string, payer: Hex, facilitators: Hex[]) {
+async function fund(anvil: RpcCall, url: string, payer: Hex, facilitators: BaseKey[]) {
   const treasury: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
   await installContracts(anvil, treasury.address);
   const ether: [Hex, string][] = [treasury.address, payer].map((address) => [address, "1"]);
-  for (const [address, amount] of [...ether, ...facilitators.map((address): [Hex, string] => [address, "1000"])]) {
+  for (const [address, amount] of [...ether, ...facilitators.map(({ address }): [Hex, string] => [address, "1000"])]) {
     await anvil("anvil_setBalance", [address, numberToHex(parseEther(amount))]);
   }
 

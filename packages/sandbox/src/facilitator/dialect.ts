@@ -10,7 +10,7 @@ const KINDS = ["stock", "cdp", "payai", "goplausible"] as const;
 export type FacilitatorKind = (typeof KINDS)[number];
 
 /** How many facilitators of a rail have keys in the sandbox. */
-const MAX_KINDS = 2;
+const MAX_KINDS = 3;
 
 /**
  * Reads names of kinds.

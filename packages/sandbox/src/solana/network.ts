@@ -50,8 +50,8 @@ export interface SolanaNetwork {
   payTo: { address: Address };
   /** Holds SOL for the fees of settlements. */
   feePayer: SolanaKey;
-  /** The same of another facilitator. */
-  secondFeePayer: SolanaKey;
+  /** The same of two more facilitators. */
+  otherFeePayers: readonly SolanaKey[];
   /**
    * Sends transfers of 0 USDC from another account to an owner's USDC account, in transactions of version 1, which is
    * new on MainNet.
@@ -74,11 +74,12 @@ export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = 
   const machine = new Machine();
   const ledger = new Ledger(machine, unixTime());
   const payer = randomKey();
-  const [feePayer, secondFeePayer] = [randomKey(), randomKey()];
+  const feePayer = randomKey();
+  const otherFeePayers = [randomKey(), randomKey()];
   const payTo = { address: randomKey().address };
   machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
-  for (const { address } of [feePayer, secondFeePayer]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
+  for (const { address } of [feePayer, ...otherFeePayers]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
   await fund(machine, payTo.address, { sol: 0n, usdc: 0n });
   const sender = await generateKeyPairSigner();
   await fund(machine, sender.address, { sol: 1n, usdc: 0n });
@@ -95,7 +96,7 @@ export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = 
     payer,
     payTo,
     feePayer,
-    secondFeePayer,
+    otherFeePayers,
     sendVersion1,
     close: () => {
       clearInterval(slots);
