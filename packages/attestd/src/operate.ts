@@ -61,7 +61,7 @@ export async function operate<T>(
 function failureOf(error: unknown, undone: string): Failure {
   if (error instanceof Failure) return error;
   const { name, message } = error as Error;
-  if (hasCode(error, "config_invalid")) return settingsFailure(error, SETTINGS);
+  if (hasCode(error, "config_invalid")) return settingsFailure(error.details.faults, error, SETTINGS);
   if (hasCode(error, "request_unfit")) {
     const { member } = error.details;
     return new Failure(EXIT.usage, `--${member === "txId" ? "txid" : member} ${message}`, [], error);

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
-import type { ServiceError } from "@attestd/service/errors";
 import type { Environment } from "./environment.ts";
 import { EXIT, Failure, failsFor } from "./failure.ts";
 import { DEFAULT_FOLDER, sandboxFolder } from "./sandbox-folder.ts";
@@ -34,8 +33,8 @@ export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
 }
 
 /** The failure of a command whose settings are wrong: one fault, or all of them on lines of their own. */
-export function settingsFailure(error: ServiceError<"config_invalid">, ...next: string[]): Failure {
-  const { faults } = error.details;
-  if (faults.length === 1) return new Failure(EXIT.usage, error.message, next, error);
-  return new Failure(EXIT.usage, `${faults.length} faults in the settings`, [...faults, ...next], error);
+export function settingsFailure(faults: readonly string[], cause: unknown, ...next: string[]): Failure {
+  const [first = "", ...others] = faults;
+  if (others.length === 0) return new Failure(EXIT.usage, first, next, cause);
+  return new Failure(EXIT.usage, `${faults.length} faults in the settings`, [...faults, ...next], cause);
 }

@@ -236,11 +236,13 @@ describe("attestd sandbox", () => {
 });
 
 describe("attestd serve", () => {
-  test("names a wrong setting in one sentence", async () => {
+  test("names every setting that is missing, in a sentence each", async () => {
     await using folder = await temporaryFolder();
     const { code, stderr } = await attestd(["serve"], { cwd: folder.path });
-    expect(stderr).toMatch(/^attestd: [A-Z_]+ .*\.\n$/);
-    expect(code).toBe(2);
+    const [first, ...others] = stderr.trimEnd().split("\n");
+    expect([code, first]).toEqual([2, `attestd: ${others.length} faults in the settings`]);
+    for (const name of ["DATABASE_URL", "ALGOD_URL", "ATTESTOR_MNEMONIC", "PAY_TO_ALGORAND", "FACILITATOR_URL"])
+      expect(others).toContain(`  ${name} is not set.`);
     const none = await attestd(["serve", "--env", "none.env"], { cwd: folder.path });
     expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("none.env") });
   });
@@ -253,6 +255,7 @@ describe("attestd serve", () => {
     expect(inFile.stderr).toContain("PORT");
     const env = { PORT: "0", ATTESTOR_MNEMONIC_FILE: join(folder.path, "none") };
     const { stderr } = await attestd(["serve", "--env", file], { cwd: folder.path, env });
-    expect(stderr).toMatch(/^attestd: ATTESTOR_MNEMONIC_FILE cannot be read/);
+    expect(stderr).toContain("ATTESTOR_MNEMONIC_FILE cannot be read");
+    expect(stderr).not.toContain("PORT");
   });
 });

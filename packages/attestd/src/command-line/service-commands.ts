@@ -41,6 +41,7 @@ export function addRunning(program: Command, { environment, finish }: Running): 
   )
     .addOption(settingsFile())
     .addOption(otherLedger())
+    .option("--wait <seconds>", "how long to wait for nodes or a database that are away at start", "0")
     .action(async (options) => {
       const { serve } = await import("../commands/serve.ts");
       finish(await serve(options, environment));

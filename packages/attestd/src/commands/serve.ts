@@ -1,11 +1,13 @@
 import { aborted } from "node:util";
-import { hasCode } from "@attestd/service/errors";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
-import { readSettings, type Settings, type SettingsOptions, settingsFailure } from "../settings-file.ts";
+import { readSettings, type Settings, type SettingsOptions } from "../settings-file.ts";
+import { startPatiently } from "../startup.ts";
 
 /** The message of a started service to its parent process, over the IPC channel. */
 export type Ready = { ready: string };
+
+export type ServeOptions = SettingsOptions & { wait: string };
 
 /** V8 compiles a function after a few dozen calls; a thousand ticks take a millisecond. */
 const TICKS = 1_000;
@@ -15,15 +17,20 @@ const TICKS = 1_000;
  *
  * @throws Failure `usage` when a setting is wrong or the port is in use
  */
-export async function serve(options: SettingsOptions, environment: Environment): Promise<ExitCode> {
+export async function serve(options: ServeOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
+  const waitMs = 1000 * secondsOf(options.wait);
   const settings = await readSettings(options, environment);
   await compileTicks();
   const [{ startService }, { readPage }] = await Promise.all([
     import("@attestd/service"),
     import("@attestd/web/assets"),
   ]);
-  const starting = startService(settings, { sandbox: options.sandbox ?? false, page: await readPage() });
+  const { sandbox = false } = options;
+  const page = await readPage();
+  const onAway = (sentence: string) => environment.err.line(`attestd: waiting for an upstream. ${sentence}`);
+  const patience = { settings, sandbox, waitMs, onAway, signal: stop };
+  const starting = startPatiently(() => startService(settings, { sandbox, page }), patience);
   const service = await Promise.race([starting, aborted(stop, stop)]).catch((error: unknown) => {
     throw startFailure(error, settings);
   });
@@ -55,10 +62,16 @@ function compileTicks(): Promise<void> {
 }
 
 function startFailure(error: unknown, settings: Settings): Failure {
+  if (error instanceof Failure) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "EADDRINUSE") return portTaken(settings.PORT ?? "", "PORT");
-  if (hasCode(error, "config_invalid")) return settingsFailure(error);
   return new Failure(EXIT.unreachable, "the service did not start", [message], error);
+}
+
+/** @throws Failure `usage` */
+function secondsOf(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new Failure(EXIT.usage, `--wait must be a whole number of seconds, and is ${text}`);
 }
 
 /** @param setting to change */

@@ -7,7 +7,7 @@ import { ATTESTATION_FEE, ATTESTOR_RESERVE } from "../../calls/capacity.ts";
 import { deadline, systemClock } from "../../clock.ts";
 import { isProviderError } from "../../providers/provider.ts";
 import { failover } from "../../providers/quorum.ts";
-import { type Check, type Examined, type Finding, fail, ok, troubleOf, warning } from "./finding.ts";
+import { type Check, type Examined, type Finding, fail, ok, unread, warning } from "./finding.ts";
 import { readJournal } from "./journal.ts";
 
 /** Attestations left below which an operator should fund the account. */
@@ -34,7 +34,7 @@ export const checkAttestor: Check = async (examined) => {
       ...(await checkKeys(examined, ledger.address)),
     ];
   } catch (error) {
-    return [troubleOf("ALGOD_URL", error, "ALGOD_TOKEN")];
+    return [unread(`ATTESTOR_MNEMONIC: ${ledger.address}`, error)];
   }
 };
 

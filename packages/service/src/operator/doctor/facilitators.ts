@@ -1,3 +1,4 @@
+import { toBase64 } from "@attestd/proof/encoding";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import type { FacilitatorSettings } from "../../config/facilitators.ts";
@@ -10,11 +11,14 @@ import { resourceInfo, resourceOf } from "../../payment/resource.ts";
 import { type Check, type Examined, type Finding, fail, ok, warning } from "./finding.ts";
 
 const ZERO = `0x${"0".repeat(40)}`;
+const zeros = (count: number) => new Array<number>(count).fill(0);
+/** A Solana transaction of version 0 without an instruction: one signature, one account and a blockhash, all zero. */
+const NO_TRANSACTION = toBase64(Uint8Array.from([1, ...zeros(64), 0x80, 1, 0, 0, 1, ...zeros(64), 0, 0]));
 /** The scheme's own part of a payment that no rail takes: its members are there, for decoders, and nothing is signed. */
 const NO_PAYMENT: PaymentPayload["payload"] = {
   paymentGroup: ["AA=="],
   paymentIndex: 0,
-  transaction: "AA==",
+  transaction: NO_TRANSACTION,
   signature: `0x${"0".repeat(130)}`,
   authorization: { from: ZERO, to: ZERO, value: "0", validAfter: "0", validBefore: "0", nonce: `0x${"0".repeat(64)}` },
 };

@@ -51,7 +51,8 @@ function remedyFor(message: string, token: string | undefined): string {
   if (/ECONNREFUSED|no whole answer|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT/.test(message))
     return " Check that it runs, and that a firewall lets us through.";
   if (/is on the network|is on chain|is of the cluster/.test(message)) return " Name a node of the right network.";
-  if (/cannot be read/.test(message)) return " Check that the URL is the one of the API.";
+  if (status >= 400 && status < 500) return " Check that the URL is the one of the API.";
+  if (/cannot be read|redirect/.test(message)) return " Check that the URL is the one of the API.";
   return "";
 }
 
@@ -68,6 +69,12 @@ export function troubleOf(setting: string, error: unknown, token?: string): Find
   const { message } = error;
   const isRefusal = /HTTP 4\d\d|is on the network|is on chain|is of the cluster/.test(message);
   return { ...fail(`${setting}: ${message}.${remedyFor(message, token)}`), ...(!isRefusal && { isAway: true }) };
+}
+
+/** What could not be examined, because nodes with findings of their own gave no answer. @throws as `troubleOf` */
+export function unread(what: string, error: unknown): Finding {
+  if (!hasCode(error, "providers_unavailable")) return troubleOf(what, error);
+  return warning(`${what} was not examined, because its nodes gave no usable answer.`);
 }
 
 /** Runs a check of one upstream. @returns its findings, or its trouble */

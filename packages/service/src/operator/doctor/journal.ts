@@ -64,9 +64,9 @@ function missing(name: string): Finding {
 }
 
 async function checkRoom({ config }: Examined, folder: string): Promise<Finding[]> {
-  const { bavail, bsize } = await statfs((await stat(folder).catch(absent)) ? folder : dirname(folder), {
-    bigint: true,
-  });
+  const existing = (await stat(folder).catch(absent)) ? folder : dirname(folder);
+  if (!(await stat(existing).catch(absent))) return [];
+  const { bavail, bsize } = await statfs(existing, { bigint: true });
   const [free, reserve] = [(bavail * bsize) >> 20n, config.diskReserve >> 20n];
   if (free >= reserve) return [];
   const remedy = "Make room, or nothing is sold";

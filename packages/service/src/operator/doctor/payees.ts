@@ -2,7 +2,7 @@ import { systemClock } from "../../clock.ts";
 import { namesOf } from "../../config/rails.ts";
 import type { RailKind } from "../../payment/rails/rail.ts";
 import { RAILS } from "../../payment/rails/registry.ts";
-import { type Check, type Examined, type Finding, fail, ok, troubleOf } from "./finding.ts";
+import { type Check, type Examined, type Finding, fail, ok, unread } from "./finding.ts";
 
 /** The rails that are switched on: their payees on their chains, and USDC's name and version on Base. */
 export const checkPayees: Check = async (examined) => {
@@ -33,6 +33,6 @@ async function checkPayee(
     const asset = name === undefined ? "USDC" : `USDC ("${name}", version ${version})`;
     return [ok(`${setting}: ${payTo} can be paid ${asset}.`)];
   } catch (error) {
-    return [troubleOf(setting, error)];
+    return [unread(`${setting}: ${payTo}`, error)];
   }
 }

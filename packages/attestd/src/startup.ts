@@ -1,0 +1,77 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { RunningService } from "@attestd/service";
+import { hasCode } from "@attestd/service/errors";
+import type { SubjectFinding } from "@attestd/service/operator";
+import { EXIT, Failure } from "./failure.ts";
+import { type Settings, settingsFailure } from "./settings-file.ts";
+
+export type StartupOptions = {
+  settings: Settings;
+  sandbox: boolean;
+  /** How long upstreams that are away are waited for, in ms. */
+  waitMs: number;
+  /** Called once with a sentence for each upstream that is away. */
+  onAway(sentence: string): void;
+  signal: AbortSignal;
+};
+
+/** How long a start may take before the upstreams that it may be waiting for are named, in ms. */
+const QUIET_MS = 4_000;
+const RETRY_MS = 2_000;
+
+/**
+ * Starts the service; again while upstreams are away, for as long as the options say. What keeps it from starting is found
+ * by `attestd doctor`'s checks, so that all faults are named at once.
+ *
+ * @throws Failure `usage` with everything that is wrong; `unreachable` when upstreams are still away; EADDRINUSE
+ */
+export async function startPatiently(
+  start: () => Promise<RunningService>,
+  options: StartupOptions,
+): Promise<RunningService> {
+  const { waitMs, signal } = options;
+  const ends = performance.now() + waitMs;
+  const named = new Set<string>();
+  const nameAway = (faults: readonly SubjectFinding[]) => {
+    for (const { message } of faults.filter(({ isAway }) => isAway)) {
+      if (!named.has(message)) options.onAway(message);
+      named.add(message);
+    }
+  };
+  for (;;) {
+    const slow = setTimeout(() => void faultsOf(options).then(nameAway), QUIET_MS);
+    try {
+      return await start();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EADDRINUSE" || signal.aborted) throw error;
+      const faults = await faultsOf(options);
+      const lasting = faults.filter(({ isAway }) => !isAway).map(({ message }) => message);
+      if (hasCode(error, "config_invalid")) lasting.unshift(...missingFrom(lasting, error.details.faults));
+      if (lasting.length > 0) throw settingsFailure(lasting, error);
+      if (performance.now() >= ends) {
+        const reasons = faults.length > 0 ? faults.map(({ message }) => message) : [(error as Error).message];
+        throw new Failure(EXIT.unreachable, "the service did not start", reasons, error);
+      }
+      nameAway(faults);
+    } finally {
+      clearTimeout(slow);
+    }
+    await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** What the service needs and does not have. A check that fails must not hide why the start did: then there are none. */
+async function faultsOf({ settings, sandbox, signal }: StartupOptions): Promise<SubjectFinding[]> {
+  const { examine } = await import("@attestd/service/operator");
+  try {
+    const findings = await Array.fromAsync(examine(settings, { sandbox, signal, isStarting: true }));
+    return findings.filter(({ mark }) => mark === "fail");
+  } catch {
+    return [];
+  }
+}
+
+/** The faults that a check does not name already, though perhaps in a longer sentence. */
+function missingFrom(sentences: readonly string[], faults: readonly string[]): string[] {
+  return faults.filter((fault) => !sentences.some((sentence) => sentence.startsWith(fault.replace(/\.$/, ""))));
+}

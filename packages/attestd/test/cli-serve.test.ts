@@ -1,0 +1,82 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Sandbox, startSandbox } from "@attestd/sandbox";
+import algosdk from "algosdk";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { attestd, start } from "../../../test/helpers/command.ts";
+import { startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
+import { sandboxFolder } from "../src/sandbox-folder.ts";
+import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
+import type { Settings } from "../src/settings-file.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let sandbox: Sandbox;
+let algod: Awaited<ReturnType<typeof startReverseProxy>>;
+let settings: Settings;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  sandbox = await startSandbox({ roundMs: 200, networks: ["solana"] });
+  algod = await startReverseProxy(() => sandbox.algodUrl);
+  const paths = sandboxFolder(folder.path);
+  await mkdir(paths.data, { mode: 0o700 });
+  const address = { host: "127.0.0.1", port: 0 };
+  settings = { ...newServiceSettings(sandbox, paths, address), ALGOD_URL: algod.url, LOG_LEVEL: "silent" };
+}, 30_000);
+afterEach(() => {
+  algod.meddling = {};
+});
+afterAll(async () => {
+  await algod?.[Symbol.asyncDispose]();
+  await sandbox?.close();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+/** Writes settings. @returns the arguments of a service on them */
+async function args(over: Settings, ...more: string[]): Promise<string[]> {
+  const paths = sandboxFolder(folder.path);
+  await writeSettings(paths, { ...settings, ...over });
+  return ["serve", "--sandbox", "--env", paths.settings, ...more];
+}
+
+test("serve waits for a node that is away, names it once, and sells when it answers", async () => {
+  algod.meddling = { answer: (_, outgoing) => Boolean(outgoing.writeHead(502).end()) };
+  const service = start(await args({ LOG_LEVEL: "info" }, "--wait", "60"));
+  let [out, err] = ["", ""];
+  service.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  service.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  await vi.waitFor(() => expect(err).toContain("ALGOD_URL"), { timeout: 30_000 });
+  algod.meddling = {};
+  await vi.waitFor(() => expect(out).toContain('"msg":"listening"'), { timeout: 60_000 });
+  service.kill("SIGTERM");
+  expect((await service.ended).code).toBe(0);
+  expect(err).toBe(`attestd: waiting for an upstream. ALGOD_URL: ${new URL(algod.url).host} answered HTTP 502.\n`);
+}, 100_000);
+
+test("serve names everything that is wrong at once, and prints no stack trace", async () => {
+  const nobody = algosdk.generateAccount();
+  const wrong = {
+    ATTESTOR_MNEMONIC: algosdk.secretKeyToMnemonic(nobody.sk),
+    DATABASE_URL: `sqlite:${join(folder.path, "data", "other.db")}`,
+    PAY_TO_ALGORAND: String(nobody.addr),
+    PAY_TO_SOLANA: "2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4",
+  };
+  const { code, stdout, stderr } = await attestd(await args(wrong));
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr.trimEnd().split("\n")).toEqual([
+    "attestd: 3 faults in the settings",
+    expect.stringMatching(/^ {2}ATTESTOR_MNEMONIC: \w{58} can pay for 0 attestations\./),
+    expect.stringMatching(/^ {2}PAY_TO_ALGORAND has not opted in to USDC/),
+    expect.stringMatching(/^ {2}PAY_TO_SOLANA has no USDC account/),
+  ]);
+}, 60_000);
+
+test.each([["ten"], ["-1"]])("serve --wait %s is a usage error", async (wait) => {
+  const { code, stderr } = await attestd(await args({}, `--wait=${wait}`));
+  expect([code, stderr]).toEqual([2, `attestd: --wait must be a whole number of seconds, and is ${wait}\n`]);
+});
