@@ -36,7 +36,7 @@ const OPERATIONS: Operations = Object.fromEntries(
   ]),
 );
 
-/** What comes of a payment: now, and under the name of the task afterwards. */
+/** The outcome of a payment: of `admit` now, and of `recall` afterwards. */
 type Course = { now?: Outcome | Error; later?: Outcome | Error };
 
 type TaskResult = {
@@ -51,14 +51,14 @@ type Answer = {
   error?: { code: number; message: string; data?: JsonObject };
 };
 
-/** A route of its own, asked without a network between. */
+/** A route that is called without a network. */
 function aRoute({ now = REQUIRED, later }: Course = {}, operations = OPERATIONS) {
   const log = pino({ level: "silent" });
   const logged = vi.spyOn(log, "error");
   const admit = vi.fn<Admit>(async () => thrown(now));
   const recall: Recall = async () => later && thrown(later);
   const offers = createOffers({ rails: [], maxTimeoutSeconds: 1, now: Date.now });
-  // Something has to be for sale, whatever it is.
+  // A 402 needs at least one offer.
   vi.spyOn(offers, "for").mockReturnValue([{} as ReturnType<Offers["for"]>[number]]);
   const origin = "https://attestd.example";
   const options = { admit, recall, offers, catalogue: CATALOGUE, operations, ids, origin, log };
@@ -99,10 +99,10 @@ describe("JSON-RPC", () => {
     ["another version", '{"jsonrpc":"1.0","id":1,"method":"tasks/get"}', -32600],
     ["no id", '{"jsonrpc":"2.0","method":"tasks/get"}', -32600],
     ["an unknown method", '{"jsonrpc":"2.0","id":1,"method":"message/stream"}', -32601],
-    ["a name of every object's", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601],
+    ["a member of every object as the method", '{"jsonrpc":"2.0","id":1,"method":"constructor"}', -32601],
     ["no params", '{"jsonrpc":"2.0","id":1,"method":"tasks/get"}', -32602],
     ["params of another form", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":[1]}', -32602],
-    ["a task of nobody's", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"x"}}', -32001],
+    ["an unknown task", '{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"x"}}', -32001],
   ])("%s is answered with its code", async (_, body, code) => {
     expect(await aRoute().send(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });
@@ -155,9 +155,9 @@ describe("JSON-RPC", () => {
 describe("a message", () => {
   test.each([
     ["a data part", data({ skill: "attest", txid: "ID" })],
-    ["the JSON of one as text", text('{"skill":"attest","txid":"ID"}')],
+    ["the JSON of a data part as text", text('{"skill":"attest","txid":"ID"}')],
     ["a transaction's id as text", text(" ID\n")],
-    ["a data part beside words", { parts: [...text("please").parts, ...data({ skill: "attest", txid: "ID" }).parts] }],
+    ["a data part and a text", { parts: [...text("please").parts, ...data({ skill: "attest", txid: "ID" }).parts] }],
   ])("requests a paid skill with %s, and gets a task that requires a payment", async (_, parts) => {
     const { say, admit } = aRoute();
     const { result } = await say(parts);
@@ -191,7 +191,7 @@ describe("a message", () => {
     ["two data parts", { parts: [...data({ skill: "attest" }).parts, ...data({ skill: "attest" }).parts] }],
     ["nothing", {}],
     ["a file", { parts: [{ kind: "file", file: { uri: "https://x" } }] }],
-    ["arguments beyond what the endpoint takes", data({ skill: "attest", txid: "x".repeat(70_000) })],
+    ["arguments above the endpoint's limit", data({ skill: "attest", txid: "x".repeat(70_000) })],
     ["a payment for no task", { ...text("ID"), metadata: { [PAYMENT.payload]: PAID } }],
   ])("with %s is refused as invalid", async (_, message) => {
     expect((await aRoute().say(message)).error).toMatchObject({ code: -32602, data: { status: expect.any(Number) } });
@@ -284,16 +284,13 @@ describe("a task", () => {
     ["completed", DELIVERED],
     ["working", SETTLING],
     ["failed", new Problem("payment_refunded", "Given back.")],
-  ])(
-    "that is paid is %s as the journal says, also under an older key, and cannot be canceled",
-    async (state, later) => {
-      const { ask } = aRoute({ later });
-      for (const id of [newTask(), "issued under a key that was replaced"]) {
-        expect((await ask("tasks/get", { id })).result?.status.state).toBe(state);
-        expect((await ask("tasks/cancel", { id })).error?.code).toBe(-32002);
-      }
-    },
-  );
+  ])("that is paid is %s by the journal, also under an older key, and cannot be canceled", async (state, later) => {
+    const { ask } = aRoute({ later });
+    for (const id of [newTask(), "issued under a key that was replaced"]) {
+      expect((await ask("tasks/get", { id })).result?.status.state).toBe(state);
+      expect((await ask("tasks/cancel", { id })).error?.code).toBe(-32002);
+    }
+  });
 
   test("is not answered from its id where the journal cannot be read", async () => {
     const { ask, logged } = aRoute({ later: new Error("disk") });

@@ -9,7 +9,7 @@ import { introduction, links, type Site, uriTemplate } from "./site.ts";
  */
 export function llms(catalogue: Catalogue, site: Site): string {
   const endpoints = Object.values(catalogue);
-  const of = (wanted: (endpoint: Endpoint) => boolean) => endpoints.filter(wanted).map((e) => entry(e, site));
+  const list = (wanted: (endpoint: Endpoint) => boolean) => endpoints.filter(wanted).map((one) => entry(one, site));
   return [
     `# ${NAME}`,
     "",
@@ -39,11 +39,11 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     "## Paid",
     "",
-    ...of(({ access }) => access === "paid"),
+    ...list(({ access }) => access === "paid"),
     "",
     "## Free",
     "",
-    ...of(({ access, tag }) => access === "free" && tag !== "documents"),
+    ...list(({ access, tag }) => access === "free" && tag !== "documents"),
     "",
     "## Agents",
     "",
@@ -52,7 +52,7 @@ export function llms(catalogue: Catalogue, site: Site): string {
     "",
     "## Documents",
     "",
-    ...of(({ tag }) => tag === "documents"),
+    ...list(({ tag }) => tag === "documents"),
     "",
   ].join("\n");
 }

@@ -113,10 +113,7 @@ function selling<T>(schema: z.ZodType<T>, subject: (body: T) => Subject): PaidOp
 }
 
 function verifying(verifier: Verifier, type: BundleType): VerifyOperation {
-  return {
-    kind: "verify",
-    verify: (bundle, options) => verifier.verify(bundle, type, options),
-  };
+  return { kind: "verify", verify: (bundle, options) => verifier.verify(bundle, type, options) };
 }
 
 function reading(read: ReadOperation["read"]): ReadOperation {

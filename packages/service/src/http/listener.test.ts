@@ -11,7 +11,7 @@ import { createListener } from "./listener.ts";
 
 const log = pino({ level: "silent" });
 const logged = vi.spyOn(log, "error");
-/** The body of the request that is never sent whole. */
+/** The body of the request that is never complete. */
 const unfinished = Promise.withResolvers<{ body: Promise<Uint8Array> }>();
 
 const routes: Route[] = [
@@ -65,7 +65,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Everything that comes back until the server closes the connection. */
+/** Everything that the server sends until it closes the connection. */
 async function exchange(request: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   socket.end(request.replaceAll("\n", "\r\n"));
@@ -116,8 +116,15 @@ test.each([
   ["HEAD", "HEAD /same", "", "", 304],
   ["another path", "GET /same/", "", "", 404],
   ["a body that is too long", "POST /echo", "content-length: 11\n", "01234567890", 413, "connection: close"],
-  ["a body of no told length", "POST /echo", "transfer-encoding: chunked\n", "2\n{}\n0\n\n", 200, "content-length: 2"],
-  ["a body where none belongs", "GET /same", "content-length: 2\n", "{}", 304],
+  [
+    "a body without Content-Length",
+    "POST /echo",
+    "transfer-encoding: chunked\n",
+    "2\n{}\n0\n\n",
+    200,
+    "content-length: 2",
+  ],
+  ["a body of a GET", "GET /same", "content-length: 2\n", "{}", 304],
   ["OPTIONS", "OPTIONS /same", "", "", 204, "allow: GET, HEAD"],
   ["an absolute target", "GET http://attestd.example/same", "", "", 304],
   ["a percent-encoded path", "GET /%73ame?a", "", "", 304],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerUnread } from "./unread.ts";
 
 const ORIGIN = "https://attestd.example";
-/** Of the one request that is left waiting for its answer. */
+/** The path of the only request that waits for its answer. */
 const asked = Promise.withResolvers<void>();
 
 const server = createServer(
@@ -32,8 +32,8 @@ const EXTENSIONS = `transfer-encoding: chunked\r\n\r\n1;${"a".repeat(20_000)}\r\
 
 test.each([
   ["headers that are too large", `${HEAD}origin: https://shop.example\r\n${PAYMENT}\r\n`, 431, "headers_too_large"],
-  ["what is no HTTP", "hello\r\n\r\n", 400, "request_malformed"],
-  ["a length that is none", `${HEAD}content-length: x\r\n\r\n`, 400, "request_malformed"],
+  ["a text that is not HTTP", "hello\r\n\r\n", 400, "request_malformed"],
+  ["an invalid Content-Length", `${HEAD}content-length: x\r\n\r\n`, 400, "request_malformed"],
   ["headers that do not end", HEAD, 408, "request_timeout"],
   ["a body that does not end", `${HEAD}content-length: 9\r\n\r\n1`, 408, "request_timeout"],
   ["a chunk's extensions that are too large", `${HEAD}${EXTENSIONS}`, 413, "body_too_large"],

@@ -29,7 +29,7 @@ const OPERATIONS: Operations = Object.fromEntries(
 
 type Setup = { admit?: Admit; catalogue?: Catalogue; operations?: Operations };
 
-/** An endpoint of its own, asked without a network between. */
+/** An endpoint that is called without a network. */
 function anEndpoint({ admit = async () => UNPAID, catalogue = CATALOGUE, operations = OPERATIONS }: Setup = {}) {
   const log = pino({ level: "silent" });
   const logged = vi.spyOn(log, "error");
@@ -180,7 +180,7 @@ describe("an MCP endpoint", () => {
   });
 
   test.each(["2026-07-28", "2025-06-18"])(
-    "compresses the list of tools for those who take gzip, in %s",
+    "compresses the list of tools for clients that accept gzip, in %s",
     async (version) => {
       const { send } = anEndpoint();
       const _meta = {

@@ -83,7 +83,7 @@ describe("the look-up of a bundle's records", () => {
     chain.addRound([transaction]);
     expect(await records.transaction("algorand", id)).toMatchObject({ height: 2 });
 
-    // Above the finalized head, what was read may yet be replaced.
+    // A record above the finalized head may still be replaced.
     base.include(95, { hash });
     for (const _ of [1, 2]) await records.transaction("base", hash).catch(() => undefined);
     expect(base.calls.filter((method) => method === "eth_getTransactionReceipt")).toHaveLength(2);

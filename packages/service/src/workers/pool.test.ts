@@ -40,20 +40,17 @@ it.each([
   for (const [index, proof] of proofs.entries()) expect(proof).toEqual(await here.proveItem(transactions, index));
 });
 
-it.skipIf(platform() !== "linux")(
-  "leaves the processor to others in the background, and them their priority",
-  async () => {
-    const before = nices();
-    const pool = createWorkerPool(new URL("../chains/block-worker.ts", import.meta.url), {
-      maxWorkers: 1,
-      background: true,
-    });
-    open.push(pool);
-    await blockWork(baseWork, runBy(pool, "base")).proveItem(transactions, 0);
-    const lowered = (all: readonly number[]) => all.filter((nice) => nice === BACKGROUND).length;
-    expect(lowered(nices())).toBe(lowered(before) + 1);
-  },
-);
+it.skipIf(platform() !== "linux")("lowers the priority of background workers, and of no other thread", async () => {
+  const before = nices();
+  const pool = createWorkerPool(new URL("../chains/block-worker.ts", import.meta.url), {
+    maxWorkers: 1,
+    background: true,
+  });
+  open.push(pool);
+  await blockWork(baseWork, runBy(pool, "base")).proveItem(transactions, 0);
+  const lowered = (all: readonly number[]) => all.filter((nice) => nice === BACKGROUND).length;
+  expect(lowered(nices())).toBe(lowered(before) + 1);
+});
 
 /** The priority of each thread of this process: the 19th field (proc(5)), the 17th behind the name in parentheses. */
 function nices(): number[] {
