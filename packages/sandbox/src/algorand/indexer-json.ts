@@ -2,28 +2,46 @@ import { getBytes, getInteger, getMap, getString, type MsgpackMap, type MsgpackV
 import { toBase64 } from "@attestd/proof/encoding";
 import type { Json, JsonObject } from "../json.ts";
 import { assetParamsJson } from "./account-json.ts";
+import { applicationJson, effectsJson } from "./application-json.ts";
 import type { BlockTransaction } from "./block.ts";
+import { stateProofJson } from "./state-proof-json.ts";
 import { getAddress, ZERO_ADDRESS } from "./transaction.ts";
 
-/**
- * A transaction in the indexer's JSON. Types that only recorded blocks have are complete if that is simple (`keyreg`,
- * `hb`); `appl`, `stpf` and unknown types have only the members that every type has.
- */
+/** A transaction in the indexer's JSON, with its inner ones. Of an unknown type it has the members that every type has. */
 export function transactionJson(transaction: BlockTransaction): JsonObject {
-  const { id, txn, inBlock, round, index, timestamp } = transaction;
+  const { id, inBlock } = transaction;
+  return {
+    ...bodyJson(transaction),
+    id,
+    signature: {
+      logicsig: logicsigJson(getMap(inBlock, "lsig")),
+      multisig: multisigJson(getMap(inBlock, "msig")),
+      sig: base64(inBlock, "sig"),
+    },
+  };
+}
+
+/** The members that inner transactions have, too; they have no id. */
+function bodyJson(transaction: Omit<BlockTransaction, "id">): JsonObject {
+  const { txn, inBlock, round, index, timestamp } = transaction;
   const type = getString(txn, "type") ?? "";
+  const delta = getMap(inBlock, "dt") ?? new Map();
+  const inner = maps(delta.get("itx")).map((entry) =>
+    bodyJson({ ...transaction, inBlock: entry, txn: getMap(entry, "txn") ?? new Map() }),
+  );
   return {
     "auth-addr": getAddress(inBlock, "sgnr"),
     "close-rewards": getInteger(inBlock, "rc"),
     "closing-amount": getInteger(inBlock, "ca"),
     "confirmed-round": round,
     "created-asset-index": type === "acfg" && !txn.has("caid") ? getInteger(inBlock, "caid") : undefined,
+    "created-application-index": type === "appl" && !txn.has("apid") ? getInteger(inBlock, "apid") : undefined,
     fee: getInteger(txn, "fee"),
     "first-valid": getInteger(txn, "fv"),
     "genesis-hash": base64(txn, "gh"),
     "genesis-id": getString(txn, "gen"),
     group: base64(txn, "grp"),
-    id,
+    "inner-txns": inner.length === 0 ? undefined : inner,
     "intra-round-offset": index,
     "last-valid": getInteger(txn, "lv"),
     lease: base64(txn, "lx"),
@@ -33,13 +51,9 @@ export function transactionJson(transaction: BlockTransaction): JsonObject {
     "round-time": timestamp,
     sender: getAddress(txn, "snd") ?? ZERO_ADDRESS,
     "sender-rewards": getInteger(inBlock, "rs"),
-    signature: {
-      logicsig: logicsigJson(getMap(inBlock, "lsig")),
-      multisig: multisigJson(getMap(inBlock, "msig")),
-      sig: base64(inBlock, "sig"),
-    },
     "tx-type": type,
     ...typeJson(type, txn, inBlock),
+    ...effectsJson(txn, delta),
   };
 }
 
@@ -97,6 +111,10 @@ function typeJson(type: string, txn: MsgpackMap, inBlock: MsgpackMap): JsonObjec
       };
     case "hb":
       return { "heartbeat-transaction": heartbeatJson(getMap(txn, "hb") ?? new Map()) };
+    case "appl":
+      return { "application-transaction": applicationJson(txn) };
+    case "stpf":
+      return { "state-proof-transaction": stateProofJson(txn) };
     default:
       return {};
   }
@@ -138,6 +156,7 @@ function logicsigJson(logicsig: MsgpackMap | undefined): Json | undefined {
     logicsig && {
       args: Array.isArray(args) ? args.map((arg) => (arg instanceof Uint8Array ? toBase64(arg) : "")) : [],
       logic: base64(logicsig, "l"),
+      "logic-multisig-signature": multisigJson(getMap(logicsig, "lmsig")),
       "multisig-signature": multisigJson(getMap(logicsig, "msig")),
       signature: base64(logicsig, "sig"),
     }
