@@ -29,6 +29,9 @@ export function facilitatorSupport(rail: Rail, facilitator: Facilitator, offerMs
     /** Why nothing can be sold on the rail: a clause. */
     obstacle: () => (support === "settled" ? undefined : OBSTACLES[support]),
 
+    /** Whether the facilitator has not yet listed what it settles, so that its fee payers are not known. */
+    isUnknown: () => support === "unknown",
+
     isUnsettled: () => support === "not settled",
 
     /** The fee payer that new offers name. */

@@ -213,7 +213,7 @@ describe("offers", () => {
   });
 
   describe("of a rail with two facilitators", () => {
-    type Side = { feePayer?: string; obstacle?: string; isBusy?: boolean; isSettled?: boolean };
+    type Side = { feePayer?: string; obstacle?: string; isBusy?: boolean; isSettled?: boolean; isSilent?: boolean };
     const [A, B] = ["https://a.example", "https://b.example/x402"] as const;
     let sides: Record<string, Side>;
     let switched: string[];
@@ -226,7 +226,10 @@ describe("offers", () => {
       const facilitators = [A, B].map((url) => {
         const network = () => (sides[url]?.isSettled === false ? "eip155:1" : NETWORKS[name]);
         const extra = () => (sides[url]?.feePayer === undefined ? {} : { feePayer: sides[url]?.feePayer });
-        const supported = async () => [{ network: network(), extra: extra() }];
+        const supported = async () => {
+          if (sides[url]?.isSilent) throw facilitatorFailed("away");
+          return [{ network: network(), extra: extra() }];
+        };
         const obstacle = () => sides[url]?.obstacle;
         const isBusy = () => sides[url]?.isBusy === true;
         return { ...at(url, { supported } as unknown as Facilitator), obstacle, isBusy };
@@ -272,6 +275,19 @@ describe("offers", () => {
       sides[A] = { feePayer: "FEE-A", obstacle: "away" };
       expect(() => offers.match(accepting(byA), "solana", "base")).toThrow(serviceError("facilitator_failed"));
       expect(settlersOf(offers, byB, "solana")).toEqual([B]);
+    });
+
+    test("refuse no fee payer while one of them has not said whom it names", async () => {
+      const offers = await offersBy("solana", { feePayer: "FEE-A" }, { feePayer: "FEE-B", isSilent: true });
+      const [byA] = offers.for("base") as [PaymentRequirements];
+      const byB = { ...byA, extra: { feePayer: "FEE-B" } };
+      expect(() => offers.match(accepting(byB), "solana", "base")).toThrow(serviceError("facilitator_failed"));
+      expect(settlersOf(offers, byA, "solana")).toEqual([A]);
+      sides[B] = { feePayer: "FEE-B" };
+      await offers.refresh(soon());
+      expect(settlersOf(offers, byB, "solana")).toEqual([B]);
+      const byNobody = { ...byA, extra: { feePayer: "FEE-C" } };
+      expect(() => offers.match(accepting(byNobody), "solana", "base")).toThrow("feePayer was not offered");
     });
 
     test("are settled by any that can sell, in order, where the payment names no fee payer", async () => {

@@ -130,8 +130,8 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
     /**
      * Finds the offer that a payment accepted.
      *
-     * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now, or not
-     *   by the facilitator whose fee payer the payment accepted
+     * @throws payment_refused naming what does not fit; facilitator_failed when nothing can be sold on its rail now, not by
+     *   the facilitator whose fee payer the payment accepted, or while a facilitator is unknown that may have that fee payer
      */
     match(payment: PaymentPayload, rail: RailName, source: ChainName): Match {
       const { accepted } = payment;
@@ -147,7 +147,7 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
       const naming = [...open, ...entry.routes].find(
         ({ support }) => support.feePayer() === named || support.mayName(named),
       );
-      if (!naming) throw paymentRefused("accepted.extra.feePayer was not offered");
+      if (!naming) throw notNamed(entry);
       const away = naming.obstacle();
       if (away !== undefined) throw notSold(entry, away);
       const { requirement, settlers } = matchOf(entry, [naming]);
@@ -207,6 +207,13 @@ function checkAccepted(payment: PaymentPayload, { rail, price, payTo }: Entry): 
     if (typeof value !== "string" || !rail.sameAddress(value, offered[field]))
       throw paymentRefused(`accepted.${field} is not ${offered[field]}, as offered`);
   }
+}
+
+/** Another replica, or this one before its restart, may have offered the fee payer of a facilitator that is unknown here. */
+function notNamed(entry: Entry): ServiceError {
+  const unknown = entry.routes.find(({ support }) => support.isUnknown());
+  if (unknown) return notSold(entry, namedClause(unknown, unknown.obstacle() ?? "", true));
+  return paymentRefused("accepted.extra.feePayer was not offered");
 }
 
 function notSold({ rail }: Entry, obstacle: string): ServiceError {
