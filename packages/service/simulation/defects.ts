@@ -3,6 +3,8 @@ import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
 import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
+import type { Facilitator } from "../src/payment/facilitator.ts";
+import type { RailName } from "../src/payment/rails/rail.ts";
 import { settlementReceipt } from "../src/payment/receipt.ts";
 import type { Settler } from "../src/payment/routes.ts";
 import { Problem } from "../src/problems.ts";
@@ -136,6 +138,22 @@ export const DEFECTS = {
     breaks: "committedFirst",
   },
 
+  /** Where payments name a fee payer, the other facilitator is asked at once when the first one gives no answer. */
+  "another facilitator settles what names a fee payer": {
+    defect: {
+      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail !== "base")),
+    },
+    breaks: "ownFacilitator",
+  },
+
+  /** Where any facilitator may settle, the other one is asked before the row names it. */
+  "another facilitator is asked before the row names it": {
+    defect: {
+      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail === "base")),
+    },
+    breaks: "committedFirst",
+  },
+
   /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */
   "a vanished payment is not settled again": {
     defect: {
@@ -230,4 +248,16 @@ function around(ledger: Ledger): Ledger {
     submit: (raw, signal) => ledger.submit(raw, signal),
     spendable: (signal) => ledger.spendable(signal),
   };
+}
+
+/** Lets a settlement that failed at one facilitator go to the other one at once, on some rails. */
+function askingOthers(options: EffectsOptions, isOn: (rail: RailName) => boolean): EffectsOptions {
+  const passing = (own: Settler, i: number, all: readonly Settler[]): Settler => {
+    const other = all[1 - i]?.facilitator ?? own.facilitator;
+    const settle: Facilitator["settle"] = (...asked) =>
+      own.facilitator.settle(...asked).catch(() => other.settle(...asked));
+    return { ...own, facilitator: { ...own.facilitator, settle } };
+  };
+  const settlers = [...options.settlers].map(([rail, all]) => [rail, isOn(rail) ? all.map(passing) : all] as const);
+  return { ...options, settlers: new Map(settlers) };
 }

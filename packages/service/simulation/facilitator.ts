@@ -3,13 +3,27 @@ import {
   type Facilitator,
   facilitatorFailed,
   type SettleAnswer,
+  type SupportedKind,
   type VerifyAnswer,
 } from "../src/payment/facilitator.ts";
-import type { Faults } from "./faults.ts";
+import type { Faults, Upstream } from "./faults.ts";
 import type { Ask } from "./network.ts";
 import { isPayers, type SimulatedScheme } from "./payload.ts";
 import type { Authorization, PaymentChain } from "./payments.ts";
 import type { Life } from "./scheduler.ts";
+
+/** One of the two facilitators that serve every chain. */
+export type FacilitatorName = {
+  /** As the rows of calls name it. */
+  readonly id: string;
+  /** Whom it names as the fee payer, on the chains where payers sign for one. */
+  readonly feePayer: string;
+  readonly upstream: Upstream;
+};
+export const FACILITATORS: readonly FacilitatorName[] = [
+  { id: "https://first.example", feePayer: "FIRST", upstream: "facilitator" },
+  { id: "https://second.example", feePayer: "SECOND", upstream: "second facilitator" },
+];
 
 export type FacilitatorOptions = {
   life: Life;
@@ -23,30 +37,39 @@ export type FacilitatorOptions = {
   /** The process sends a request for a settlement. @returns to be called when it no longer waits for the answer */
   sent(authorization: Authorization): () => void;
   /** A request for a settlement has arrived. */
-  asked(authorization: Authorization): void;
+  asked(authorization: Authorization, by: FacilitatorName): void;
 };
 
-const gaveNone = () => facilitatorFailed("the facilitator gave no answer");
-const FAILURES = { broken: gaveNone, ended: (signal: AbortSignal) => (isLate(signal) ? gaveNone() : signal.reason) };
+const gaveNone = (ending?: "late") => facilitatorFailed("the facilitator gave no answer", ending);
+const FAILURES = {
+  broken: () => gaveNone(),
+  ended: (signal: AbortSignal) => (isLate(signal) ? gaveNone("late") : signal.reason),
+};
 
 function isLate({ reason }: AbortSignal): boolean {
   return reason instanceof Error && reason.name === "TimeoutError";
 }
 
 /** A facilitator of one chain, as one process reaches it: right, unless it lies. */
-export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOptions): Facilitator {
+export function simulatedFacilitator(
+  chain: PaymentChain,
+  name: FacilitatorName,
+  options: FacilitatorOptions,
+): Facilitator {
   const { life, faults, ask, authorizations } = options;
 
   const read = ({ payload }: PaymentPayload) => {
     const { authorization: id, signature } = payload as SimulatedScheme;
     const authorization = authorizations.get(id);
     if (!authorization) throw new Error(`nobody signed ${id}`);
-    return { authorization, good: isPayers(signature) && chain.isSpendable(authorization) };
+    const { feePayer = name.feePayer } = authorization;
+    const good = isPayers(signature) && feePayer === name.feePayer && chain.isSpendable(authorization);
+    return { authorization, good };
   };
 
   function settle(payload: PaymentPayload, answer: (value: SettleAnswer) => void): void {
     const { authorization, good } = read(payload);
-    options.asked(authorization);
+    options.asked(authorization, name);
     if (faults.lies("false success")) answer({ success: true });
     else if (!good) answer({ success: false, reason: "invalid_payload" });
     else {
@@ -63,7 +86,7 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
     verify: (payload, _, signal) =>
       ask<VerifyAnswer>({
         life,
-        to: "facilitator",
+        to: name.upstream,
         what: "verify",
         about: read(payload).authorization.key,
         signal,
@@ -80,7 +103,7 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
       const ended = options.sent(authorization);
       const answered = ask<SettleAnswer>({
         life,
-        to: "facilitator",
+        to: name.upstream,
         what: "settle",
         about: authorization.key,
         signal,
@@ -90,8 +113,16 @@ export function simulatedFacilitator(chain: PaymentChain, options: FacilitatorOp
       void answered.then(ended, ended);
       return answered;
     },
-    async supported() {
-      return [{ network: chain.network, extra: { feePayer: "FEEPAYER" } }];
-    },
+    supported: (signal) =>
+      ask<SupportedKind[]>({
+        life,
+        to: name.upstream,
+        what: "supported",
+        about: chain.network,
+        signal,
+        serve: (answer) =>
+          answer([{ network: chain.network, extra: chain.rail === "base" ? {} : { feePayer: name.feePayer } }]),
+        ...FAILURES,
+      }),
   };
 }

@@ -1,7 +1,7 @@
 import type { Random } from "./random.ts";
 
 /** Those whom a process of the service asks. */
-export type Upstream = "journal" | "facilitator" | "ledger" | "rounds" | "payments" | "sources";
+export type Upstream = "journal" | "facilitator" | "second facilitator" | "ledger" | "rounds" | "payments" | "sources";
 
 /** What becomes of a question. */
 export type Fate =
@@ -37,10 +37,12 @@ export type FaultOptions = {
   count(kind: string): void;
 };
 
+const FACILITATOR_FATES: readonly Fate[] = ["refused", "lost", "cut", "unanswered", "slow", "slow"];
 /** A request without an answer is aborted in time; the journal has no deadlines, so that it must fail with an error. */
 const FATES: Record<Upstream, readonly Fate[]> = {
   journal: ["refused", "cut", "slow"],
-  facilitator: ["refused", "lost", "cut", "unanswered", "slow", "slow"],
+  facilitator: FACILITATOR_FATES,
+  "second facilitator": FACILITATOR_FATES,
   ledger: ["refused", "lost", "cut", "unanswered", "slow"],
   // A node that reports no new rounds, and still accepts transactions.
   rounds: ["refused"],

@@ -14,6 +14,7 @@ export const INVARIANTS = {
   bounded: "no call is let in beyond those that may be in flight",
   carriedOnce: "while everything works, nobody takes a call from a replica that is there",
   settledAgain: "a payment that is not made, or has vanished, is asked for again while it lives",
+  ownFacilitator: "a payment that names a fee payer is settled by no other facilitator",
   strangers: "who cannot sign learns nothing",
   unasked: "nobody is asked about a payment that its payer has not signed, or that we could never have taken",
   answers: "every request is answered, and truly",

@@ -118,7 +118,7 @@ export class Payer {
     const accepted = await this.#offer(subject, network);
     const chain = chains.find(({ network }) => network === accepted.network);
     if (!chain) throw new Error(`no chain ${accepted.network}`);
-    const authorization = chain.authorize(account, payTo, amount, ms);
+    const authorization = chain.authorize({ account, payTo, amount, ...feePayerOf(accepted) }, ms);
     signed(authorization);
     return {
       authorization,
@@ -133,10 +133,9 @@ export class Payer {
   async #offer(subject: Subject, network: string | undefined): Promise<PaymentRequirements> {
     for (;;) {
       const answer = await this.#options.balancer()?.offers(subject);
-      if (answer?.kind === "payment_required")
-        return this.#options.scheduler.random.pick(
-          answer.accepts.filter((offer) => network === undefined || offer.network === network),
-        );
+      const accepts = answer?.kind === "payment_required" ? answer.accepts : [];
+      const fitting = accepts.filter((offer) => network === undefined || offer.network === network);
+      if (fitting.length > 0) return this.#options.scheduler.random.pick(fitting);
       await this.#wait();
     }
   }
@@ -162,7 +161,8 @@ export class Payer {
   async #forge({ accepted, identifier, by }: Sent, subject: Subject): Promise<Answer> {
     const { scheduler, account, chains, signed } = this.#options;
     const chain = chains.find(({ network }) => network === accepted.network) as PaymentChain;
-    const authorization = chain.authorize(account, PAY_TO, PRICE, HONEST.ms);
+    const transfer = { account, payTo: PAY_TO, amount: PRICE, ...feePayerOf(accepted) };
+    const authorization = chain.authorize(transfer, HONEST.ms);
     signed(authorization);
     const signature = scheduler.random.pick(["bad", "none"] as const);
     return this.#send(
@@ -193,4 +193,8 @@ export class Payer {
     const { scheduler } = this.#options;
     return scheduler.pause(scheduler.random.between(500, 8_000) * times, "waits");
   }
+}
+
+function feePayerOf({ extra: { feePayer } }: PaymentRequirements): { feePayer?: string } {
+  return typeof feePayer === "string" ? { feePayer } : {};
 }

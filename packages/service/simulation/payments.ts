@@ -18,10 +18,15 @@ export type Authorization = {
   readonly account: Account;
   readonly payTo: string;
   readonly amount: bigint;
+  /** Who pays the fee of its transaction, where the payer must sign for that: only its facilitator can settle it. */
+  readonly feePayer?: string;
   /** Rounds of the ledger on `algorand`, Unix ms elsewhere: from the first to the last at which it can be spent. */
   readonly validFrom: number;
   readonly validUntil: number;
 };
+
+/** What a payer signs for. */
+export type Transfer = Pick<Authorization, "account" | "payTo" | "amount" | "feePayer">;
 
 export type Spending = { at: number; height: number };
 
@@ -40,7 +45,7 @@ export interface PaymentChain {
   readonly network: string;
   readonly asset: string;
   /** Signs for so many ms. */
-  authorize(account: Account, payTo: string, amount: bigint, ms: number): Authorization;
+  authorize(transfer: Transfer, ms: number): Authorization;
   spending(authorization: Authorization): Spending | undefined;
   /** When it was cancelled, if it was. */
   cancellation(authorization: Authorization): number | undefined;
@@ -76,9 +81,9 @@ abstract class Chain {
     if (!this.#spent.has(key) && !this.#cancelled.has(key)) this.#cancelled.set(key, this.options.scheduler.now);
   }
 
-  protected sign(account: Account, payTo: string, amount: bigint, validFrom: number, validUntil: number) {
+  protected sign(transfer: Transfer, validFrom: number, validUntil: number): Authorization {
     const key = `${this.rail}/${this.#signed++}`;
-    return { key, rail: this.rail, account, payTo, amount, validFrom, validUntil };
+    return { ...transfer, key, rail: this.rail, validFrom, validUntil };
   }
 
   protected isGood({ key, account, amount }: Authorization): boolean {
@@ -123,9 +128,9 @@ export class TokenChain extends Chain implements PaymentChain {
     this.#blockMs = options.blockMs;
   }
 
-  authorize(account: Account, payTo: string, amount: bigint, ms: number): Authorization {
+  authorize(transfer: Transfer, ms: number): Authorization {
     const { now } = this.options.scheduler;
-    return this.sign(account, payTo, amount, now - 1, now + ms);
+    return this.sign(transfer, now - 1, now + ms);
   }
 
   isSpendable(authorization: Authorization): boolean {
@@ -170,9 +175,9 @@ export class LedgerPayments extends Chain implements PaymentChain {
     this.asset = options.asset;
   }
 
-  authorize(account: Account, payTo: string, amount: bigint, ms: number): Authorization {
+  authorize(transfer: Transfer, ms: number): Authorization {
     const { round } = this.#ledger;
-    return this.sign(account, payTo, amount, round, round + Math.ceil(ms / 2_800));
+    return this.sign(transfer, round, round + Math.ceil(ms / 2_800));
   }
 
   isSpendable(authorization: Authorization): boolean {

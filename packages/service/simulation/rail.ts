@@ -1,4 +1,4 @@
-import type { PaymentPayload } from "@x402/core/types";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../src/clock.ts";
 import type { Rounds } from "../src/ledger/ledger.ts";
 import { type Payment, type PaymentStanding, paymentRefused, type Rail } from "../src/payment/rails/rail.ts";
@@ -48,6 +48,8 @@ function railOn(chain: PaymentChain, options: RailOptions) {
     network: chain.network,
     asset: chain.asset,
     extra: {},
+    needsFeePayer: chain.rail !== "base",
+    isForAnyFacilitator: chain.rail === "base",
     paysFor: (source: string) => chain.rail === "algorand" || source !== "algorand",
     isNetwork: (network: string) => network === chain.network,
     sameAddress: (a: string, b: string) => a === b,
@@ -110,9 +112,10 @@ function railOn(chain: PaymentChain, options: RailOptions) {
   return { rail, question };
 }
 
-function checkTransfer({ amount, payTo }: Authorization, requirement: { amount: string; payTo: string }): void {
+function checkTransfer({ amount, payTo, feePayer }: Authorization, requirement: PaymentRequirements): void {
   if (amount !== BigInt(requirement.amount)) throw paymentRefused(`the payment moves ${amount}`);
   if (payTo !== requirement.payTo) throw paymentRefused(`the payment goes to ${payTo}`);
+  if (feePayer !== requirement.extra.feePayer) throw paymentRefused(`the payment names the fee payer ${feePayer}`);
 }
 
 /** The rail of a token's chain, which nodes are asked about, some of them a while behind. */

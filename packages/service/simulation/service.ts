@@ -14,11 +14,12 @@ import type { Clock } from "../src/clock.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
 import type { EnabledRail } from "../src/payment/enabled-rail.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
+import { watchFacilitator } from "../src/payment/facilitator-watch.ts";
 import { createOffers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
-import { simulatedFacilitator } from "./facilitator.ts";
+import { FACILITATORS, type FacilitatorName, simulatedFacilitator } from "./facilitator.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import { ledgerRail, type SimulatedPayment, tokenRail } from "./rail.ts";
@@ -54,7 +55,6 @@ const SKEW_MS = 1_000;
 const DEADLINE_MS = 20_000;
 const REFRESH_MS = 15_000;
 const MAX_QUEUE_AGE_MS = 60_000;
-const FACILITATOR = "https://facilitator.example";
 const resourceOf = () => ({ url: "https://attestd.example/attest", description: "An attestation." });
 
 /**
@@ -74,8 +74,10 @@ export async function openService(
   const journal = defect.journal?.(opened) ?? opened;
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
+  // Some processes still have earlier settings, which name the facilitators in another order.
+  const facilitators = scheduler.random.chance(0.2) ? FACILITATORS.toReversed() : FACILITATORS;
   const enabled = chains.map((chain) => {
-    const one = enabledOn(chain, life, clock, ledger, world);
+    const one = enabledOn(chain, facilitators, life, clock, ledger, world);
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };
   });
   const rails = enabled.map(({ rail }) => rail);
@@ -107,7 +109,7 @@ export async function openService(
   const capacity = work.watch(createCapacity(limits), maxInFlight, world.witness);
   await capacity.refresh(start);
   await runner.resume();
-  keepFresh(capacity, life, clock, scheduler);
+  keepFresh([capacity, offers], life, clock, scheduler);
   const isPayee = (_: unknown, address: string) => address === PAY_TO;
   const deadlineMs = DEADLINE_MS;
   const common = { journal, runner, capacity, log, clock, resourceOf };
@@ -167,6 +169,7 @@ function openJournal(life: Life, { database, ask, scheduler, faults }: World): J
 
 function enabledOn(
   chain: PaymentChain,
+  facilitators: readonly FacilitatorName[],
   life: Life,
   clock: Clock,
   { rounds }: Ledger,
@@ -175,14 +178,23 @@ function enabledOn(
   const { witness, answers } = world;
   const looked = (payload: PaymentPayload) => answers.looked(payload);
   const vouched = (payload: PaymentPayload) => answers.vouched(payload);
-  const asked = witness.settlementAsked.bind(witness);
+  const asked = (authorization: Authorization, by: FacilitatorName) => witness.settlementAsked(authorization, by);
   const sent = (authorization: Authorization) => witness.settlementSent(authorization, life);
   const options = { ...world, life, clock, looked, vouched, sent, asked };
   return {
     rail: chain.rail === "algorand" ? ledgerRail(chain, rounds, options) : tokenRail(chain, options),
     payTo: PAY_TO,
     price: PRICE,
-    facilitators: [{ id: FACILITATOR, url: FACILITATOR, facilitator: simulatedFacilitator(chain, options) }],
+    facilitators: facilitators.map((name) => {
+      const facilitator = watchFacilitator({
+        facilitator: simulatedFacilitator(chain, name, options),
+        log: loggerOf(life, world.scheduler),
+        now: clock.now,
+        monotonic: () => world.scheduler.now,
+      });
+      const { obstacle, isBusy } = facilitator;
+      return { id: name.id, url: name.id, facilitator, obstacle, isBusy };
+    }),
   };
 }
 
@@ -203,13 +215,14 @@ function signerOf(life: Life, scheduler: Scheduler, key: string): Signer {
   };
 }
 
-/** Reads the attestor's balance again and again. */
-function keepFresh(capacity: Capacity, life: Life, clock: Clock, scheduler: Scheduler): void {
+type Refreshed = { refresh(signal: AbortSignal): Promise<void> };
+
+/** Reads the attestor's balance, and what facilitators support, again and again. */
+function keepFresh(parts: readonly Refreshed[], life: Life, clock: Clock, scheduler: Scheduler): void {
   scheduler.later(life, REFRESH_MS, "refreshes", "", () => {
-    void capacity
-      .refresh(clock.timeout(DEADLINE_MS))
-      .catch(() => undefined)
-      .then(() => keepFresh(capacity, life, clock, scheduler));
+    void Promise.allSettled(parts.map((part) => part.refresh(clock.timeout(DEADLINE_MS)))).then(() =>
+      keepFresh(parts, life, clock, scheduler),
+    );
   });
 }
 

@@ -21,7 +21,15 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     const sold = ["transaction", "block", "inclusion"].map((kind) => `bought: ${kind}`);
     expect(sold.filter((kind) => (counts.get(kind) ?? 0) < 3_000)).toEqual([]);
     expect(counts.get("payments valid for an hour")).toBeGreaterThan(50);
-    const rare = ["call void", "call owed", "call settled again", "call attested again", "fault: process crash"];
+    expect(counts.get("settlement asked of the second facilitator")).toBeGreaterThan(1_000);
+    const rare = [
+      "call passed to another facilitator",
+      "call void",
+      "call owed",
+      "call settled again",
+      "call attested again",
+      "fault: process crash",
+    ];
     expect(rare.filter((kind) => (counts.get(kind) ?? 0) < 100)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import type { Call } from "../src/calls/call.ts";
 import { isAtRest } from "../src/calls/machine.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { judgeBundle, judgeNote } from "./bought.ts";
+import type { FacilitatorName } from "./facilitator.ts";
 import type { Invariant, Violation } from "./invariants.ts";
 import type { Authorization } from "./payments.ts";
 import type { Life } from "./scheduler.ts";
@@ -36,6 +37,8 @@ export type Course = {
   askedAt?: number;
   /** The last request for its settlement that was sent, if one was. */
   settlement?: Settlement;
+  /** Ids of the facilitators that its row has named. */
+  readonly facilitators: Set<string>;
   /** Its attestations on the ledger. */
   readonly attestations: string[];
   /** Its call, as last committed. */
@@ -86,7 +89,7 @@ export class Witness {
 
   /** A payer has signed. */
   signed(authorization: Authorization): void {
-    const course: Course = { authorization, attestations: [] };
+    const course: Course = { authorization, facilitators: new Set(), attestations: [] };
     this.#courses.set(authorization.key, course);
     this.#byCommitment.set(paymentCommitment(authorization.key), course);
   }
@@ -115,12 +118,17 @@ export class Witness {
   }
 
   /** A settlement arrives at a facilitator. */
-  settlementAsked({ key }: Authorization): void {
+  settlementAsked({ key, feePayer }: Authorization, by: FacilitatorName): void {
     const course = this.course(key);
     course.askedAt = this.#options.now();
+    this.#options.count(`settlement asked of the ${by.upstream}`);
+    if (feePayer !== undefined && feePayer !== by.feePayer)
+      this.object("ownFacilitator", `${key} is settled by ${by.id} and names the fee payer ${feePayer}`);
     const state = course.call?.state;
     if (state === undefined || state === "prepared")
       this.object("committedFirst", `${key} is settled while ${state ?? "unknown"}`);
+    if (state === "settling" && !course.facilitators.has(by.id))
+      this.object("committedFirst", `${key} is settled by ${by.id}, which its row has never named`);
   }
 
   /** An attestation arrives at a node. */
@@ -152,6 +160,7 @@ export class Witness {
     const before = course.call;
     course.call = call;
     for (const { txid } of attempts) this.#recorded.add(txid);
+    if (call.facilitator !== undefined) course.facilitators.add(call.facilitator);
     if (isAtRest(call)) this.#open.delete(key);
     else this.#open.add(key);
     if (state === "done") course.doneAt ??= this.#options.now();
@@ -163,6 +172,7 @@ export class Witness {
     const { count } = this.#options;
     if (state !== before?.state) count(`call ${state}`);
     if (call.bundle && !before?.bundle) count(`bought: ${call.subject.kind}`);
+    if (before && call.facilitator !== before.facilitator) count("call passed to another facilitator");
     if (settlements > 1 && settlements !== before?.settlements) count("call settled again");
     if (attempts.length > 1 && attempts.length !== before?.attempts.length) count("call attested again");
   }
