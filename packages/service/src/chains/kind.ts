@@ -1,6 +1,7 @@
 import type { ChainFormat } from "@attestd/proof";
 import type { z } from "zod";
 import type { Config } from "../config/config.ts";
+import type { Location } from "../providers/algorand-nodes.ts";
 import type { QuorumRules } from "../providers/quorum.ts";
 import type { RunWork } from "./block-work.ts";
 import type { SourceChain } from "./chain.ts";
@@ -10,8 +11,8 @@ export type ChainSettings = Pick<Config, "algorand" | "sources" | "extraSourceCh
 
 /** What an open chain shares with the rest of the service. */
 export type ChainOptions = {
-  /** The round of a transaction on the ledger, where it was read already: no node is asked for it. */
-  seen?: ((txnId: string) => number | undefined) | undefined;
+  /** Finds a transaction on the ledger by the rounds that were read already, at less cost to the nodes. */
+  locate?: ((txnId: string, signal: AbortSignal) => Promise<Location | undefined>) | undefined;
   /** Runs the chain's block work; on the calling thread unless given. */
   run?: RunWork | undefined;
 };

@@ -1,3 +1,5 @@
+import type { Location } from "../providers/algorand-nodes.ts";
+
 /** Rounds in which a transaction may be confirmed, both inclusive (`fv` and `lv`). */
 export type Window = { firstValid: number; lastValid: number };
 
@@ -67,10 +69,11 @@ export interface Rounds {
   /**
    * Finds quickly whether any transaction, ours or not, is confirmed by now.
    *
-   * @returns undefined when caught-up nodes have it in no round
+   * @param from the first round that may have it; any, unless given
+   * @returns its round, with the transaction only where a node was asked for it; undefined when caught-up nodes have it in no round
    * @throws ProviderError when the nodes cannot decide
    */
-  find(txid: string, signal: AbortSignal): Promise<{ round: number } | undefined>;
+  find(txid: string, signal: AbortSignal, from?: number): Promise<Location | undefined>;
 }
 
 /** The attestor's account on the ledger, and the ledger as the place of record. */

@@ -1,6 +1,7 @@
 import { encodeMsgpack, structMap } from "@attestd/proof/algorand";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS_HASH, idOf, payment } from "../../test/fakes/algorand-providers.ts";
+import { innerIdOf } from "../chains/algorand/inner.ts";
 import { RoundWatcher } from "./rounds.ts";
 
 const never = new AbortController().signal;
@@ -115,6 +116,64 @@ describe("RoundWatcher", () => {
     });
   });
 
+  describe("about an id that no transaction has", () => {
+    const scans = (requests: readonly string[] = []) => requests.filter((request) => request.includes("/pending/"));
+
+    it("asks algod for no scan of its last 1,000 blocks: the rounds that were read and the indexer show it", async () => {
+      const { watcher, upstreams } = await watch(chainOf(5));
+      await reaches(watcher, 5);
+      const [{ requests = [] } = {}] = upstreams;
+      expect(await watcher.find(id, never, 5)).toBeUndefined();
+      expect(await watcher.search(id, never)).toBeUndefined();
+      expect(scans(requests)).toEqual([]);
+      expect(requests.filter((request) => request.includes("txid="))).toHaveLength(1);
+      // It may be in a round before those.
+      expect(await watcher.find(id, never, 4)).toBeUndefined();
+      expect(scans(requests)).toHaveLength(1);
+    });
+
+    it("looks in the newest round that a node has, once it has been read", async () => {
+      const chain = chainOf(5);
+      const { watcher, upstreams } = await watch(chain);
+      await reaches(watcher, 5);
+      const [upstream] = upstreams;
+      const answer = chain.handler;
+      let isAsked = false;
+      if (upstream)
+        upstream.handler = (request, response) => {
+          // The round comes while algod answers its last one.
+          if (request.url === "/v2/status" && !isAsked) {
+            isAsked = true;
+            chain.addRound([transaction]);
+          }
+          answer(request, response);
+        };
+      expect(await watcher.find(id, never, 5)).toEqual({ round: 6 });
+    });
+
+    it("asks algod after all where the indexer does not know the rounds before", async () => {
+      const chain = chainOf(5, 3);
+      chain.indexedUpTo = 2;
+      const { watcher } = await watch(chain);
+      await reaches(watcher, 5);
+      expect(await watcher.search(id, never)).toMatchObject({ round: 3 });
+    });
+  });
+
+  it("finds an inner transaction of a round that was read by the round of its root", async () => {
+    const chain = chainOf(1);
+    const { watcher } = await watch(chain);
+    await reaches(watcher, 1);
+    const deepest = structMap({ type: "pay", fee: 2 });
+    const inner = structMap({ type: "appl", fee: 1 });
+    const dt = structMap({ itx: [structMap({ txn: inner, dt: structMap({ itx: [structMap({ txn: deepest })] }) })] });
+    chain.addRound([], blockOf(2, [transaction], { dt }));
+    await reaches(watcher, 2);
+    const innerId = innerIdOf(id, 0, inner);
+    expect(await watcher.search(innerId, never)).toEqual({ round: 2 });
+    expect(await watcher.search(innerIdOf(innerId, 0, deepest), never)).toEqual({ round: 2 });
+  });
+
   it("calls an old transaction dead only when every round of its window lacks it", async () => {
     const chain = chainOf(5);
     const { watcher, upstreams } = await watch(chain);
@@ -189,7 +248,7 @@ describe("RoundWatcher", () => {
     chain.addRound([], blockOf(2, [strange, transaction], { pqsig: falcon, dx: structMap({ a: null }) }));
     await reaches(watcher, 2);
     expect(onError).not.toHaveBeenCalled();
-    expect(watcher.seen(id)).toBe(2);
+    expect(await watcher.find(id, never)).toEqual({ round: 2 });
   });
 
   it("does not call a transaction dead when a round of its window cannot be read", async () => {

@@ -1,26 +1,21 @@
-import { hash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { ProofError } from "@attestd/proof";
-import {
-  blockHash,
-  encodeMsgpack,
-  getBytes,
-  getInteger,
-  headerRound,
-  restoreTransaction,
-  splitBlock,
-  txid,
-} from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
 import { LRUCache } from "lru-cache";
-import { hasCode } from "../errors.ts";
+import { hasCode, ignoring } from "../errors.ts";
 import type { Algod } from "../providers/algod.ts";
-import { type AlgorandNodes, locate } from "../providers/algorand-nodes.ts";
-import { isProviderError, unavailable } from "../providers/provider.ts";
+import {
+  type Absence,
+  ALGOD_REMEMBERS,
+  type AlgorandNodes,
+  type Location,
+  locate,
+  locateOlder,
+} from "../providers/algorand-nodes.ts";
+import { isProviderError } from "../providers/provider.ts";
 import { agree, failover, fastest } from "../providers/quorum.ts";
 import type { Rounds, Standing, Window } from "./ledger.ts";
 import { OlderRounds, RoundMemory } from "./round-memory.ts";
+import { hasRound, type RoundRead, readRound } from "./round-reader.ts";
 
 export type RoundWatcherOptions = {
   nodes: AlgorandNodes;
@@ -34,13 +29,12 @@ export type RoundWatcherOptions = {
   retryMs?: number;
 };
 
-/** `at`: the time in the header, in ms. */
-type Seen = { ids: string[]; at: number; key: string };
-
 /** Entries of `#absentBefore` (some 200 bytes each). */
 const MAX_ABSENT = 20_000;
 /** Rounds by which nodes may lag behind the memory when they answer that a transaction is in none. */
 const LAG_ROUNDS = 20;
+/** How long a look-up may wait for the round that the nodes have, in ms. */
+const CATCH_UP_MS = 2_000;
 /** How old the latest round's header may be, in ms: some seven of MainNet's rounds. */
 const CURRENT_MS = 20_000;
 
@@ -91,14 +85,51 @@ export class RoundWatcher implements Rounds {
     return this.#options.now() - this.#headerAt < CURRENT_MS;
   }
 
-  /** The round of a transaction in the rounds already read; undefined leaves it open. */
-  seen(id: string): number | undefined {
-    return this.#memory.roundOf(id);
+  async find(id: string, signal: AbortSignal, from = 0): Promise<Location | undefined> {
+    const recent = await this.#lookBack(id, signal);
+    if (recent && "round" in recent) return recent;
+    if (recent === undefined) return locate(this.#nodes, id, signal);
+    if (recent.after < from) return undefined;
+    return isAllOfAlgod(recent) ? locateOlder(this.#nodes, id, recent, signal) : locate(this.#nodes, id, signal);
   }
 
-  async find(id: string, signal: AbortSignal): Promise<{ round: number } | undefined> {
+  /**
+   * Finds a transaction of any age; an inner one by the round of its root, as long as that is among the rounds read. An absence
+   * rests on the indexers for the rounds before those: enough to refuse a source, not to ask for another payment.
+   *
+   * @throws ProviderError when the nodes cannot decide
+   */
+  async search(id: string, signal: AbortSignal): Promise<Location | undefined> {
+    const recent = await this.#lookBack(id, signal);
+    if (recent === undefined) return locate(this.#nodes, id, signal);
+    if ("round" in recent) return recent;
+    return locateOlder(this.#nodes, id, recent, signal).catch((error: unknown) => {
+      // An indexer is away or behind: algod may know the rounds between.
+      if (hasCode(error, "providers_unavailable") && !isAllOfAlgod(recent) && !signal.aborted)
+        return locate(this.#nodes, id, signal);
+      throw error;
+    });
+  }
+
+  /**
+   * Looks in the rounds that were read, up to the newest that a node has: an id that algod does not know costs it a scan of
+   * 1,000 blocks.
+   *
+   * @returns undefined when nothing was read yet, or the newest round is not read in time
+   */
+  async #lookBack(id: string, signal: AbortSignal): Promise<{ round: number } | Absence | undefined> {
+    const known = this.#memory.roundOf(id);
+    if (known !== undefined) return { round: known };
+    if (this.#memory.latest === 0) return undefined;
+    const question = { about: "the latest round", signal };
+    const head = await failover(this.#nodes.algods, (algod, ends) => algod.lastRound(ends), question);
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(CATCH_UP_MS)]);
+    while (this.#memory.latest < head) {
+      const latest = await this.next(ends).catch(ignoring(() => ends.aborted));
+      if (latest === undefined) return undefined;
+    }
     const round = this.#memory.roundOf(id);
-    return round === undefined ? locate(this.#nodes, id, signal) : { round };
+    return round === undefined ? { after: this.#memory.oldest - 1, upTo: this.#memory.latest } : { round };
   }
 
   async standing(id: string, window: Window, signal: AbortSignal): Promise<Standing> {
@@ -170,7 +201,7 @@ export class RoundWatcher implements Rounds {
     const about = `round ${round}`;
     await fastest(this.#nodes.algods, (algod, ends) => hasRound(algod, round, ends), { about, signal });
     const ask = (algod: Algod, ends: AbortSignal) => readRound(algod, round, this.#options.genesisHash, ends);
-    const question = { about, same: ({ key }: Seen) => key, signal };
+    const question = { about, same: ({ key }: RoundRead) => key, signal };
     const [{ ids, at }] = await agree(this.#nodes.algods, ask, question, this.#nodes.rules);
 
     this.#memory.add(round, ids);
@@ -193,31 +224,7 @@ export class RoundWatcher implements Rounds {
   }
 }
 
-/** Waits until the node has the round. @throws ProviderError when none came within the node's minute */
-async function hasRound(algod: Algod, round: number, signal: AbortSignal): Promise<void> {
-  const latest = await algod.waitForBlockAfter(round - 1, signal);
-  if (latest < round) throw unavailable(`${algod.name} has had no round since ${latest}`);
-}
-
-async function readRound(algod: Algod, round: number, genesisHash: string, signal: AbortSignal): Promise<Seen> {
-  // Without a block at first, another node was faster.
-  const later = () => hasRound(algod, round, signal).then(() => algod.block(round, signal));
-  const answer = (await algod.block(round, signal)) ?? (await later());
-  if (answer === undefined) throw unavailable(`${algod.name} does not keep round ${round}`);
-  return algod.decode(() => readBlock(answer, round, genesisHash));
-}
-
-/** @throws ProofError `malformed` when this is not a block of that round and network */
-function readBlock(answer: Uint8Array, round: number, genesisHash: string): Seen {
-  const { header, headerBytes, transactions } = splitBlock(answer);
-  const genesis = getBytes(header, "gh", 32);
-  if (headerRound(header) !== round || genesis === undefined || toBase64(genesis) !== genesisHash)
-    throw new ProofError("malformed", `not a block of round ${round} of the network ${genesisHash}`);
-  const ids = transactions.map((entry) => txid(encodeMsgpack(restoreTransaction(entry, header))));
-  // The header commits to the transactions, which is not recomputed here: the ids are compared beside it.
-  return {
-    ids,
-    at: Number(getInteger(header, "ts")) * 1_000,
-    key: `${blockHash(headerBytes)} ${hash("sha256", ids.join())}`,
-  };
+/** Whether an absence covers all rounds for which algod remembers transactions: it can add nothing. */
+function isAllOfAlgod({ after, upTo }: Absence): boolean {
+  return upTo - after >= ALGOD_REMEMBERS;
 }

@@ -41,7 +41,7 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const rails = await openRails(nodes.rail, { config, rounds, clock, signal });
   const blockWorkers = createBlockWorkers({ maxWorkers: config.workers });
   opened.defer(() => blockWorkers.close());
-  const chains = openChains(config, nodes, blockWorkers, (txnId) => rounds.seen(txnId));
+  const chains = openChains(config, nodes, blockWorkers, (txnId, ends) => rounds.search(txnId, ends));
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
   const congestion = watchCongestion(nodes.algorand.algods, log);
@@ -69,10 +69,10 @@ function openChains(
   config: Config,
   { sources }: Nodes,
   workers: BlockWorkers,
-  seen?: ChainOptions["seen"],
+  locate?: ChainOptions["locate"],
 ): SourceChains {
   const chains = sources.entries().map(([kind, nodes]) => {
-    return [kind.format.name, kind.open(nodes, config, { seen, run: workers.run(kind.work) })] as const;
+    return [kind.format.name, kind.open(nodes, config, { locate, run: workers.run(kind.work) })] as const;
   });
   return new Map(chains);
 }

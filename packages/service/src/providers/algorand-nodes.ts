@@ -21,11 +21,11 @@ export type Location = {
 };
 
 /** A node's statement that a transaction is in no round after `after` up to `upTo`, inclusive. */
-type Absence = { after: number; upTo: number };
+export type Absence = { after: number; upTo: number };
 type Sighting = Location | Absence;
 
 /** Rounds for which algod remembers a transaction (consensus parameter MaxTxnLife). */
-const ALGOD_REMEMBERS = 1_000;
+export const ALGOD_REMEMBERS = 1_000;
 /** Rounds that a node may be behind another and still count as caught up. */
 const MAX_LAG = 10;
 
@@ -37,17 +37,35 @@ const MAX_LAG = 10;
  * @throws ProviderError when the nodes cannot answer, or contradict one another
  */
 export async function locate(nodes: AlgorandNodes, txid: string, signal: AbortSignal): Promise<Location | undefined> {
-  const about = `transaction ${txid}`;
-  const question: Question<Sighting> = { about, same: describe, behind: contradictsNone, signal };
+  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), about(txid, signal), nodes.rules);
+  return "round" in recent ? recent : locateOlder(nodes, txid, recent, signal);
+}
 
-  const [recent] = await agree<Algod, Sighting>(nodes.algods, lookInAlgod(txid), question, nodes.rules);
-  if ("round" in recent) return recent;
-
+/**
+ * Finds the round of a transaction that is in none of the recent rounds.
+ *
+ * @param recent the rounds that are known not to have it
+ * @returns undefined when caught-up indexers agree that no earlier round has it either
+ * @throws ProviderError as `locate` does
+ */
+export async function locateOlder(
+  nodes: AlgorandNodes,
+  txid: string,
+  recent: Absence,
+  signal: AbortSignal,
+): Promise<Location | undefined> {
+  const question = about(txid, signal);
   const [older] = await agree<Indexer, Sighting>(nodes.indexers, lookInIndexer(txid), question, nodes.rules);
   if ("round" in older) return older;
   if (older.upTo < recent.after)
-    throw unavailable(`no indexer knows the rounds from ${older.upTo + 1} to ${recent.after}, where ${about} may be`);
+    throw unavailable(
+      `no indexer knows the rounds from ${older.upTo + 1} to ${recent.after}, where ${question.about} may be`,
+    );
   return undefined;
+}
+
+function about(txid: string, signal: AbortSignal): Question<Sighting> {
+  return { about: `transaction ${txid}`, same: describe, behind: contradictsNone, signal };
 }
 
 function lookInAlgod(txid: string) {

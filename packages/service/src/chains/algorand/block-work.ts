@@ -20,7 +20,7 @@ import {
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import { ProofError } from "@attestd/proof/errors";
-import { hasInner } from "./inner.ts";
+import { innerIds } from "./inner.ts";
 
 /** The header of a node's block, its hash recomputed. */
 export type AlgorandHeaderFacts = {
@@ -84,7 +84,7 @@ function findInPayset({ header, transactions }: AlgorandBlock, txnId: string): A
     const bytes = encodeMsgpack(restoreTransaction(entry, header));
     const id = txid(bytes);
     if (id === txnId) return { kind: "transaction", index, bytes };
-    if (hasInner(txnId, entry, id)) return { kind: "inner", rootId: id };
+    if (innerIds(entry, id).some((inner) => inner === txnId)) return { kind: "inner", rootId: id };
   }
   return { kind: "missing" };
 }

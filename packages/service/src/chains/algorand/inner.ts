@@ -17,16 +17,17 @@ export function innerIdOf(parentId: string, index: number, transaction: MsgpackM
 }
 
 /**
- * Whether a transaction of a block made, at any depth, the inner transaction of this id.
+ * The ids of the inner transactions that a transaction of a block made, at any depth.
  *
  * @param inBlock the entry of the block's `txns`, or an inner transaction in it
  * @param id the id of `inBlock`
  */
-export function hasInner(innerId: string, inBlock: MsgpackMap, id: string): boolean {
-  return innerTransactions(inBlock).some((inner, index) => {
+export function* innerIds(inBlock: MsgpackMap, id: string): Generator<string> {
+  for (const [index, inner] of innerTransactions(inBlock).entries()) {
     const ownId = innerIdOf(id, index, getMap(inner, "txn") ?? new Map());
-    return ownId === innerId || hasInner(innerId, inner, ownId);
-  });
+    yield ownId;
+    yield* innerIds(inner, ownId);
+  }
 }
 
 function innerTransactions(inBlock: MsgpackMap): MsgpackMap[] {

@@ -45,7 +45,11 @@ describe("AlgorandSource", () => {
 
   it("asks only for the block where the round was seen already", async () => {
     const { nodes, upstreams } = await start([chainWith(transaction)]);
-    const source = new AlgorandSource({ nodes, caip2, seen: (txnId) => (txnId === id ? 1 : undefined) });
+    const source = new AlgorandSource({
+      nodes,
+      caip2,
+      locate: async (txnId) => (txnId === id ? { round: 1 } : undefined),
+    });
     expect(await source.transaction(id, never)).toMatchObject({ bytes: encodeMsgpack(transaction), height: 1 });
     expect(upstreams[0]?.requests).toEqual(["GET /v2/blocks/1?format=msgpack"]);
   });

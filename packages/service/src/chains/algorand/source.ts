@@ -40,17 +40,16 @@ export class AlgorandSource implements SourceChain {
   readonly name = "algorand";
   readonly required = { transaction: FINALIZED, block: FINALIZED };
   readonly #reading: AlgorandReading;
-  readonly #seen: AlgorandSourceOptions["seen"];
+  readonly #locate: (txnId: string, signal: AbortSignal) => Promise<Location | undefined>;
 
-  constructor({ nodes, caip2, accept = [], seen, run }: AlgorandSourceOptions) {
+  constructor({ nodes, caip2, accept = [], run, ...options }: AlgorandSourceOptions) {
     this.#reading = { nodes, caip2, accepted: new Set([caip2, ...accept]), work: blockWork(algorandWork, run) };
-    this.#seen = seen;
+    this.#locate = options.locate ?? ((txnId, signal) => locate(nodes, txnId, signal));
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
-    const { nodes, caip2: configured, accepted } = this.#reading;
-    const seen = this.#seen?.(txnId);
-    const location = seen === undefined ? await locate(nodes, txnId, signal) : { round: seen };
+    const { caip2: configured, accepted } = this.#reading;
+    const location = await this.#locate(txnId, signal);
     if (location === undefined)
       throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
     const { bytes, time } = await this.#read(txnId, location, signal);

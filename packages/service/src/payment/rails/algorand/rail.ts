@@ -37,6 +37,9 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   const hashes = [genesisHash, ALGORAND_MAINNET_GENESIS_HASH];
   const spellings = new Set([ALGORAND.optionNetwork, ALGORAND.network, ...hashes.map((hash) => `algorand:${hash}`)]);
 
+  const find = ({ txid: id, window }: AlgorandPayment, signal: AbortSignal) =>
+    rounds.find(id, signal, window.firstValid);
+
   let waiting = 0;
 
   /** Waits a while for a round: what the payer's node knows, ours will know soon. */
@@ -93,7 +96,8 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
     async onChain(payment, signal) {
       if (await isAuthorized(payment, signal)) return true;
       // The signer may have been authorized when the payment was made: then the ledger accepted it from the same signer.
-      const landed = await locate(nodes, payment.txid, signal);
+      const found = await find(payment, signal);
+      const landed = found && (found.signed || found.record ? found : await locate(nodes, payment.txid, signal));
       return landed !== undefined && hasSigned(payment.signed, landed);
     },
 
@@ -135,8 +139,8 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
       return standing;
     },
 
-    async spent({ txid: id }, signal) {
-      return (await rounds.find(id, signal)) !== undefined;
+    async spent(payment, signal) {
+      return (await find(payment, signal)) !== undefined;
     },
 
     news: async (signal) => void (await rounds.next(signal)),

@@ -6,6 +6,7 @@ import { serviceError } from "../../../../test/errors.ts";
 import { FakeChain, FakeNodes, GENESIS, GENESIS_HASH } from "../../../../test/fakes/algorand-providers.ts";
 import { hasCode } from "../../../errors.ts";
 import type { Rounds } from "../../../ledger/ledger.ts";
+import { locate } from "../../../providers/algorand-nodes.ts";
 import { ALGORAND } from "./facts.ts";
 import { algorandRail } from "./rail.ts";
 
@@ -42,7 +43,11 @@ afterAll(() => nodes.close());
 const rail = () =>
   algorandRail({
     genesisHash: GENESIS_HASH,
-    rounds: { latest: () => LATEST, isCurrent: () => true } as Rounds,
+    rounds: {
+      latest: () => LATEST,
+      isCurrent: () => true,
+      find: (id, ends) => locate(nodes.nodes, id, ends),
+    } satisfies Partial<Rounds> as Rounds,
     nodes: nodes.nodes,
     maxLifeSeconds: 3_600,
     maxFee: 3_000,
