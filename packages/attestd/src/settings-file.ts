@@ -29,7 +29,33 @@ export async function settingsFileOf({ env, sandbox }: SettingsOptions) {
   if (path === undefined) return undefined;
   const text = await readFile(path, "utf8").catch(failsFor(EXIT.usage, `read the settings in ${path}`));
   const settings = parseEnv(text);
-  return { path, settings, names: Object.keys(settings) };
+  return { path, settings, names: Object.keys(settings), doubts: doubtsOf(text).map((doubt) => `${path}, ${doubt}`) };
+}
+
+/** Lines that an operator may have meant otherwise than `parseEnv` reads them: it drops what it cannot read. */
+function doubtsOf(text: string): string[] {
+  const doubts: string[] = [];
+  const seen = new Map<string, number>();
+  let quote: string | undefined;
+  for (const [index, line] of text.split("\n").entries()) {
+    const opened = quote;
+    const [, name, value = ""] = opened ? [] : (/^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*)$/.exec(line) ?? []);
+    const rest = opened ? line : /^["'`]/.test(value) ? value.slice(1) : "";
+    const mark = opened ?? (/^["'`]/.test(value) ? value[0] : undefined);
+    // A value in quotation marks may have several lines.
+    quote = mark !== undefined && !rest.includes(mark) ? mark : undefined;
+    if (opened) continue;
+    const at = index + 1;
+    if (name === undefined) {
+      if (!/^\s*(#|$)/.test(line)) doubts.push(`line ${at}, is not NAME=value, and is left out.`);
+      continue;
+    }
+    const before = seen.get(name);
+    if (before !== undefined)
+      doubts.push(`line ${at}: ${name} is there already in line ${before}. The last one counts.`);
+    seen.set(name, at);
+  }
+  return doubts;
 }
 
 /** The failure of a command whose settings are wrong: one fault, or all of them on lines of their own. */

@@ -52,7 +52,8 @@ export async function startPatiently(
         const reasons = faults.length > 0 ? faults.map(({ message }) => message) : [(error as Error).message];
         throw new Failure(EXIT.unreachable, "the service did not start", reasons, error);
       }
-      nameAway(faults);
+      if (faults.length > 0) nameAway(faults);
+      else nameAway([{ subject: "start", mark: "fail", message: (error as Error).message, isAway: true }]);
     } finally {
       clearTimeout(slow);
     }

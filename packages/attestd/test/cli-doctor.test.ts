@@ -151,6 +151,22 @@ describe("attestd doctor", () => {
     ]);
   });
 
+  test("warns of lines of the file that are left out, twice there, or replaced by the environment", async () => {
+    const file = join(folder.path, "careless.env");
+    const lines = Object.entries({ ...settings, RATE_LIMIT: "9" }).map(([name, value]) => `${name}="${value}"`);
+    const before = lines.length;
+    await writeFile(file, `${[...lines, "# a comment", "TRUST_PROXY 1", "RATE_LIMIT=10"].join("\n")}\n`, {
+      mode: 0o600,
+    });
+    const env = { RATE_LIMIT: "11" };
+    const { stdout } = await attestd(["doctor", "--sandbox", "--env", file], { env });
+    expect(stdout.split("\n").filter((line) => /[⚠✕]/.test(line))).toEqual([
+      `  ⚠ ${file}, line ${before + 2}, is not NAME=value, and is left out.`,
+      `  ⚠ ${file}, line ${before + 3}: RATE_LIMIT is there already in line ${before}. The last one counts.`,
+      `  ⚠ RATE_LIMIT of the environment replaces the one in ${file}.`,
+    ]);
+  });
+
   test("finds a port that another program has, and every fault of the settings at once", async () => {
     await using other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");

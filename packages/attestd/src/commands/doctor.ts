@@ -7,6 +7,16 @@ export type DoctorOptions = SettingsOptions & { json?: boolean };
 
 const COUNTED = { ok: ["good", "good"], warning: ["warning", "warnings"], fail: ["fault", "faults"] } as const;
 
+/** The file of settings, with what may be mistakes in it. */
+async function examinedFile(options: SettingsOptions, { variables }: Environment) {
+  const file = await settingsFileOf(options);
+  if (!file) return undefined;
+  const { path, names, settings, doubts } = file;
+  const replaced = names.filter((name) => variables[name] && variables[name] !== settings[name]);
+  const doubtsAboutNames = replaced.map((name) => `${name} of the environment replaces the one in ${path}.`);
+  return { path, names, doubts: [...doubts, ...doubtsAboutNames] };
+}
+
 /**
  * Examines a deployment, and prints a line for each finding as it comes. Changes nothing, and spends nothing.
  *
@@ -17,7 +27,7 @@ export async function doctor(options: DoctorOptions, environment: Environment): 
   const { out } = environment;
   const signal = environment.stop();
   const settings = await readSettings(options, environment);
-  const file = await settingsFileOf(options);
+  const file = await examinedFile(options, environment);
   const working = environment.working("examining");
   const { examine } = await import("@attestd/service/operator");
   const count: Record<Mark & keyof typeof COUNTED, number> = { ok: 0, warning: 0, fail: 0 };

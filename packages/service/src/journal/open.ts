@@ -17,9 +17,13 @@ type Database = Config["database"];
  * @throws Error when it cannot be opened, or another process has it
  */
 export async function openJournal(database: Database, log: Pick<Logger, "warn">): Promise<Journal & KeyJournal> {
-  if (database.kind === "sqlite") return openSqliteJournal(database.path, log);
-  const { openPostgresJournal } = await import("./postgres/journal.ts");
-  return openPostgresJournal(database.url);
+  try {
+    if (database.kind === "sqlite") return await openSqliteJournal(database.path, log);
+    const { openPostgresJournal } = await import("./postgres/journal.ts");
+    return await openPostgresJournal(database.url);
+  } catch (error) {
+    throw new Error(`DATABASE_URL: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** @param options as `openSqliteReader` takes them. @throws Error when it is not there, or cannot be opened */

@@ -1,6 +1,8 @@
-import { appendFile, mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { all } from "../../test/fakes/audit-reading.ts";
 import { aCall, after, anAttempt, GOOD_COURSE } from "../../test/fakes/calls.ts";
@@ -9,7 +11,8 @@ import type { KeyJournal } from "../attestor/key-journal.ts";
 import type { Call } from "../calls/call.ts";
 import type { Journal } from "../calls/journal.ts";
 import type { Config } from "../config/config.ts";
-import { openJournalReader } from "./open.ts";
+import { openJournal, openJournalReader } from "./open.ts";
+import { examineDatabase } from "./postgres/examination.ts";
 import { openPostgresJournal } from "./postgres/journal.ts";
 import { openSqliteJournal } from "./sqlite/journal.ts";
 
@@ -85,9 +88,53 @@ describe.each(DATABASES)("the journal in %s", (_, create) => {
     const { database, open } = await create();
     await (await open()).close();
     await using reader = await openJournalReader(database);
+    expect(await reader.schema()).toBe("current");
     expect(await reader.identity()).toBeUndefined();
     expect(await all(reader.calls())).toEqual([]);
   });
+});
+
+test("a brief look at a closed journal leaves no file beside it", async () => {
+  const path = join(dir, "closed", "journal.db");
+  await (await openJournal({ kind: "sqlite", path }, { warn: () => undefined })).close();
+  const before = await readdir(join(dir, "closed"));
+  await using reader = await openJournalReader({ kind: "sqlite", path }, { isBrief: true });
+  expect([await reader.schema(), await reader.keys()]).toEqual(["current", []]);
+  expect(await readdir(join(dir, "closed"))).toEqual(before);
+});
+
+test("the schema of a journal by another release is named", async () => {
+  const path = join(dir, "releases.db");
+  await (await openJournal({ kind: "sqlite", path }, { warn: () => undefined })).close();
+  const states: string[] = [];
+  for (const version of [0, 1, 99]) {
+    const db = new DatabaseSync(path);
+    db.exec(`PRAGMA user_version = ${version}`);
+    db.close();
+    await using reader = await openJournalReader({ kind: "sqlite", path });
+    states.push(await reader.schema());
+  }
+  expect(states).toEqual(["absent", "older", "newer"]);
+});
+
+test("what a PostgreSQL user may do, and whether the server syncs, is read before a journal is there", async () => {
+  const url = await postgres.database();
+  await using reader = await openJournalReader({ kind: "postgres", url });
+  expect(await reader.schema()).toBe("absent");
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("CREATE ROLE guest LOGIN PASSWORD 'guest'; REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+  await client.end();
+  const guest = Object.assign(new URL(url), { username: "guest", password: "guest" }).href;
+  // The test's server runs with fsync=off.
+  const name = expect.stringMatching(/^PostgreSQL 127\.0\.0\.1:\d+\/test_/);
+  const owner = { name, mayCreate: true, mayWrite: true, isStandby: false, syncs: false };
+  expect(await examineDatabase(url)).toEqual(owner);
+  expect(await examineDatabase(guest)).toEqual({ ...owner, mayCreate: false });
+  await (await openPostgresJournal(url)).close();
+  expect(await examineDatabase(guest)).toEqual({ ...owner, mayCreate: false, mayWrite: false });
+  const wrong = examineDatabase(Object.assign(new URL(url), { password: "hunter2" }).href);
+  await expect(wrong).rejects.toThrow(/^PostgreSQL 127\.0\.0\.1:\d+\/test_\w+: password authentication failed/);
 });
 
 test("a missing journal is not made, and the error of a file that is no journal names it", async () => {

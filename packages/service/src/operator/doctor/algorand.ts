@@ -1,3 +1,4 @@
+import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { IndexerSearch } from "../../audit/indexer-search.ts";
 import type { Algod } from "../../providers/algod.ts";
@@ -90,7 +91,7 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
   }
   if (findings.some(({ mark }) => mark === "fail")) return findings;
   const release = version === undefined ? "" : ` runs ${version},`;
-  const facts = `${genesisId}, round ${round}, minimum fee ${minFee} microAlgos`;
+  const facts = `${excerpt(genesisId, 64)}, round ${round}, minimum fee ${minFee} microAlgos`;
   return [ok(`${setting}${release} is on ${facts}${keepsOld ? ", and keeps old blocks" : ""}.`), ...findings];
 }
 
@@ -162,7 +163,7 @@ async function checkIndexer(
     findings.push(warning(`${setting} does not go back to the network's first round: ${what}.`));
   }
   if (findings.some(({ mark }) => mark === "fail")) return findings;
-  const version = health.version === undefined ? "" : ` runs ${health.version},`;
+  const version = health.version === undefined ? "" : ` runs ${excerpt(health.version, 64)},`;
   const depth = first ? " and goes back to the first round" : "";
   return [ok(`${setting}${version} is at round ${round}${depth && `,${depth}`}.`), ...findings];
 }

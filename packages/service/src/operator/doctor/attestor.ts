@@ -48,9 +48,15 @@ function fundsOf(address: string, spendable: bigint): Finding {
 async function checkKeys(examined: Examined, address: string): Promise<Finding[]> {
   const { config } = examined;
   const { kid } = seedSigner(config.attestor.pqSeed);
-  const history = await readJournal(config, async (reader) => {
-    return (await reader.keys()).length === 0 ? undefined : readHistory(reader, config.algorand.caip2);
-  }).catch(() => undefined);
+  let history: KeyHistory | undefined;
+  try {
+    history = await readJournal(config, async (reader) => {
+      const isBegun = (await reader.schema()) !== "absent" && (await reader.keys()).length > 0;
+      return isBegun ? readHistory(reader, config.algorand.caip2) : undefined;
+    });
+  } catch (error) {
+    return [fail(`DATABASE_URL: its keys cannot be read: ${(error as Error).message}. Restore the backup.`)];
+  }
   const [first] = history?.keys ?? [];
   if (!history || !first) {
     const before = await notesOf(examined, [address], 0, 1);

@@ -1,8 +1,9 @@
 import { BASE_CHAIN_ID } from "@attestd/proof/base";
+import { excerpt } from "@attestd/proof/text";
 import { numberToHex } from "viem/utils";
 import { z } from "zod";
 import { BASE } from "../../payment/rails/base/facts.ts";
-import { BASE_RAIL } from "../../payment/rails/base/kind.ts";
+import { BASE_RAIL, baseLogSpan } from "../../payment/rails/base/kind.ts";
 import { TRANSFER } from "../../payment/rails/base/usdc-contract.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
 import { refusalOf } from "../../providers/json-rpc.ts";
@@ -40,7 +41,7 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
       findings.push(fail(`${setting} has no ${tag} block, by which payments are final. Name another node.`));
 
   // What the search for a payment asks for.
-  const span = Math.min(spanOf(config), latest.number);
+  const span = Math.min(baseLogSpan(config), latest.number);
   const asked = { fromBlock: numberToHex(latest.number - span + 1), toBlock: numberToHex(latest.number) };
   const filter = { address: BASE.asset, topics: [TRANSFER, null, `0x${"0".repeat(63)}1`], ...asked };
   const refusal = await refusalBy(rpc.call("eth_getLogs", [filter], z.array(z.unknown()), signal));
@@ -62,13 +63,9 @@ async function checkRpc(rpc: EthereumRpc, { config, signal }: Examined): Promise
   }
   if (findings.some(({ mark }) => mark === "fail")) return findings;
   const client = await rpc.call("web3_clientVersion", [], z.string(), signal).catch(() => undefined);
-  const release = client === undefined ? "" : ` runs ${client.slice(0, 60)},`;
+  const release = client === undefined ? "" : ` runs ${excerpt(client, 60)},`;
   const facts = `chain ${BASE_CHAIN_ID}, block ${latest.number}`;
   return [ok(`${setting}${release} is on ${facts}, ${inSeconds(Math.max(0, ageMs))} old.`), ...findings];
-}
-
-function spanOf(_config: Examined["config"]): number {
-  return 1_000;
 }
 
 /** Why a node refuses a call; undefined when it answers. @throws every other error */

@@ -33,9 +33,12 @@ const CHECKS: readonly [subject: string, check: Check][] = [
   ["facilitators", checkFacilitators],
 ];
 
+/** A file of settings: the names in it, and sentences about lines that may be mistakes. */
+export type SettingsFile = { path: string; names: readonly string[]; doubts: readonly string[] };
+
 export type ExaminationOptions = OperatorOptions & {
-  /** The file that some of the settings come from, and the names in it. */
-  file?: { path: string; names: readonly string[] } | undefined;
+  /** The file that some of the settings come from. */
+  file?: SettingsFile | undefined;
   /** Whether the service itself starts now: then neither its port nor its public URL is examined. */
   isStarting?: boolean;
 };
@@ -51,6 +54,7 @@ export async function* examine(settings: Settings, options: ExaminationOptions):
   const read = readSettings(settings, sandbox);
   if ("faults" in read) {
     yield* read.faults.map(fail).map(about("settings"));
+    yield* (options.file?.doubts ?? []).map(warning).map(about("settings"));
     yield about("settings")(warning("Nothing else was examined: mend the settings first."));
     return;
   }
@@ -105,6 +109,7 @@ async function checkSettings(settings: Settings, { file }: ExaminationOptions): 
   const files: [string, string][] = file ? [["--env", file.path], ...secretFilesOf(settings)] : secretFilesOf(settings);
   return [
     ok(`${set.length} settings are set, and go together.`),
+    ...(file?.doubts ?? []).map(warning),
     ...unknown.map((name) => warning(`${name} is in ${file?.path}, and is not a setting of attestd. Remove it.`)),
     ...(await checkSecretFiles(files)),
   ];

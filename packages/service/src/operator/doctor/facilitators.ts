@@ -1,4 +1,5 @@
 import { toBase64 } from "@attestd/proof/encoding";
+import { excerpt } from "@attestd/proof/text";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import type { FacilitatorSettings } from "../../config/facilitators.ts";
@@ -55,8 +56,11 @@ async function checkFacilitator(
   }
   const settled = supported.find(({ network }) => network === kind.network);
   if (!settled) {
-    const networks = [...new Set(supported.map(({ network }) => network))].slice(0, 6).join(", ") || "nothing";
-    return [fail(`${name} does not settle ${kind.network}, but ${networks}. Name one that does.`)];
+    const networks = [...new Set(supported.map(({ network }) => network))]
+      .slice(0, 6)
+      .map((network) => excerpt(network, 64))
+      .join(", ");
+    return [fail(`${name} does not settle ${kind.network}, but ${networks || "nothing"}. Name one that does.`)];
   }
   const { feePayer } = settled.extra;
   if (kind.needsFeePayer && typeof feePayer !== "string")

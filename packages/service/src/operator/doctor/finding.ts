@@ -1,3 +1,4 @@
+import { excerpt } from "@attestd/proof/text";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import { hasCode } from "../../errors.ts";
@@ -19,9 +20,15 @@ export type Finding = {
 /** A finding with the part of the deployment that was examined. */
 export type SubjectFinding = Finding & { subject: string };
 
-export const ok = (message: string): Finding => ({ mark: "ok", message });
-export const warning = (message: string): Finding => ({ mark: "warning", message });
-export const fail = (message: string): Finding => ({ mark: "fail", message });
+/** Of a message, which may repeat what an upstream answers. */
+const MAX_MESSAGE = 600;
+const finding =
+  (mark: Mark) =>
+  (message: string): Finding => ({ mark, message: excerpt(message, MAX_MESSAGE) });
+
+export const ok = finding("ok");
+export const warning = finding("warning");
+export const fail = finding("fail");
 
 /** What checks examine. Nothing is changed, and nothing is spent. */
 export type Examined = {

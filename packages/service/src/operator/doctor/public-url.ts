@@ -1,3 +1,4 @@
+import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { CATALOGUE } from "../../catalogue/catalogue.ts";
 import { algorandChain } from "../../chains/algorand/kind.ts";
@@ -42,7 +43,9 @@ export async function checkPublicUrl(
   const keys = History.safeParse(jsonOf(history.body)).data?.keys;
   if (!keys) return missing(`answers HTTP ${history.status}, and is not attestd`);
   if (keys.at(-1)?.kid !== kid)
-    return [fail(`PUBLIC_URL: ${publicUrl} leads to another attestor, with the key ${keys.at(-1)?.kid}.`)];
+    return [
+      fail(`PUBLIC_URL: ${publicUrl} leads to another attestor, with the key ${excerpt(keys.at(-1)?.kid ?? "")}.`),
+    ];
 
   const findings: Finding[] = [];
   const body = JSON.stringify(algorandChain.examples.attest);
@@ -56,7 +59,7 @@ export async function checkPublicUrl(
     );
   } else if (named.resource.url !== `${publicUrl}${path}`)
     findings.push(
-      fail(`PUBLIC_URL: the running service offers ${named.resource.url}. Restart it with these settings.`),
+      fail(`PUBLIC_URL: the running service offers ${excerpt(named.resource.url)}. Restart it with these settings.`),
     );
   if (typeof offered !== "string" && offered.status === 402 && offered.offer === undefined)
     findings.push(fail(`PUBLIC_URL: the proxy removes the header PAYMENT-REQUIRED. Let it pass all headers.`));

@@ -1,4 +1,5 @@
 import { RAILS } from "@attestd/proof/rails";
+import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { SOLANA_RAIL } from "../../payment/rails/solana/kind.ts";
 import { usdcAccountOf } from "../../payment/rails/solana/token-account.ts";
@@ -52,7 +53,7 @@ async function checkRpc(rpc: SolanaRpc, { config, signal }: Examined): Promise<F
   }
   if (findings.length > 0) return findings;
   const version = await rpc.call("getVersion", [], Version, signal).catch(() => undefined);
-  const release = version === undefined ? "" : ` runs ${version["solana-core"]},`;
+  const release = version === undefined ? "" : ` runs ${excerpt(version["solana-core"], 60)},`;
   const behind = time === null ? warning(`${setting} has no time of its newest block.`) : undefined;
   return [ok(`${setting}${release} is on MainNet's cluster, slot ${slot}.`), ...(behind ? [behind] : [])];
 }
