@@ -18,10 +18,12 @@ export type OptionalNetwork = "base" | "solana";
 
 export interface SandboxOptions {
   /**
-   * Milliseconds between Algorand's rounds and between Base's blocks; 1000 unless given. 0 leaves Algorand's rounds to
-   * `algorand.ledger.advance()`, and Base its default.
+   * Milliseconds between Algorand's rounds, and between Base's blocks unless `baseBlockMs` is given; 1000 unless given. 0
+   * leaves Algorand's rounds to `algorand.ledger.advance()`, and Base its default.
    */
   roundMs?: number;
+  /** Milliseconds between Base's blocks: 200 on Base itself, since Denim. */
+  baseBlockMs?: number;
   /** Each 0, a free port, unless given. */
   ports?: { algod?: number; indexer?: number; facilitator?: number; base?: number; solana?: number };
   /** Both unless given. */
@@ -167,10 +169,10 @@ async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequ
   return { ...network, rail };
 }
 
-async function runBase({ roundMs, ports, replayDir, onRequest }: SandboxOptions) {
+async function runBase({ roundMs, baseBlockMs = roundMs, ports, replayDir, onRequest }: SandboxOptions) {
   const { startBase } = await import("./base/network.ts");
   const { registerBase } = await import("./facilitator/base.ts");
-  const network = await startBase({ blockMs: roundMs || undefined, port: ports?.base, replayDir, onRequest });
+  const network = await startBase({ blockMs: baseBlockMs || undefined, port: ports?.base, replayDir, onRequest });
   const keys = [network.facilitator, ...network.otherFacilitators];
   const registrations = keys.map(({ privateKey }) => registerBase(network.rpcUrl, privateKey));
   const rail: SandboxRail = { network: RAILS.base.network, registrations };

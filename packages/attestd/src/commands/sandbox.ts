@@ -18,6 +18,7 @@ import { portTaken } from "./serve.ts";
 export type SandboxOptions = {
   port?: string;
   roundMs: string;
+  baseBlockMs?: string;
   replay?: string;
   algorandBehaviour?: string[];
   facilitator?: string[];
@@ -39,11 +40,12 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
   const stop = environment.stop();
   const port = wholeNumber("--port", options.port ?? (environment.variables.PORT || DEFAULT_PORT), 0, 65_535);
   const roundMs = wholeNumber("--round-ms", options.roundMs, 10, 60_000);
+  const baseBlockMs = wholeNumber("--base-block-ms", options.baseBlockMs ?? options.roundMs, 10, 60_000);
   const folder = sandboxFolder(options.dir);
   const { replay } = options;
   if (replay !== undefined) await readdir(replay).catch(failsFor(EXIT.usage, `replay ${replay}`, "folder"));
   await checkPort(port);
-  const startNetworks = await readNetworks(roundMs, options);
+  const startNetworks = await readNetworks({ roundMs, baseBlockMs }, options);
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   using _lock = lock(folder);
@@ -91,7 +93,10 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
 }
 
 /** A sandbox as the options describe it, to be started. @throws Failure `usage` for a wrong option */
-async function readNetworks(roundMs: number, options: SandboxOptions): Promise<() => Promise<Sandbox>> {
+async function readNetworks(
+  pace: { roundMs: number; baseBlockMs: number },
+  options: SandboxOptions,
+): Promise<() => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
     // The packages of the sandbox are development dependencies.
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
@@ -108,7 +113,7 @@ async function readNetworks(roundMs: number, options: SandboxOptions): Promise<(
   };
   const merge = (texts: string[]): Partial<Behaviour> => Object.assign({}, ...texts.map(parseBehaviour));
   const asked = {
-    roundMs,
+    ...pace,
     replayDir: options.replay,
     behaviour: read("--algorand-behaviour", options.algorandBehaviour, merge),
     facilitators: read("--facilitator", options.facilitator, parseFacilitatorKinds),

@@ -97,6 +97,24 @@ test("block headers have the hashes of their blocks", async () => {
   expect(keccak256(toRlp(items as Hex[]))).toBe(block.hash);
 });
 
+test("blocks of 200 ms share whole seconds of the clock, as on Base since Denim", async () => {
+  const denim = await startBase({ blockMs: 200 });
+  try {
+    const ask = jsonRpcClient(denim.rpcUrl);
+    const timeOf = async (tag: string) =>
+      Number(((await ask("eth_getBlockByNumber", [tag, false])) as Block).timestamp);
+    const head = async () => Number(await ask("eth_blockNumber", []));
+    const first = denim.sample.height + 3;
+    await expect.poll(head, { timeout: 30_000 }).toBeGreaterThanOrEqual(first + 10);
+    expect(await timeOf("latest")).toBeLessThanOrEqual(Date.now() / 1000 + 1);
+    const times = await Promise.all(Array.from({ length: 10 }, (_, i) => timeOf(numberToHex(first + i))));
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(new Set(times).size).toBeLessThan(10);
+  } finally {
+    await denim.close();
+  }
+});
+
 test("a batch is answered in order", async () => {
   const batch = ["eth_chainId", "eth_nothing", "eth_getRawTransactionByHash"].map((method, id) => ({
     jsonrpc: "2.0",

@@ -45,7 +45,11 @@ export interface BaseNetwork {
 
 /**
  * Starts Base on anvil behind its JSON-RPC proxy, with random keys. Chain id 8453; `safe` and `finalized` are one and two
- * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones.
+ * blocks behind `latest`. Simulated blocks have higher numbers than recorded ones. With blocks of 200 ms, five share each
+ * second, as on Base since Denim.
+ *
+ * Blocks do not begin with Base's two deposits, the L1 attributes and BaseTime: both are of one sender, and anvil 1.7.1
+ * takes the second for a replacement of the first ("replacement transaction underpriced").
  *
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
