@@ -1,4 +1,4 @@
-import { getBytes, getInteger, getString, type MsgpackMap } from "@attestd/proof/algorand";
+import { getBytes, getInteger, type MsgpackMap, RawString } from "@attestd/proof/algorand";
 import { toBase32 } from "@attestd/proof/encoding";
 import { getAddress, type SignedTransaction, ZERO_ADDRESS } from "./transaction.ts";
 
@@ -39,7 +39,7 @@ function printTransaction(map: MsgpackMap): string {
   const header = [
     `Sender:${address("snd")} Fee:${printMicroAlgos(getInteger(map, "fee"))}`,
     `FirstValid:${getInteger(map, "fv")} LastValid:${getInteger(map, "lv")}`,
-    `Note:${printBytes(getBytes(map, "note") ?? new Uint8Array())} GenesisID:${getString(map, "gen") ?? ""}`,
+    `Note:${printBytes(getBytes(map, "note") ?? new Uint8Array())} GenesisID:${text(map, "gen")}`,
     `GenesisHash:${digest("gh")} Group:${digest("grp")}`,
     `Lease:${printBytes(getBytes(map, "lx") ?? new Uint8Array(32))} RekeyTo:${address("rekey")}`,
   ].join(" ");
@@ -51,7 +51,7 @@ function printTransaction(map: MsgpackMap): string {
   ].join(" ");
   const schema = "{NumUint:0 NumByteSlice:0}";
   return [
-    `{_struct:{} Type:${getString(map, "type") ?? ""} Header:{_struct:{} ${header}}`,
+    `{_struct:{} Type:${text(map, "type")} Header:{_struct:{} ${header}}`,
     `KeyregTxnFields:{_struct:{} VotePK:${printZeros(32)} SelectionPK:${printZeros(32)} StateProofPK:${printZeros(64)}`,
     "VoteFirst:0 VoteLast:0 VoteKeyDilution:0 Nonparticipation:false}",
     `PaymentTxnFields:{_struct:{} ${payment}}`,
@@ -64,6 +64,12 @@ function printTransaction(map: MsgpackMap): string {
     "ApprovalProgram:[] ClearStateProgram:[] ExtraProgramPages:0 RejectVersion:0}",
     "StateProofTxnFields:{_struct:{} StateProofType:0 StateProof:{} Message:{}} HeartbeatTxnFields:<nil>}",
   ].join(" ");
+}
+
+/** A text of any bytes, as Go has them. */
+function text(map: MsgpackMap, name: string): string {
+  const value = map.get(name);
+  return value instanceof RawString ? new TextDecoder().decode(value.bytes) : String(value ?? "");
 }
 
 function printBytes(bytes: Uint8Array): string {
