@@ -27,7 +27,9 @@ async function operatedWorld(options: Partial<SandboxOptions> = {}) {
   await mkdir(folder.data, { recursive: true });
   const journal = join(folder.data, "journal.db");
   const over = { DATABASE_URL: `sqlite:${journal}`, ATTESTOR_PQ_SEED: "11".repeat(32) };
-  const deployment = stack.adopt(await startDeployment(options, over), (started) => started.close());
+  // Operators' commands must work with an indexer as it is installed.
+  const behaviour = { indexerParameters: "default" } as const;
+  const deployment = stack.adopt(await startDeployment({ behaviour, ...options }, over), (started) => started.close());
   const address = { host: "127.0.0.1", port: 0 };
   const settings = { ...newServiceSettings(deployment.sandbox, folder, address), ...over, LOG_LEVEL: "silent" };
   await writeSettings(folder, settings);

@@ -11,8 +11,11 @@ import type { AlgorandPayment } from "./payment.ts";
 /** MainNet's mean round, for a life given in seconds. */
 const SECONDS_A_ROUND = 2.8;
 
-/** Rounds by which the payer's node may be ahead of ours: clients make a payment first valid in the newest round they know. */
-const AHEAD_ROUNDS = 10;
+/**
+ * Rounds by which the payer's node may be ahead of ours while our newest header is younger than 20 s, also on a network whose
+ * rounds take 200 ms: clients make a payment first valid in the newest round they know.
+ */
+const AHEAD_ROUNDS = 100;
 
 /** Rounds that must be left when we settle: verify, settle and a slow block. The stock client gives ten. */
 const MARGIN_ROUNDS = 3;

@@ -179,8 +179,8 @@ describe("an Algorand payment", () => {
   );
 
   test("of a later time is refused while our node has the newest rounds", async () => {
-    expect(await checked(ahead(11))).toBe("the payment is not valid before round 111");
-    const payment = rail.read(ahead(10));
+    expect(await checked(ahead(101))).toBe("the payment is not valid before round 201");
+    const payment = rail.read(ahead(100));
     await expect(rail.check(payment, requirement, AbortSignal.timeout(1))).rejects.toEqual(
       serviceError("providers_unavailable"),
     );
@@ -255,8 +255,8 @@ describe("an Algorand payment", () => {
     ],
     [
       "a later beginning",
-      group(transfer({ suggestedParams: params({ firstValid: 111, lastValid: 121 }) })),
-      "not valid before round 111",
+      group(transfer({ suggestedParams: params({ firstValid: 201, lastValid: 211 }) })),
+      "not valid before round 201",
     ],
     [
       "another ledger",
