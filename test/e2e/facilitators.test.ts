@@ -130,12 +130,12 @@ describe("a settlement that a facilitator answers otherwise", () => {
   ])("%s: ends in one payment and a bundle", (behaviour) => buyDespite(round, `settle=${behaviour}*1`));
 });
 
-test("a settlement that is reported as under way and never sent ends in a 402, once its chain shows that it expired", async () => {
+test("a settlement that is reported as done or under way, and never sent, ends in a 402 once its payment has expired", async () => {
   await use({ algorand: "goplausible" });
   const before = await rails.algorand.received();
   const earlier = settlements;
   const buying = [];
-  for (const behaviour of ["unsent", "duplicate"]) {
+  for (const behaviour of ["unsent", "duplicate", "claimed"]) {
     const payment = await signed("algorand");
     behave({ algorand: "goplausible" }, `settle=${behaviour}`);
     buying.push(payUntilAnswered(attestUrl(), sample(), payment));
@@ -143,7 +143,7 @@ test("a settlement that is reported as under way and never sent ends in a 402, o
   }
   const answers = await Promise.all(buying);
   behave({ algorand: "goplausible" }, "");
-  expect(answers.map(({ status }) => status)).toEqual([402, 402]);
+  expect(answers.map(({ status }) => status)).toEqual([402, 402, 402]);
   expect(await rails.algorand.received()).toBe(before);
 });
 

@@ -38,6 +38,7 @@ describe("a settlement on demand", () => {
     ["settle=late:10", [200, true, undefined, "0x1"], 1],
     ["settle=pending", [200, false, "settlement_pending", "0x1"], 1],
     ["settle=unsent", [200, false, "settlement_pending", ""], 0],
+    ["settle=claimed", [200, true, undefined, "no such transaction"], 0],
     ["settle=empty", [200, true, undefined, ""], 1],
     ["settle=duplicate", [409, false, "duplicate_settlement", ""], 0],
     ["settle=denied:transaction_failed", [200, false, "transaction_failed", "0x1"], 1],

@@ -37,6 +37,8 @@ const BEHAVIOURS = {
   pending: { of: SETTLE, argument: "milliseconds", byDefault: "0" },
   /** Answers `settlement_pending`; nothing is ever sent to the chain. */
   unsent: { of: SETTLE },
+  /** Answers success with a transaction that does not exist; nothing is sent to the chain. */
+  claimed: { of: SETTLE },
   /** Settles, and answers success with an empty `transaction`. */
   empty: { of: SETTLE },
   /** Settles, and answers that it failed, with this reason. */

@@ -67,6 +67,10 @@ export async function settleAs(
     }
     case "unsent":
       return dialect.settled(pending(""));
+    case "claimed": {
+      const { network } = request.requirements;
+      return dialect.settled({ success: true, transaction: "no such transaction", network });
+    }
     case "empty":
       return answer(await settle(), (outcome) => ({ ...outcome, transaction: "" }));
     case "denied":
