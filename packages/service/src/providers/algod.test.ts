@@ -41,6 +41,17 @@ describe("Algod", () => {
     expect(seen).toEqual(["a", undefined, "b", "b"]);
   });
 
+  /** Answers of go-algorand v5.0.0 (`daemon/algod/api/server/v2/handlers.go`, GetSyncRound). */
+  it.each<[string, number, object, boolean]>([
+    ["with its sync round", 200, { round: 7 }, true],
+    ["whose sync round is not set", 404, { message: "failed retrieving sync round from ledger" }, true],
+    ["that is a node in normal mode", 404, { message: "Not Found" }, false],
+  ])("recognizes a follower: one %s", async (_, status, body, isFollower) => {
+    const upstream = await Upstream.start((_, response) => json(response, body, status));
+    open.push(upstream);
+    expect(await new Algod({ url: upstream.url }, GENESIS_HASH).isFollower(never)).toBe(isFollower);
+  });
+
   it("is unavailable while it catches up", async () => {
     const chain = new FakeChain();
     chain.catchupTime = 1;

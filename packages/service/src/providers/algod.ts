@@ -103,6 +103,15 @@ export class Algod extends HttpProvider {
     return status["last-round"];
   }
 
+  /**
+   * Whether the node is in follower mode: it submits nothing and finds no transaction by id. Only a follower has this path; while
+   * its sync round is not set it answers 404 in other words than for a path that it does not have.
+   */
+  async isFollower(signal: AbortSignal): Promise<boolean> {
+    const { status, body } = await this.request({ path: "/v2/ledger/sync" }, signal);
+    return status === 200 || (status === 404 && this.unexpected({ status, body }).message.includes("sync round"));
+  }
+
   /** Returns the node's last round once it is above `round`, or after about a minute. */
   async waitForBlockAfter(round: number, signal: AbortSignal): Promise<number> {
     const request = { path: `/v2/status/wait-for-block-after/${round}`, longPollMs: WAIT_MS };

@@ -71,7 +71,7 @@ async function checkAlgod(algod: Algod, examined: Examined, rounds: Map<string, 
     return [fail(`${setting} has had no new round for ${inSeconds(silentMs)}. Check its connection to the network.`)];
 
   const findings: Finding[] = [];
-  const isFollower = (await algod.request({ path: "/v2/ledger/sync" }, signal)).status === 200;
+  const isFollower = await algod.isFollower(signal);
   if (isFollower) findings.push(fail(`${setting} is a follower, which submits nothing. Name a node in normal mode.`));
   const { data } = answer.status === 200 ? Versions.safeParse(readOr(() => algod.read(answer, z.unknown()))) : {};
   const version = data && `${data.build.major}.${data.build.minor}.${data.build.build_number}`;
