@@ -8,6 +8,8 @@ import { CONSENSUS, type ConsensusName } from "./consensus.ts";
 export interface Behaviour {
   /** The consensus version of the network's next blocks. */
   consensus: ConsensusName;
+  /** `ct` of the next blocks' headers since v42, in millionths: what blocks that were more than half full leave behind. */
+  congestionTax: number;
   /** Rounds by which the node is behind the network. Balances are always those of the latest round. */
   behind: number;
   /** Latest rounds that the node keeps; 0 is an archival node. */
@@ -32,6 +34,7 @@ export interface Behaviour {
 /** A node and an indexer that are well and up to date, as the sandbox begins. */
 export const USUAL: Readonly<Behaviour> = {
   consensus: "v42",
+  congestionTax: 0,
   behind: 0,
   keptRounds: 0,
   catchup: "none",

@@ -84,6 +84,7 @@ export function makeBlock(genesis: BlockGenesis, fields: HeaderFields, payset: M
   const proposer = decodeAddress(genesis.proposer);
   const header = structMap({
     bi: PROPOSER_BONUS,
+    ct: consensus.isSince42 ? consensus.congestionTax : undefined,
     fc: payset.reduce((sum, entry) => sum + getInteger(getMap(entry, "txn") ?? new Map(), "fee"), 0n),
     fees: decodeAddress(genesis.special.feeSink),
     gen: genesis.id,

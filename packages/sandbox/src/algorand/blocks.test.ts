@@ -56,6 +56,17 @@ test("each header commits to the one before in both hashes, and its certificate 
   }
 });
 
+test("a header has its load and its congestion tax since v42, and neither before", async () => {
+  network.behaviour.congestionTax = 250_000;
+  const { header } = await fetchBlock(await blockOf(2));
+  expect(header.get("ct")).toBe(250_000);
+  expect(header.get("ld")).toBeGreaterThan(0);
+  network.behaviour.consensus = "v41";
+  const { header: before } = await fetchBlock(await blockOf(2));
+  expect([before.has("ct"), before.has("ld")]).toEqual([false, false]);
+  Object.assign(network.behaviour, { consensus: "v42", congestionTax: 0 });
+});
+
 test("the first block has no previous hash, and the genesis document has the genesis hash", async () => {
   const { header } = await fetchBlock(0);
   expect(header.has("prev")).toBe(false);

@@ -7,6 +7,8 @@ export interface Consensus {
   byteSurcharge: bigint;
   /** Whether `sgnr` may not be the sender, a Falcon-1024 signature (`pqsig`) may sign, and headers have their load (`ld`). */
   isSince42: boolean;
+  /** `ct` of a header since v42, in millionths; 0 unless given. It is recorded, and not charged. */
+  congestionTax?: number;
 }
 
 const SPECIFICATIONS = "https://github.com/algorandfoundation/specs/tree/";

@@ -73,7 +73,7 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
   const { roundMs, replayDir, onRequest, now = Date.now } = options;
   const accounts = Object.fromEntries(ROLES.map((role) => [role, makeAccount()])) as Record<Role, SandboxAccount>;
   const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
-  const consensus = () => CONSENSUS[behaviour.consensus];
+  const consensus = () => ({ ...CONSENSUS[behaviour.consensus], congestionTax: behaviour.congestionTax });
   const genesis = makeGenesis(
     ROLES.map((role) => ({ address: accounts[role].address, microAlgos: ALLOCATION[role], comment: role })),
     Math.floor(now() / 1000),
