@@ -1,89 +1,46 @@
 import { once } from "node:events";
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { chmod, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type Sandbox, startSandbox } from "@attestd/sandbox";
-import { type RunningService, startService } from "@attestd/service";
 import algosdk from "algosdk";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { attestd } from "../../../test/helpers/command.ts";
-import { type Meddling, startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
-import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
 import { sandboxFolder } from "../src/sandbox-folder.ts";
-import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
 import type { Settings } from "../src/settings-file.ts";
+import { type ExaminedDeployment, jsonAnswer, rpcAnswer, startExaminedDeployment } from "./examined-deployment.ts";
 
-type Proxy = Awaited<ReturnType<typeof startReverseProxy>>;
 type Line = { subject: string; mark: string; message: string };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let sandbox: Sandbox;
-let service: RunningService;
-/** Before the service, each kind of node and a facilitator. */
-let proxies: Record<"service" | "algod" | "base" | "solana" | "facilitator", Proxy>;
-/** Those of the file that `attestd sandbox` would write, but that each node is behind a proxy. */
+let deployment: ExaminedDeployment;
 let settings: Settings;
-const requests: string[] = [];
-
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  sandbox = await startSandbox({
-    roundMs: 200,
-    facilitators: ["cdp"],
-    onRequest: ({ server, method, url }) => requests.push(`${server} ${method} ${url}`),
-  });
-  const { algodUrl, baseRpcUrl = "", solanaRpcUrl = "", facilitatorUrl } = sandbox;
-  proxies = {
-    service: await startReverseProxy(() => service.url),
-    algod: await startReverseProxy(() => algodUrl),
-    base: await startReverseProxy(() => baseRpcUrl),
-    solana: await startReverseProxy(() => solanaRpcUrl),
-    facilitator: await startReverseProxy(() => facilitatorUrl),
-  };
-  const paths = sandboxFolder(folder.path);
-  await mkdir(paths.data, { mode: 0o700 });
-  settings = {
-    ...newServiceSettings(sandbox, paths, { host: "127.0.0.1", port: 0 }),
-    PUBLIC_URL: proxies.service.url,
-    ALGOD_URL: proxies.algod.url,
-    BASE_RPC_URL: proxies.base.url,
-    SOLANA_RPC_URL: proxies.solana.url,
-    FACILITATOR_URL: proxies.facilitator.url,
-    LOG_LEVEL: "silent",
-  };
-  service = await startService(settings, { sandbox: true });
-  settings.PORT = new URL(service.url).port;
-  await writeSettings(paths, settings);
+  deployment = await startExaminedDeployment();
+  ({ settings } = deployment);
 }, 60_000);
-afterEach(() => {
-  for (const proxy of Object.values(proxies)) proxy.meddling = {};
-  Object.assign(sandbox.algorand.behaviour, { catchup: "none", follower: false, feePerByte: 0, indexerBehind: 0 });
-  Object.assign(sandbox.algorand.behaviour, { indexerAway: false, keptRounds: 0 });
-});
-afterAll(async () => {
-  await service?.close();
-  for (const proxy of Object.values(proxies ?? {})) await proxy[Symbol.asyncDispose]();
-  await sandbox?.close();
-  await folder?.[Symbol.asyncDispose]();
-});
+afterEach(() => deployment.reset());
+afterAll(() => deployment?.[Symbol.asyncDispose]());
+
+const here = (name: string) => join(deployment.path, name);
+const meddle: ExaminedDeployment["meddle"] = (...args) => deployment.meddle(...args);
+const behave: ExaminedDeployment["behave"] = (...args) => deployment.behave(...args);
+const nobody = algosdk.generateAccount();
 
 /** Examines with some settings replaced, `undefined` for none. */
 async function examine(over: Settings = {}) {
-  const file = join(folder.path, "changed.env");
-  const lines = Object.entries({ ...settings, ...over }).filter(([, value]) => value !== undefined);
+  const all = { ...settings, ...over };
+  const lines = Object.entries(all).filter(([, value]) => value !== undefined);
+  const file = here("changed.env");
   await writeFile(file, lines.map(([name, value]) => `${name}="${value}"\n`).join(""), { mode: 0o600 });
   const { code, stdout, stderr } = await attestd(["doctor", "--sandbox", "--env", file, "--json"]);
   expect(stderr).toBe("");
+  for (const secret of secrets(all)) expect(stdout).not.toContain(secret);
   const found = stdout
     .trimEnd()
     .split("\n")
     .map((line): Line => JSON.parse(line));
-  for (const secret of secrets({ ...settings, ...over })) expect(stdout).not.toContain(secret);
-  return { code, bad: found.filter(({ mark }) => mark !== "ok").map(shown) };
+  return { code, bad: found.filter(({ mark }) => mark !== "ok").map(({ mark, message }) => `${mark} ${message}`) };
 }
-
-const shown = ({ mark, message }: Line) => `${mark} ${message}`;
 
 function secrets(set: Settings): string[] {
   return Object.entries(set).flatMap(([name, value]) =>
@@ -91,37 +48,12 @@ function secrets(set: Settings): string[] {
   );
 }
 
-const nobody = algosdk.generateAccount();
-const jsonAnswer = (status: number, value: object): Meddling => ({
-  answer(_, outgoing) {
-    outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    return true;
-  },
-});
-/** A node that answers one method of JSON-RPC by itself. */
-const rpcAnswer = (method: string, answer: object): Meddling => ({
-  answer(_, outgoing, body) {
-    const { id, method: asked } = JSON.parse(body.toString());
-    if (asked !== method) return false;
-    outgoing
-      .writeHead(200, { "content-type": "application/json" })
-      .end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
-    return true;
-  },
-});
-const meddle = (name: keyof typeof proxies, meddling: Meddling): undefined => {
-  proxies[name].meddling = meddling;
-};
-const behave = (behaviour: Partial<Sandbox["algorand"]["behaviour"]>): undefined => {
-  Object.assign(sandbox.algorand.behaviour, behaviour);
-};
-
 describe("attestd doctor", () => {
   test("finds everything good in a running sandbox, changes nothing and spends nothing", async () => {
-    const data = join(folder.path, "data");
+    const data = here("data");
     const before = await readdir(data);
-    requests.length = 0;
-    const { settings: file } = sandboxFolder(folder.path);
+    deployment.requests.length = 0;
+    const { settings: file } = sandboxFolder(deployment.path);
     const { code, stdout, stderr } = await attestd(["doctor", "--sandbox", "--env", file]);
     expect(stdout).not.toMatch(/[⚠✕]/);
     expect([code, stderr]).toEqual([0, ""]);
@@ -132,15 +64,15 @@ describe("attestd doctor", () => {
     expect(stdout).toMatch(/\n\d+ good\n$/);
     for (const secret of secrets(settings)) expect(stdout).not.toContain(secret);
     expect(await readdir(data)).toEqual(before);
-    expect(requests.filter((one) => /settle|POST \/v2\/transactions$/.test(one))).toEqual([]);
+    expect(deployment.requests.filter((one) => /settle|POST \/v2\/transactions$/.test(one))).toEqual([]);
   });
 
   test("fails with 2 for settings that cannot be read, and warns of files that others can read", async () => {
-    expect(await attestd(["doctor", "--env", join(folder.path, "none.env")])).toMatchObject({
+    expect(await attestd(["doctor", "--env", here("none.env")])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("none.env"),
     });
-    const seed = join(folder.path, "seed");
+    const seed = here("seed");
     await writeFile(seed, String(settings.ATTESTOR_PQ_SEED));
     await chmod(seed, 0o644);
     const over: Settings = { ATTESTOR_PQ_SEED: undefined, ATTESTOR_PQ_SEED_FILE: seed };
@@ -152,7 +84,7 @@ describe("attestd doctor", () => {
   });
 
   test("warns of lines of the file that are left out, twice there, or replaced by the environment", async () => {
-    const file = join(folder.path, "careless.env");
+    const file = here("careless.env");
     const lines = Object.entries({ ...settings, RATE_LIMIT: "9" }).map(([name, value]) => `${name}="${value}"`);
     const before = lines.length;
     await writeFile(file, `${[...lines, "# a comment", "TRUST_PROXY 1", "RATE_LIMIT=10"].join("\n")}\n`, {
@@ -225,7 +157,7 @@ describe("attestd doctor", () => {
     ],
     [
       "a URL that is not algod's",
-      () => ({ ALGOD_URL: sandbox.solanaRpcUrl }),
+      () => ({ ALGOD_URL: deployment.sandbox.solanaRpcUrl }),
       /^fail ALGOD_URL: .* answered HTTP 40\d.*\. Check/,
     ],
     [
@@ -325,7 +257,7 @@ describe("attestd doctor", () => {
     ],
     [
       "no journal",
-      () => ({ DATABASE_URL: `sqlite:${join(folder.path, "new.db")}` }),
+      () => ({ DATABASE_URL: `sqlite:${here("new.db")}` }),
       /^warning DATABASE_URL: there is no journal in .*\/new\.db yet\. The first start begins it\. If you have sold before/,
     ],
     [

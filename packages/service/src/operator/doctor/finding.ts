@@ -53,13 +53,14 @@ function remedyFor(message: string, token: string | undefined): string {
   if (status === 401 || status === 403) return ` Check ${where}: the host refuses us.`;
   if (status === 429) return " The host limits our requests: choose a larger plan, or another host.";
   if (status === 404) return " Check the path of the URL.";
+  if (/refused getHealth/.test(message)) return " Wait until it has caught up, or name another node.";
   if (/ENOTFOUND|EAI_AGAIN/.test(message)) return " Check the host's name.";
   if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_VERIFY/.test(message)) return " Check its certificate.";
   if (/ECONNREFUSED|no whole answer|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT/.test(message))
     return " Check that it runs, and that a firewall lets us through.";
   if (/is on the network|is on chain|is of the cluster/.test(message)) return " Name a node of the right network.";
   if (status >= 400 && status < 500) return " Check that the URL is the one of the API.";
-  if (/cannot be read|redirect/.test(message)) return " Check that the URL is the one of the API.";
+  if (/cannot be read|redirect|neither result nor error/.test(message)) return " Check that the URL is the one of the API.";
   return "";
 }
 

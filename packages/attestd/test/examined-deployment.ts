@@ -1,0 +1,95 @@
+import { mkdir } from "node:fs/promises";
+import { type Sandbox, startSandbox } from "@attestd/sandbox";
+import { startService } from "@attestd/service";
+import { type Meddling, startReverseProxy } from "../../../test/helpers/reverse-proxy.ts";
+import { temporaryFolder } from "../../../test/helpers/temporary-folder.ts";
+import { sandboxFolder } from "../src/sandbox-folder.ts";
+import { newServiceSettings, writeSettings } from "../src/sandbox-settings.ts";
+import type { Settings } from "../src/settings-file.ts";
+
+/** A sandbox and a service on it, with a proxy before the service, before each kind of node and before a facilitator. */
+export type ExaminedDeployment = Awaited<ReturnType<typeof startExaminedDeployment>>;
+
+export async function startExaminedDeployment() {
+  await using starting = new AsyncDisposableStack();
+  const folder = starting.use(await temporaryFolder());
+  const requests: string[] = [];
+  const sandbox = await startSandbox({
+    roundMs: 200,
+    facilitators: ["cdp"],
+    onRequest: ({ server, method, url }) => requests.push(`${server} ${method} ${url}`),
+  });
+  starting.defer(() => sandbox.close());
+  const { algodUrl, baseRpcUrl = "", solanaRpcUrl = "", facilitatorUrl } = sandbox;
+  let serviceUrl = "";
+  const proxied = async (target: () => string) => starting.use(await startReverseProxy(target));
+  const proxies = {
+    service: await proxied(() => serviceUrl),
+    algod: await proxied(() => algodUrl),
+    base: await proxied(() => baseRpcUrl),
+    solana: await proxied(() => solanaRpcUrl),
+    facilitator: await proxied(() => facilitatorUrl),
+  };
+  const paths = sandboxFolder(folder.path);
+  await mkdir(paths.data, { mode: 0o700 });
+  const settings: Settings = {
+    ...newServiceSettings(sandbox, paths, { host: "127.0.0.1", port: 0 }),
+    PUBLIC_URL: proxies.service.url,
+    ALGOD_URL: proxies.algod.url,
+    BASE_RPC_URL: proxies.base.url,
+    SOLANA_RPC_URL: proxies.solana.url,
+    FACILITATOR_URL: proxies.facilitator.url,
+    LOG_LEVEL: "silent",
+  };
+  const service = await startService(settings, { sandbox: true });
+  starting.defer(() => service.close());
+  serviceUrl = service.url;
+  settings.PORT = new URL(serviceUrl).port;
+  await writeSettings(paths, settings);
+
+  const { behaviour } = sandbox.algorand;
+  const usual = { ...behaviour };
+  const running = starting.move();
+  return {
+    path: folder.path,
+    sandbox,
+    /** Those of the file that `attestd sandbox` would write, but for the proxies. */
+    settings,
+    /** To the sandbox's servers, as `algod GET /v2/status`. */
+    requests,
+    meddle(name: keyof typeof proxies, meddling: Meddling): undefined {
+      proxies[name].meddling = meddling;
+    },
+    behave(changes: Partial<Sandbox["algorand"]["behaviour"]>): undefined {
+      Object.assign(behaviour, changes);
+    },
+    /** Ends all meddling. */
+    reset(): void {
+      for (const proxy of Object.values(proxies)) proxy.meddling = {};
+      Object.assign(behaviour, usual);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+export function jsonAnswer(status: number, value: object): Meddling {
+  return {
+    answer(_, outgoing) {
+      outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+      return true;
+    },
+  };
+}
+
+/** A node that answers one method of JSON-RPC by itself. */
+export function rpcAnswer(method: string, answer: object): Meddling {
+  return {
+    answer(_, outgoing, body) {
+      const { id, method: asked } = JSON.parse(body.toString());
+      if (asked !== method) return false;
+      const value = { jsonrpc: "2.0", id, ...answer };
+      outgoing.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+      return true;
+    },
+  };
+}
