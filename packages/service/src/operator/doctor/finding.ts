@@ -60,7 +60,8 @@ function remedyFor(message: string, token: string | undefined): string {
     return " Check that it runs, and that a firewall lets us through.";
   if (/is on the network|is on chain|is of the cluster/.test(message)) return " Name a node of the right network.";
   if (status >= 400 && status < 500) return " Check that the URL is the one of the API.";
-  if (/cannot be read|redirect|neither result nor error/.test(message)) return " Check that the URL is the one of the API.";
+  if (/cannot be read|redirect|neither result nor error/.test(message))
+    return " Check that the URL is the one of the API.";
   return "";
 }
 
