@@ -13,6 +13,7 @@ import {
   UPSTREAM_REQUESTS,
   type UpstreamRequest,
   type UpstreamRequestName,
+  WITHOUT_TRANSACTION,
 } from "./upstream-requests.ts";
 
 /** Faults that apply to any answer. */
@@ -161,10 +162,18 @@ async function runFault(
   const onBefore = () => {
     met = true;
   };
-  const heal = proxies[upstreamRequest.upstream].add({ ...rule, onBefore });
+  using healing = new DisposableStack();
+  if (upstreamRequest.withoutTransaction)
+    healing.defer(
+      proxies.facilitator.add({
+        match: { path: /^\/settle$/ },
+        to: Number.POSITIVE_INFINITY,
+        fault: WITHOUT_TRANSACTION,
+      }),
+    );
+  healing.defer(proxies[upstreamRequest.upstream].add({ ...rule, onBefore }));
   const first = await buy(() => url, request, payment, signal);
   const again = await buy(() => url, request, payment, signal);
-  heal();
   const wrong = [
     ...(met ? [] : ["the fault never happened"]),
     ...answerFaults(end, first, again),

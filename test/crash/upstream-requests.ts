@@ -12,6 +12,8 @@ export type UpstreamRequest = {
   rail: RailName;
   /** Problems that the buyer may get before the bundle; none if the request follows the settlement. */
   refusals: readonly string[];
+  /** Whether it is sent only if the facilitator names no transaction. */
+  withoutTransaction?: true;
   /** A complete answer with wrong data. */
   wrong: Fault;
   /** An older answer; absent if it would be the same as the current one. */
@@ -40,6 +42,12 @@ const AUTHORIZATION_STATE = "0xe94a0102";
 const FALSE = `0x${"0".repeat(64)}`;
 const OVERSPEND = "TransactionPool.Remember: transaction A: overspend (account B, data {}, tried to spend {1000})";
 const SOURCE_UNAVAILABLE = ["providers_unavailable", "providers_conflict"];
+
+/** A facilitator that settles and names no transaction, as some do. */
+export const WITHOUT_TRANSACTION: Fault = {
+  kind: "wrong",
+  change: edited((answer: object) => ({ ...answer, transaction: "" })),
+};
 
 export const UPSTREAM_REQUESTS = {
   verify: {
@@ -145,6 +153,7 @@ export const UPSTREAM_REQUESTS = {
     source: "base",
     rail: "base",
     refusals: [],
+    withoutTransaction: true,
     // The authorization was used, and the node answers that it was not.
     wrong: rpcResult(FALSE),
     stale: { fault: { kind: "stale" }, match: { rpc: "eth_getBlockByNumber", body: '"latest"' }, to: 2 },
@@ -155,6 +164,7 @@ export const UPSTREAM_REQUESTS = {
     source: "base",
     rail: "base",
     refusals: [],
+    withoutTransaction: true,
     wrong: rpcResult([]),
   },
   landed: {
