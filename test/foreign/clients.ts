@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 export type Buyer = {
   /** Package and version, as a reader would install it. */
   package: string;
-  registry: "PyPI" | "crates.io";
+  registry: "PyPI" | "Cargo";
   /** What it buys over, and on which rail. */
   over: "HTTP" | "MCP" | "A2A";
   rail: "algorand" | "base" | "solana";
@@ -23,7 +23,7 @@ export const FOLDER = fileURLToPath(new URL(".", import.meta.url));
 const X402_EVM = "x402[evm]==2.25.0";
 const X402 = ["x402[evm,svm,requests]==2.25.0"];
 const python = { registry: "PyPI" } as const;
-const rust = { registry: "crates.io", over: "HTTP", installation: "rust", program: "buyer" } as const;
+const rust = { registry: "Cargo", over: "HTTP", installation: "rust", program: "buyer" } as const;
 
 /** Every foreign buyer, in the order of the table. */
 export const BUYERS: readonly Buyer[] = [

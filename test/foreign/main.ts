@@ -108,7 +108,7 @@ function install(name: string, requirements: readonly string[], program: string)
 function build(program: string): string {
   const target = join(CACHE, "rust");
   const manifest = join(FOLDER, "rust", "Cargo.toml");
-  execFileSync("cargo", ["build", "--quiet", "--locked", "--manifest-path", manifest, "--target-dir", target], {
+  execFileSync("cargo", ["build", "--quiet", "--manifest-path", manifest, "--target-dir", target], {
     stdio: "inherit",
   });
   return join(target, "debug", program);
