@@ -234,6 +234,7 @@ describe("keys over time", { timeout: 120_000 }, () => {
     await deployment.stopService();
     const [, second] = history.keys;
     const revoked = await operate("second.seed", "revoke", second?.kid ?? "", "--json");
+    expect(revoked).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(revoked.stdout)).toMatchObject({ kid: second?.kid, revokedRound: expect.any(Number) });
     await expect(deployment.restart()).rejects.toThrow(`The current key ${second?.kid} is revoked`);
     expect((await operate("second.seed", "rotate", "--seed-file", "third.seed")).code).toBe(0);
