@@ -23,6 +23,14 @@ export type KeyStatus = "current" | "retired" | "revoked" | "unknown";
 
 export type Failure = { check: CheckName } & Finding;
 
+/** What the note of a transaction states of it: the block in which it stands, and how it ended there. */
+export type Statement = {
+  /** `hash` and `height` in the forms that block bundles use; `time` in Unix seconds, by the block's header. */
+  block: { hash: string; height: number; time: number };
+  /** `not_applicable`: on this chain no transaction that failed stands in a block. */
+  outcome: "succeeded" | "failed" | "not_applicable";
+};
+
 export type VerifyReport = {
   /** Every offline check of the type passed, and no online check failed. */
   verified: boolean;
@@ -30,6 +38,8 @@ export type VerifyReport = {
   checks: Partial<Record<CheckName, CheckResult>>;
   /** Of a proof to a state proof's commitment: `pass` if `inclusion` passed and the verifier trusts the commitment. */
   lightHeader?: Exclude<CheckResult, "fail">;
+  /** Of the attestation of a transaction, if the note could be read. Believe it only where `verified` is true. */
+  statement?: Statement;
   /** The transaction's outcome, if the bundle has a receipt and `inclusion` passed. */
   receipt?: { status: ReceiptStatus };
   /** When the ledger recorded it, by the ledger's clock, if `chainAttest` passed: RFC 3339, UTC. */

@@ -14,6 +14,15 @@ export const VerifyReport = namedObject("VerifyReport", "The result of verifying
     .strictObject(Object.fromEntries(CHECK_NAMES.map((check) => [check, CheckResult])))
     .describe("The checks of the type, in their order. chainSource and chainAttest are made with chain=1 alone."),
   lightHeader: z.enum(["pass", "not_checked"]).optional(),
+  statement: z
+    .strictObject({
+      block: z.strictObject({ hash: z.string(), height: z.int().min(0), time: z.int().min(0) }),
+      outcome: z.enum(["succeeded", "failed", "not_applicable"]),
+    })
+    .optional()
+    .describe(
+      "What the note of a transaction states: hash, height and time (Unix seconds) of its block, and its outcome there.",
+    ),
   receipt: z
     .strictObject({ status: z.enum(["succeeded", "failed", "unknown"]) })
     .optional()
