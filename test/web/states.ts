@@ -108,8 +108,12 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   const found = { checks, failures: [], recordedAt: "2026-03-04T05:06:07.000Z" };
   await page.route("**/verify?chain=1", (route) => route.fulfill({ json: found }));
   await press(page, "Try again");
-  await page.getByText("Compared with the ledger by").waitFor();
-  yield at("compared with the ledger");
+  await page.waitForSelector("[data-state=verified_found]");
+  yield at("verified, and found on the ledger");
+  await checkFile(page, file(included));
+  await press(page, "Check on the ledger");
+  await page.waitForSelector("[data-state=warning_found]");
+  yield at("found on the ledger, with a warning");
 
   await drop(page, file(revoked));
   await page.waitForSelector("[data-state=revoked]");

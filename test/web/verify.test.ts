@@ -248,7 +248,7 @@ describe.skipIf(!browser)("the page checks", () => {
     const report = { checks: { chainSource: "pass", chainAttest: "pass" }, failures: [] };
     await page.route("**/verify?chain=1", (route) => route.fulfill({ json: report }));
     await page.getByRole("button", { name: "Check on the ledger" }).click();
-    await page.waitForSelector("[data-state=verified]");
+    await page.waitForSelector("[data-state=verified_found]");
     expect(await verdict(page)).toMatch(
       /key withdrawn in round \d+, after the ledger had recorded it.*is recorded on Algorand/s,
     );
@@ -355,7 +355,7 @@ describe.skipIf(!browser)("the page checks", () => {
     expect(await verdict(page)).toMatch(/Sandbox, not real\..*states that.*Not yet compared/s);
     await press("Check on the ledger");
     await page.getByText("Compared with the ledger by").waitFor();
-    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(await focused(page)).toBe("Found on the ledger, with a warning");
     const today = new Date().toISOString().slice(0, 10);
     expect(await verdict(page)).toContain(
       `This Algorand transaction is recorded on the sandbox's ledger in round ${bought.attest.round}, ${today} `,
@@ -369,7 +369,7 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.getByRole("heading", { name: "Trusted keys" }).waitFor();
     expect(await focused(page)).toBe("Trusted keys");
     await press("Verify");
-    expect(await focused(page)).toBe("Verified, with a warning");
+    expect(await focused(page)).toBe("Found on the ledger, with a warning");
     expect(lost).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Strokes on a grid of 16 by 16: not every font has these characters. */
+/** Strokes on a grid of 16 by 16 for each character: not every font has these characters. */
 const SHAPES = {
   "✓": "m3 8.5 3.5 3.5L13 4.5",
   "✕": "m4 4 8 8m0-8-8 8",
@@ -11,13 +11,18 @@ const SHAPES = {
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An icon beside a word with the same meaning, hidden from screen readers. */
+/** An icon beside a word with the same meaning, hidden from screen readers. @param sign one character, or several side by side */
 export function icon(sign: string): SVGElement {
   const svg = document.createElementNS(SVG, "svg");
-  for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }))
-    svg.setAttribute(name, value);
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", SHAPES[sign as keyof typeof SHAPES] ?? "");
-  svg.append(path);
+  const shapes = [...sign];
+  const attributes = { viewBox: `0 0 ${16 * shapes.length} 16`, class: "icon", "aria-hidden": "true" };
+  for (const [name, value] of Object.entries(attributes)) svg.setAttribute(name, value);
+  if (shapes.length > 1) svg.classList.add("wide");
+  for (const [index, shape] of shapes.entries()) {
+    const path = document.createElementNS(SVG, "path");
+    path.setAttribute("d", SHAPES[shape as keyof typeof SHAPES] ?? "");
+    path.setAttribute("transform", `translate(${16 * index} 0)`);
+    svg.append(path);
+  }
   return svg;
 }

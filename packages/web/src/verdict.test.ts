@@ -48,7 +48,13 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
     "of an inclusion",
     judge(testInclusionBundle({ block: testBaseBlock(3) })),
     "verified",
-    /It proves that this Base transaction is in block 46000000 of Base, and states that the block was recorded/,
+    /It proves that this Base transaction is in block 46000000\. It states that this Base block was recorded/,
+  ],
+  [
+    "of an inclusion, found on the ledger",
+    judge(testInclusionBundle({ block: testBaseBlock(3) }), { chain: { chainSource: "pass", chainAttest: "pass" } }),
+    "verified_found",
+    /It proves that this Base transaction is in block 46000000\. This Base block is recorded/,
   ],
   [
     "by a replaced key",
@@ -65,7 +71,7 @@ const VERDICTS: [string, Judged, string, RegExp][] = [
   [
     "by a key withdrawn after the ledger recorded the bundle",
     judge(bundle, { history: revoked, chain: { chainSource: "pass", chainAttest: "pass" } }),
-    "verified",
+    "verified_found",
     /withdrawn in round 2000, after the ledger had recorded it\. .* is recorded on Algorand in round 1000/,
   ],
   [
@@ -110,12 +116,14 @@ describe("the verdict", () => {
     expect(verdict.state).toBe(state);
     expect(verdict.sentences.join(" ")).toMatch(sentence);
     // The tone follows the report.
-    expect(verdict.tone === "passed" || verdict.state === "warning").toBe(judged.report.verified);
+    expect(verdict.tone === "passed" || verdict.state.startsWith("warning")).toBe(judged.report.verified);
   });
 
   test.each(VERDICTS)("of a bundle %s claims only what was checked", (_, judged) => {
     const { report } = judged;
     const shown = [...verdictOf(judged).sentences, ...checkRows(judged).map(({ sentence }) => sentence)].join(" ");
+    // No other bundle was asked whether it is in the block.
+    if (report.checks.inclusion !== "pass") expect(shown).not.toMatch(/proves/);
     if (report.checks.chainAttest !== "pass") expect(shown).not.toMatch(/is recorded on|Found on \S+ in round/);
     const facts = factsOf(judged);
     if (!report.verified || report.warnings.includes("sandbox"))
@@ -128,6 +136,20 @@ describe("the verdict", () => {
     const signs = new Map(VERDICTS.map(([, judged]) => [verdictOf(judged).tone, verdictOf(judged)]));
     const looks = [...signs.values()].map(({ icon, heading }) => `${icon} ${heading}`);
     expect(new Set(looks).size).toBe(looks.length);
+  });
+
+  test("tells what was found on the ledger from what only states it, by icon and by words", () => {
+    const chain = { chainSource: "pass", chainAttest: "pass" } as const;
+    for (const historyAge of [0, 31 * 86_400]) {
+      const offline = verdictOf(judge(bundle, { historyAge }));
+      const found = verdictOf(judge(bundle, { historyAge, chain }));
+      expect(found.tone).toBe(offline.tone);
+      expect(found.icon).not.toBe(offline.icon);
+      expect([offline.heading, found.heading].map((heading) => /found on the ledger/i.test(heading))).toEqual([
+        false,
+        true,
+      ]);
+    }
   });
 
   test("calls a key unconfirmed when the signature is invalid", () => {

@@ -76,14 +76,21 @@ export function ledgerName({ warnings }: Pick<VerifyReport, "warnings">): string
 export function verdictOf(judged: Judged) {
   const { report, bundle } = judged;
   const concluded = conclusionOfFile(judged);
-  const state = concluded === "verified" && doubt(judged) ? "warning" : concluded;
+  const doubted = concluded === "verified" && doubt(judged) ? "warning" : concluded;
+  const isGood = doubted === "verified" || doubted === "warning";
+  const state = isGood && isOnLedger(report) ? (`${doubted}_found` as const) : doubted;
   return {
     state,
     ...STATES[state],
-    sentences: [...conclusion(state, judged), basisSentence(judged.keys?.basis)],
+    sentences: [...conclusion(doubted, judged), basisSentence(judged.keys?.basis)],
     /** Whether the ledger check is offered: no offline check failed that it could not outweigh. */
-    mayAskLedger: bundle !== undefined && state !== "unknown" && mayAskChain(report),
+    mayAskLedger: bundle !== undefined && doubted !== "unknown" && mayAskChain(report),
   };
+}
+
+/** Whether the ledger itself was asked, and has the record. */
+export function isOnLedger({ checks }: Pick<VerifyReport, "checks">): boolean {
+  return checks.chainAttest === "pass";
 }
 
 /** How another known list contradicts the key list about the signer of this file. */
@@ -120,22 +127,24 @@ function conclusion(state: FileConclusion, judged: Judged): string[] {
 function verified(judged: Judged): string[] {
   const { report, bundle, subject, keys, comparedBy } = judged;
   if (bundle === undefined || subject === undefined) return [];
-  const { chain, transaction, block } = subject;
-  const where = `recorded on ${ledgerName(report)} in round ${bundle.attest.round}`;
-  const what = `${chain.label} ${transaction ? "transaction" : "block"}`;
+  const { chain, block } = subject;
+  const round = `on ${ledgerName(report)} in round ${bundle.attest.round}`;
+  // What the note is about: of an inclusion the block.
+  const what = `${chain.label} ${block ? "block" : "transaction"}`;
   const time = recordedTime(report);
-  const statement =
-    block && transaction
-      ? `It proves that this ${what} is in block ${block.height} of ${chain.label}, and states that the block was ${where}.`
-      : `It states that this ${what} was ${where}.`;
-  const isRecorded = report.checks.chainAttest === "pass";
   return [
     `This file is unchanged, and ${signerName(judged)} signed it${keyPhrase(signer(judged), bundle.attest.round)}.`,
     // The author of the file could have written the list too.
     ...(keys?.basis.basis === "file"
       ? ["The signer is known from the key list that you gave, not from this site."]
       : []),
-    isRecorded ? `This ${what} is ${where}${time === undefined ? "" : `, ${time}`}.` : statement,
+    // Only a proof of inclusion was asked whether it is in the block.
+    ...(report.checks.inclusion === "pass" && block
+      ? [`It proves that this ${chain.label} transaction is in block ${block.height}.`]
+      : []),
+    isOnLedger(report)
+      ? `This ${what} is recorded ${round}${time === undefined ? "" : `, ${time}`}.`
+      : `It states that this ${what} was recorded ${round}.`,
     comparedBy === undefined
       ? "Nothing was uploaded. Not yet compared with the ledger."
       : `Compared with the ledger by ${comparedBy}.`,

@@ -7,7 +7,10 @@ export const STATES = {
   empty: { icon: "", heading: "Check an attestation", tone: "neutral" },
   reading: { icon: "", heading: "Reading…", tone: "neutral" },
   verified: { icon: "✓", heading: "Verified", tone: "passed" },
+  /** The ledger was asked, and has the record. */
+  verified_found: { icon: "✓✓", heading: "Verified, and found on the ledger", tone: "passed" },
   warning: { icon: "⚠", heading: "Verified, with a warning", tone: "caution" },
+  warning_found: { icon: "⚠✓", heading: "Found on the ledger, with a warning", tone: "caution" },
   uncompared: { icon: "–", heading: "Text not compared", tone: "caution" },
   unknown: { icon: "?", heading: "Signer unknown", tone: "caution" },
   revoked: { icon: "✕", heading: "Not verified", tone: "failed" },
