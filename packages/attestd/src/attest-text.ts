@@ -1,5 +1,6 @@
 import { type Attestation, formatUsdc, type Progress, railOf } from "@attestd/client";
 import { conclusionOf } from "@attestd/proof";
+import { receiptFileName } from "@attestd/web/receipt-file";
 import type { TrustedKeys } from "./keys-file.ts";
 import type { Working } from "./live-line.ts";
 import { basisLine, evidence, warnings } from "./report-text.ts";
@@ -32,13 +33,14 @@ export function progressLines(out: Terminal, working: Working): (progress: Progr
 /** Prints the result; for a bundle that is not verified, none of its claims. */
 export function printResult(
   out: Terminal,
-  { bundle, report, receipt }: Attestation,
+  { bundle, report, receipt, signedReceipt }: Attestation,
   { file, trusted, seconds }: { file: string; trusted: TrustedKeys | undefined; seconds: number },
 ): void {
   if (receipt) out.marked("ok", `paid     ${out.short(receipt.transaction)}`, 2);
   if (report.verified) {
     out.marked("ok", `${`recorded round ${bundle.attest.round}`.padEnd(28)}${seconds.toFixed(1)} s`, 2);
     out.marked("ok", `verified, saved ${file}`, 2);
+    if (signedReceipt) out.line(`    its receipt: ${receiptFileName(file)}`);
     out.line(`    ${basisLine(trusted)}`);
     for (const warning of warnings(report, trusted)) out.marked("warning", warning, 2);
     return;

@@ -1,6 +1,4 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { AttestError, withChainOf } from "@attestd/client/chain-check";
+import { existsSync } from "node:fs";
 import {
   ALGORAND_MAINNET,
   type Bundle,
@@ -10,28 +8,23 @@ import {
   type ProofError,
   parseBundle,
   parseJson,
-  type VerifyReport,
   verify,
 } from "@attestd/proof";
-import { type BundleInFile, MAX_FILE_BYTES, readFileContents } from "@attestd/web/bundle-file";
+import { type BundleInFile, readFileContents } from "@attestd/web/bundle-file";
+import { judgeReceipt, type ReceiptFindings, receiptFileName } from "@attestd/web/receipt-file";
 import { historyOf } from "@attestd/web/trust-basis";
 import type { FileFindings } from "@attestd/web/verdict";
+import type { ChainCheck, ChainOptions } from "./chain-check.ts";
 import type { Environment } from "./environment.ts";
-import { EXIT, Failure, fileTrouble } from "./failure.ts";
+import { EXIT, Failure } from "./failure.ts";
 import { readKeys, type TrustedKeys, trustOptions } from "./keys-file.ts";
-import { isSandboxLedger, sandboxKeys, standingSandbox } from "./sandbox-folder.ts";
-import type { Input } from "./terminal.ts";
+import { sandboxKeys } from "./sandbox-folder.ts";
+import { readPath, readSource, type Source } from "./sources.ts";
 
-/** Options of every command that checks bundles: the keys to trust, and the service to ask. */
-export type TrustOptions = {
-  keys?: string;
-  kid?: string[];
-  ledger?: string;
-  chain?: boolean;
-  service?: string;
-};
+/** Options of every command that checks bundles: the keys to trust, and whom to ask. */
+export type TrustOptions = ChainOptions & { keys?: string; kid?: string[]; ledger?: string };
 
-/** A file that was read, and the report about it. */
+/** A bundle's file that was read, and the report about it. */
 export type Checked = FileFindings & {
   kind: "checked";
   file: string;
@@ -41,10 +34,17 @@ export type Checked = FileFindings & {
   bytes: Uint8Array;
   /** Why the ledger could not be asked. */
   ledgerTrouble?: string;
+  /** The receipt in the file beside it. */
+  payment?: CheckedReceipt;
 };
 
-/** The result for one file. */
-export type Result = Checked | { kind: "unreadable"; file: string; why: string };
+/** A receipt of a payment, and the findings about it. */
+export type CheckedReceipt = { kind: "receipt"; file: string; findings: ReceiptFindings };
+
+export type Unreadable = { kind: "unreadable"; file: string; why: string; exitCode: number };
+
+/** The result for one file. `other`: it was found in a folder, and is of another thing. */
+export type Result = Checked | CheckedReceipt | Unreadable | { kind: "other"; file: string };
 
 /** @returns undefined when no keys are given and there is no sandbox here. @throws Failure */
 export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<TrustedKeys | undefined> {
@@ -55,61 +55,98 @@ export async function trustedKeys({ keys, kid, ledger }: TrustOptions): Promise<
 }
 
 /**
- * The service that compares bundles with the chains. The sandbox's service is the default only for bundles of that sandbox:
- * it knows no other ledger.
+ * Reads and checks what is in a file: a bundle, or the one that a certificate contains, with the receipt beside it; or a
+ * receipt alone.
  *
- * @returns undefined without `--chain`. @throws Failure `usage`
+ * @param chains compare it with the chains; undefined for none
  */
-export async function serviceToAsk(
-  { chain, service }: TrustOptions,
+export async function checkSource(
+  source: Source,
   trusted: TrustedKeys | undefined,
-): Promise<string | undefined> {
-  if (!chain) {
-    if (service !== undefined)
-      throw new Failure(EXIT.usage, "--service is asked only with --chain", ["Give both, or neither."]);
-    return undefined;
-  }
-  const ofSandbox = trusted !== undefined && isSandboxLedger(trusted.trust.ledger ?? ALGORAND_MAINNET);
-  const asked = service ?? (ofSandbox ? (await standingSandbox())?.serviceUrl : undefined);
-  if (asked !== undefined) return asked;
-  throw new Failure(EXIT.usage, "--chain needs a service to ask", ["Name it: --service URL."]);
-}
-
-/**
- * Reads and checks the bundle in a file: the file itself, or the bundle that a certificate contains.
- *
- * @param file a path, or `-` for standard input
- * @param service that compares with the chains; undefined for none
- */
-export async function checkFile(
-  file: string,
-  trusted: TrustedKeys | undefined,
-  service: string | undefined,
+  chains: ChainCheck | undefined,
   environment: Environment,
 ): Promise<Result> {
+  const { name: file, isFound } = source;
   try {
-    const whole = await readBytes(file === "-" ? environment.stdin : file);
-    const contents = await readFileContents(whole);
-    if (contents.kind === "empty_certificate")
-      throw new Failure(EXIT.unreadable, "This certificate carries no bundle.");
-    if (contents.kind !== "bundle") throw new Failure(EXIT.unreadable, "Not an attestd bundle.");
-    const { bytes } = contents;
-    const report = verify(bytes, trustOptions(trusted));
-    const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-    const checked = {
-      kind: "checked",
-      file,
-      bundle,
-      bytes,
-      ...(await certificateOf(whole, contents, trusted)),
-    } as const;
-    if (service === undefined || !mayAskChain(report)) return { ...checked, report };
-    return { ...checked, ...(await online(service, bytes, report)) };
+    const whole = await readSource(source, () => environment.stdin);
+    const isOther = isFound && isForeign(whole);
+    const contents = await readFileContents(whole).catch((error: unknown) => {
+      if (isOther && isProofError(error, "json")) return { kind: "other" } as const;
+      throw error;
+    });
+    if (contents.kind === "receipt")
+      return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust) };
+    if (contents.kind !== "bundle" || (isOther && contents.from === "json")) {
+      if (isFound || contents.kind === "bundle") return { kind: "other", file };
+      throw new Failure(EXIT.unreadable, OTHERS[contents.kind]);
+    }
+    const checked = await checkBundle(file, whole, contents, trusted, chains);
+    const payment =
+      source.kind === "file" && contents.from === "json" ? await receiptBeside(checked, trusted) : undefined;
+    return { ...checked, ...(payment && { payment }) };
   } catch (error) {
-    if (isProofError(error, "json")) return { kind: "unreadable", file, why: notJson(error) };
-    if (error instanceof Failure) return { kind: "unreadable", file, why: error.message };
+    const unreadable = { kind: "unreadable", file, exitCode: EXIT.unreadable } as const;
+    if (isProofError(error, "json")) return { ...unreadable, why: notJson(error) };
+    if (error instanceof Failure) return { ...unreadable, why: error.message, exitCode: error.exitCode };
     throw error;
   }
+}
+
+/** What every bundle has, even one that is no JSON any more. */
+const MARKS_OF_BUNDLES = ["pqPublicKey", "sigBase64"];
+
+/** Whether a file that a folder has beside bundles is certainly none. */
+function isForeign(whole: Uint8Array): boolean {
+  const bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.length);
+  return bytes.length > 0 && MARKS_OF_BUNDLES.every((mark) => !bytes.includes(mark));
+}
+
+/** Why a file of something else is not checked. */
+const OTHERS = {
+  empty_certificate: "This certificate carries no bundle. Ask for the bundle's file.",
+  keys: "A key history, not a bundle: name it with --keys, and a bundle as the file.",
+  other: "Not an attestd bundle. `attestd inspect` tells what else it may be.",
+};
+
+async function checkBundle(
+  file: string,
+  whole: Uint8Array,
+  contents: BundleInFile,
+  trusted: TrustedKeys | undefined,
+  chains: ChainCheck | undefined,
+): Promise<Checked> {
+  const { bytes } = contents;
+  const report = verify(bytes, trustOptions(trusted));
+  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  const certificate = await certificateOf(whole, contents, trusted);
+  const checked = { kind: "checked", file, bundle, bytes, report, ...certificate } as const;
+  if (chains === undefined || !mayAskChain(report)) return checked;
+  try {
+    return { ...checked, report: await chains.compare(bytes, report) };
+  } catch (error) {
+    if (error instanceof Failure) return { ...checked, ledgerTrouble: error.message };
+    throw error;
+  }
+}
+
+/** Whether the receipt's file of this name belongs to a bundle's file: it is checked with the bundle. */
+export function isReceiptOf(name: string, bundleName: string): boolean {
+  return name === receiptFileName(bundleName) && name !== bundleName;
+}
+
+async function receiptBeside(checked: Checked, trusted: TrustedKeys | undefined): Promise<CheckedReceipt | undefined> {
+  const file = receiptFileName(checked.file);
+  if (!existsSync(file)) return undefined;
+  const { kid } = checked.report.attestor;
+  const pqPublicKey = checked.bundle?.attestor.pqPublicKey;
+  const key = checked.report.verified && kid && pqPublicKey ? { kid, pqPublicKey } : undefined;
+  const contents = await readPath(file)
+    .then(readFileContents)
+    .catch((error: Error) => ({ kind: "failed", why: error.message }) as const);
+  if (contents.kind === "receipt")
+    return { kind: "receipt", file, findings: judgeReceipt(contents.jws, trusted?.trust, key) };
+  const why = contents.kind === "failed" ? contents.why : "not a receipt";
+  return { kind: "receipt", file, findings: { conclusion: "failed", why } };
 }
 
 function notJson({ fault, line, message }: ProofError): string {
@@ -117,39 +154,9 @@ function notJson({ fault, line, message }: ProofError): string {
   return fault === "syntax" ? `Not JSON (line ${line}).` : `Not JSON: ${message}.`;
 }
 
-async function readBytes(from: string | Input): Promise<Buffer> {
-  try {
-    if (typeof from === "string") requireSize((await stat(from)).size);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of typeof from === "string" ? createReadStream(from) : from) {
-      chunks.push(Buffer.from(chunk));
-      size += chunk.length;
-      requireSize(size);
-    }
-    return Buffer.concat(chunks);
-  } catch (error) {
-    throw error instanceof Failure ? error : new Failure(EXIT.unreadable, fileTrouble(error));
-  }
-}
-
-function requireSize(size: number): void {
-  const megabytes = (size / 1e6).toFixed(1);
-  if (size > MAX_FILE_BYTES) throw new Failure(EXIT.unreadable, `${megabytes} MB or more; bundles are smaller.`);
-}
-
 /** Loads the code for certificates only for a certificate. */
 async function certificateOf(file: Uint8Array, contents: BundleInFile, trusted: TrustedKeys | undefined) {
   if (contents.from === "json") return {};
   const { judgeCertificate } = await import("@attestd/web");
   return { certificate: judgeCertificate(file, contents, historyOf(trusted?.trust)) };
-}
-
-async function online(service: string, bytes: Uint8Array, report: VerifyReport) {
-  try {
-    return { report: await withChainOf(service, bytes, report) };
-  } catch (error) {
-    if (error instanceof AttestError) return { report, ledgerTrouble: error.message };
-    throw error;
-  }
 }

@@ -4,6 +4,7 @@ import { ALGORAND_MAINNET } from "@attestd/proof";
 import { EXIT, Failure } from "./failure.ts";
 import { readJsonObject } from "./files.ts";
 import { readKeys, type TrustedHistory } from "./keys-file.ts";
+import { isLoopback } from "./loopback.ts";
 
 export const DEFAULT_FOLDER = ".attestd";
 
@@ -70,5 +71,5 @@ export function isSandboxLedger(ledger: string): boolean {
 
 /** Sandboxes listen only on loopback. */
 function isOnThisMachine(url: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(URL.parse(url)?.hostname ?? "");
+  return isLoopback(URL.parse(url)?.hostname ?? "");
 }

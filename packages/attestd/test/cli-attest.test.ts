@@ -61,6 +61,37 @@ $`,
     expect(await storedPayments()).toEqual([]);
   });
 
+  test("saves the signed receipt beside the bundle, which verify then checks", async () => {
+    const signer = testAttestor();
+    const part = (value: object | Uint8Array) =>
+      Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString("base64url");
+    const payload = {
+      issuedAt: 1_795_256_945,
+      network: BASE_OFFER.network,
+      payer: address,
+      resourceUrl: "https://attestd.example/attest",
+      transaction: "SETTLEMENT",
+      type: "x402-receipt",
+      version: 1,
+    };
+    const input = `${part({ alg: "ML-DSA-65", kid: signer.kid })}.${part(payload)}`;
+    const jws = { format: "jws", signature: `${input}.${part(signer.sign(Buffer.from(input)))}` };
+    const settled = { success: true, transaction: "SETTLEMENT", network: BASE_OFFER.network, payer: address };
+    const response = { ...settled, extensions: { "offer-receipt": { info: { receipt: jws } } } };
+    const header = Buffer.from(JSON.stringify(response)).toString("base64");
+    await using service = await fakeService(offered, {
+      status: 200,
+      headers: { "payment-response": header },
+      body: bytes,
+    });
+    const { stdout } = await run(service);
+    const receipt = NAME.replace(".json", ".receipt.json");
+    expect(stdout).toContain(`✓ verified, saved ${NAME}\n    its receipt: ${receipt}\n`);
+    expect(JSON.parse(await readFile(inFolder(receipt), "utf8"))).toEqual(jws);
+    const verified = await attestd(["verify", NAME, "--keys", "keys.json"], options());
+    expect(verified.stdout).toContain(`✓ Verified  ${receipt}\n`);
+  });
+
   test("--json prints the report on stdout and the steps on stderr", async () => {
     await using service = await fakeService(offered, delivery(bytes));
     const { code, stdout, stderr } = await run(service, "--json");

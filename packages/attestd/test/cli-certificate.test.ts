@@ -119,7 +119,7 @@ describe("attestd certificate", () => {
       run("certificate raised.svg --keys keys.json -o again.pdf"),
     ]);
     expect(JSON.parse(json.stdout)).toMatchObject({ verified: false, certificate: { words: "fail" } });
-    expect(many.stdout).toMatch(/✕ Not verified {2}raised\.svg {2}certificate\n.*\n1 verified, 1 not verified\n$/);
+    expect(many.stdout).toMatch(/✕ Not verified +raised\.svg +certificate\n.*\n1 verified, 1 not verified\n$/);
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/^attestd: no certificate: not verified\n/) });
   });
 
@@ -145,6 +145,38 @@ describe("attestd certificate", () => {
     expect(await read("sandbox.svg")).toContain("Sandbox, not real.");
   });
 
+  test("makes certificates of many, names each, and goes on after one that is not verified", async () => {
+    const made = await run("certificate good.json bad.json block.json keys.json --keys keys.json --out made/");
+    expect(made.stdout.split("\n").filter((line) => !line.startsWith(" "))).toEqual([
+      `✓ Saved ${join("made", "good.pdf")}`,
+      `✓ Saved ${join("made", "block.pdf")}`,
+      "2 certificates saved, 2 not made",
+      "",
+    ]);
+    expect(made.stderr).toMatch(
+      /^attestd: bad\.json: no certificate: not verified\n {2}signature .*\nattestd: keys\.json: can't read keys\.json\n/s,
+    );
+    expect(made.code).toBe(1);
+    expect((await run("verify made --keys keys.json")).stdout).toMatch(/\n2 verified\n$/);
+  });
+
+  test("replaces no file unless it is told to, and says so", async () => {
+    await writeFile(join(folder.path, "sandbox.pdf"), "mine");
+    const make = (more = "") => run(`certificate sandbox.json --keys sandbox-keys.json${more}`);
+    expect(await make()).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "attestd: sandbox.pdf is there already\n  Replace it with --force, or choose another: --out.\n",
+    });
+    expect(await read("sandbox.pdf")).toBe("mine");
+    expect((await make(" --force")).stdout).toMatch(/^✓ Replaced sandbox\.pdf\n/);
+    expect((await make(" --out sandbox.pdf")).stdout).toMatch(/^✓ Replaced sandbox\.pdf\n/);
+    expect(await run("certificate good.json block.json --keys keys.json -o one.pdf")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--out FOLDER/"),
+    });
+  });
+
   test("reads standard input", async () => {
     const made = await run("certificate - --keys keys.json", { input: JSON.stringify(bundle) });
     expect(made.stdout).toMatch(/^✓ Saved certificate\.pdf\n/);
@@ -158,7 +190,7 @@ describe("attestd certificate", () => {
       "a file that is not a bundle",
       "keys.json --keys keys.json",
       3,
-      /^attestd: can't read keys\.json\n {2}Not an attestd bundle\.\n/,
+      /^attestd: can't read keys\.json\n {2}A key history, not a bundle: name it with --keys/,
     ],
     ["another output format", "good.json --keys keys.json -o a.doc", 2, /\.pdf or an \.svg/],
     ["an output that is also the input", "good.svg --keys keys.json -o good.svg", 2, /the file to be read/],

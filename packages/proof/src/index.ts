@@ -21,7 +21,7 @@ export { isProofError, type JsonFault, ProofError, type ProofErrorCode } from ".
 export { parseJson } from "./json/parse.ts";
 export { checkKeyNotes, type RecordedNote, requireContinuation } from "./keys.ts";
 export { type BlockNote, type KeyNote, MAX_NOTE_BYTES, type Note, parseNote, type TransactionNote } from "./note.ts";
-export { type PaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
+export { type PaymentReceipt, parsePaymentReceipt, verifyPaymentReceipt } from "./payment-receipt.ts";
 export * from "./report.ts";
 export { type Crypto, type Keccak256, nobleCrypto } from "./signature.ts";
 export { type KeyEntry, type KeyHistory, type PinnedKeys, parseKeyHistory, type Trust } from "./trust.ts";

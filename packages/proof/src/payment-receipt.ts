@@ -42,15 +42,30 @@ export function verifyPaymentReceipt(
   pqPublicKeys: readonly string[],
   crypto: Pick<Crypto, "mldsa65"> = nobleCrypto,
 ): PaymentReceipt {
+  const { kid, receipt, signed, signature } = readSigned(jws);
+  const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
+  if (!publicKey) throw formatError("/header/kid", "is of no key that is trusted here");
+  if (!verifySignature(publicKey, utf8(signed), signature, crypto)) throw formatError("/signature", "is not the key's");
+  return receipt;
+}
+
+/**
+ * Reads a receipt without verifying it: anyone may have written what it states.
+ * @param jws as of `verifyPaymentReceipt`
+ * @returns with the thumbprint of the key that it names
+ * @throws ProofError `format`
+ */
+export function parsePaymentReceipt(jws: string): { kid: string; receipt: PaymentReceipt } {
+  const { kid, receipt } = readSigned(jws);
+  return { kid, receipt };
+}
+
+function readSigned(jws: string) {
   const [header = "", payload = "", signature = "", ...rest] = jws.split(".");
   if (rest.length > 0) throw formatError("", "must be a compact JWS: three parts");
   const { kid } = readHeader(decodeJson(header, "/header"), "/header");
   const receipt = readReceipt(decodeJson(payload, "/payload"), "/payload");
-  const publicKey = pqPublicKeys.map(fromBase64).find((key) => keyId(key) === kid);
-  if (!publicKey) throw formatError("/header/kid", "is of no key that is trusted here");
-  const signed = verifySignature(publicKey, utf8(`${header}.${payload}`), decode(signature, "/signature"), crypto);
-  if (!signed) throw formatError("/signature", "is not the key's");
-  return receipt;
+  return { kid, receipt, signed: `${header}.${payload}`, signature: decode(signature, "/signature") };
 }
 
 const readHeader = object({ alg: constant("ML-DSA-65"), kid: base64Url32Bytes });

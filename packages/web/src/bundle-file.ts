@@ -2,6 +2,7 @@ import { MAX_BUNDLE_BYTES, parseJson } from "@attestd/proof";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import type { JsonValue } from "@attestd/proof/json";
 import { pdfAttachments } from "./pdf/attachments.ts";
+import { receiptIn } from "./receipt-file.ts";
 
 export type FileContents =
   /**
@@ -11,6 +12,8 @@ export type FileContents =
   | { kind: "bundle"; bytes: Uint8Array; from: "json" | "pdf" | "svg"; making?: Uint8Array }
   /** JSON of a key history, not yet validated. */
   | { kind: "keys"; value: JsonValue }
+  /** A receipt of a payment, not yet verified: a compact JWS. */
+  | { kind: "receipt"; jws: string }
   /** A certificate without a bundle in it. */
   | { kind: "empty_certificate" }
   | { kind: "other" };
@@ -70,6 +73,8 @@ function jsonContents(
   }
   const has = (member: string) => typeof value === "object" && value !== null && Object.hasOwn(value, member);
   if (from !== "json" && has("layout")) return { kind: "making", bytes };
+  const jws = from === "json" ? receiptIn(value) : undefined;
+  if (jws !== undefined) return { kind: "receipt", jws };
   if (has("keys") && has("ledger")) return { kind: "keys", value };
   const parts = ["source", "block", "attest", "attestor", "signature"];
   return parts.some(has) ? { kind: "bundle", bytes, from } : { kind: "other" };

@@ -32,6 +32,7 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
         return { kind: "keys", history: parseKeyHistory(contents.value) };
       case "empty_certificate":
         return { kind: "unreadable", why: UNREADABLE.noBundleInside };
+      case "receipt":
       case "other":
         return { kind: "unreadable", why: UNREADABLE.notBundle };
     }

@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { subcommand } from "./help.ts";
-import { askChain, askedService, ledgerId, oneMoreKid, serviceUrl, trustedKeyHistory } from "./options.ts";
+import { addChainOptions, addTrustOptions, serviceUrl, trustedKeyHistory } from "./options.ts";
 
 const CHAINS = ["algorand", "base"];
 
@@ -60,50 +60,42 @@ export function addBuying(program: Command, { environment, finish }: Running): v
 
 /** Commands that check bundles. */
 export function addChecking(program: Command, { environment, finish }: Running): void {
-  subcommand(
+  const verifying = subcommand(
     program,
     "verify",
     "check bundles",
-    "Check bundles. Offline; free.",
+    "Check bundles, certificates and receipts. Offline; free. A receipt beside a bundle is checked with it.",
+    "  attestd verify b.json --keys keys.json",
+    "  attestd verify proofs/                      a folder, and all below it",
+    "  attestd verify https://attestd.example/bundles/S",
     "  cat b.json | attestd verify -",
-    "  attestd verify proofs/*.json --json | jq .verified",
-    "  attestd verify b.json --chain    also ask the ledger",
+    "  attestd verify proofs/ --json | jq .verified",
+    "  attestd verify b.json --chain --service https://attestd.example      also ask the ledger",
+    "  attestd verify b.json --chain --algod http://localhost:4001 --base-rpc http://localhost:8545",
   )
-    .argument("<files...>", "bundles, or certificates that contain one; - is standard input")
-    .addOption(trustedKeyHistory())
-    .addOption(
-      new Option("--kid <kid>", "id of a key that you trust; may be repeated").argParser(oneMoreKid).conflicts("keys"),
-    )
-    .addOption(
-      new Option("--ledger <caip2>", "ledger of those keys (default: Algorand MainNet)")
-        .argParser(ledgerId)
-        .conflicts("keys"),
-    )
-    .addOption(askChain())
-    .addOption(askedService())
-    .option("--json", "print one report a line as JSON")
-    .action(async (files, options) => {
-      const { verify } = await import("../commands/verify.ts");
-      finish(await verify(files, options, environment));
-    });
+    .argument("<files...>", "files, folders or URLs of bundles, certificates or receipts; - is standard input")
+    .option("--json", "print one report a line as JSON");
+  addChainOptions(addTrustOptions(verifying)).action(async (files, options) => {
+    const { verify } = await import("../commands/verify.ts");
+    finish(await verify(files, options, environment));
+  });
 
-  subcommand(
+  const certifying = subcommand(
     program,
     "certificate",
-    "make a certificate to print",
-    "Make a certificate of a verified bundle: one sheet with a QR code for its verification. The file also contains the",
-    "bundle, and is verified like it.",
+    "make certificates to print",
+    "Make a certificate of each verified bundle, with a QR code for its verification. The file also contains the bundle, and",
+    "is verified like it.",
     "  attestd certificate b.json",
     "  attestd certificate b.json --chain --out b.svg --paper letter",
+    "  attestd certificate proofs/*.json --out certificates/",
   )
-    .argument("<file>", "bundle or certificate; - is standard input")
-    .option("-o, --out <file>", "a .pdf or an .svg (default: the bundle's name with .pdf)")
-    .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"))
-    .addOption(trustedKeyHistory())
-    .addOption(askChain())
-    .addOption(askedService())
-    .action(async (file, options) => {
-      const { certificate } = await import("../commands/certificate.ts");
-      finish(await certificate(file, options, environment));
-    });
+    .argument("<files...>", "files, folders or URLs of bundles or certificates; - is standard input")
+    .option("-o, --out <file>", "a .pdf or an .svg, or a folder (default: the bundle's name with .pdf)")
+    .option("--force", "replace files that are there already")
+    .addOption(new Option("--paper <size>", "size of the sheet").choices(["a4", "letter"]).default("a4"));
+  addChainOptions(addTrustOptions(certifying)).action(async (files, options) => {
+    const { certificate } = await import("../commands/certificate.ts");
+    finish(await certificate(files, options, environment));
+  });
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 /* Options of several commands, and the parsers of values. Commander prints a parser's error with the option's name. */
 
@@ -10,17 +10,47 @@ export const otherLedger = () =>
 export const trustedKeyHistory = () =>
   new Option("--keys <file>", "the key history that you trust (default: the sandbox's in ./.attestd)");
 
-export const askChain = () =>
-  new Option("--chain", "also ask a service to compare with the source chain and the ledger");
-
-export const askedService = () =>
-  new Option("--service <url>", "the service to ask (default: the sandbox's)").argParser(serviceUrl);
+/** The options that ask the chains: a service, or the user's own nodes. */
+export function addChainOptions(command: Command): Command {
+  const options = [
+    new Option("--chain", "also compare with the source chain and the ledger: ask a service, or your own nodes"),
+    new Option("--service <url>", "the service to ask (default: the sandbox's)").argParser(serviceUrl),
+    new Option("--algod <url>", "your own Algorand node to ask, instead of a service").argParser(nodeUrl),
+    new Option("--algod-token-file <file>", "its token"),
+    new Option("--indexer <url>", "finds transactions for an algod that keeps only new rounds").argParser(nodeUrl),
+    new Option("--indexer-token-file <file>", "its token"),
+    new Option("--base-rpc <url>", "your own Base node to ask, instead of a service").argParser(nodeUrl),
+    new Option("--base-rpc-file <file>", "a file with its URL, if the URL has a key in it"),
+  ];
+  return options.reduce((with_, option) => with_.addOption(option), command);
+}
 
 /** The URL of a service. */
 export function serviceUrl(text: string): string {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
   throw new InvalidArgumentError("Write a URL such as https://attestd.example.");
+}
+
+/** The URL of a node. Every process of the machine can read arguments: what is secret is in a file. */
+function nodeUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return text;
+  throw new InvalidArgumentError("Write a URL such as http://localhost:4001, without a password.");
+}
+
+/** The keys to trust: a history, or ids of single keys. */
+export function addTrustOptions(command: Command): Command {
+  return command
+    .addOption(trustedKeyHistory())
+    .addOption(
+      new Option("--kid <kid>", "id of a key that you trust; may be repeated").argParser(oneMoreKid).conflicts("keys"),
+    )
+    .addOption(
+      new Option("--ledger <caip2>", "ledger of those keys (default: Algorand MainNet)")
+        .argParser(ledgerId)
+        .conflicts("keys"),
+    );
 }
 
 /** Adds a key id (RFC 7638, SHA-256) to the earlier ones. */

@@ -13,6 +13,7 @@ import {
 } from "@attestd/client";
 import { fileVault } from "@attestd/client/file-vault";
 import { type Bundle, matchTransactionId } from "@attestd/proof";
+import { receiptFile, receiptFileName } from "@attestd/web/receipt-file";
 import { attestFailure } from "../attest-failure.ts";
 import { printResult, progressLines } from "../attest-text.ts";
 import type { Environment } from "../environment.ts";
@@ -180,13 +181,21 @@ async function checkFolder(out: string | undefined): Promise<void> {
   await access(folder, constants.W_OK).catch(failure);
 }
 
-/** @returns the path: `--out`, or else a name from the bundle's subject, numbered if another bundle has it */
-async function saveBundle({ bundle, bundleBytes }: Attestation, out: string | undefined): Promise<string> {
+/**
+ * Saves a bundle, and the signed receipt beside it.
+ * @returns the bundle's path: `--out`, or else a name from its subject, numbered if another bundle has it
+ */
+async function saveBundle(
+  { bundle, bundleBytes, signedReceipt }: Attestation,
+  out: string | undefined,
+): Promise<string> {
   const name = `${subjectName(bundle)}-${bundle.attest.round}`;
   let path = out ?? `${name}.json`;
   for (let n = 2; out === undefined && existsSync(path) && !(await readFile(path)).equals(bundleBytes); n++) {
     path = `${name}-${n}.json`;
   }
+  // First: if the bundle is there, so is its receipt.
+  if (signedReceipt) await writeWhole(receiptFileName(path), receiptFile(signedReceipt.jws), 0o666);
   await writeWhole(path, bundleBytes, 0o666);
   return path;
 }

@@ -1,106 +1,140 @@
 import { aborted } from "node:util";
-import { conclusionOf } from "@attestd/proof";
-import { conclusionOfFile, type FileConclusion, isVerified } from "@attestd/web/verdict";
-import { type Checked, checkFile, type Result, serviceToAsk, type TrustOptions, trustedKeys } from "../checked-file.ts";
+import { isVerified } from "@attestd/web/verdict";
+import { chainCheck } from "../chain-check.ts";
+import {
+  type CheckedReceipt,
+  checkSource,
+  isReceiptOf,
+  type Result,
+  type TrustOptions,
+  trustedKeys,
+} from "../checked-file.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure } from "../failure.ts";
 import { type TrustedKeys, trustForPrograms } from "../keys-file.ts";
-import { basisLine, evidence, verdict, warnings } from "../report-text.ts";
+import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
+import { basisLine, evidence, verdict } from "../report-text.ts";
+import { type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
+import { tableOf } from "../verify-table.ts";
 
 export type VerifyOptions = TrustOptions & { json?: boolean };
 
 /**
  * Checks bundles, one after another, and prints the result of each.
  *
- * @param files paths; `-` is standard input
+ * @param names files, folders, URLs; `-` is standard input
  * @returns for several files: not verified before unreadable before unreachable
  */
-export async function verify(files: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
+export async function verify(names: string[], options: VerifyOptions, environment: Environment): Promise<ExitCode> {
   const trusted = await trustedKeys(options);
-  const service = await serviceToAsk(options, trusted);
+  const chains = await chainCheck(options, trusted);
   const { out } = environment;
   const stop = environment.stop();
   const interrupted = aborted(stop, stop);
-  using working = environment.working(service && "asking the chains");
+  using working = environment.working(chains && "asking the chains");
+  const sources = withoutReceiptsBeside(await sourcesOf(names));
+  const isMany = sources.length !== 1 || sources.some(({ isFound }) => isFound);
+  const table = isMany && !options.json ? tableOf(sources, trusted, out) : undefined;
   const results: Result[] = [];
-  for (const file of files) {
-    if (files.length > 1) working.show(`${results.length + 1} of ${files.length}`);
-    const result = await Promise.race([checkFile(file, trusted, service, environment), interrupted]);
-    if (!result || stop.aborted)
-      throw new Failure(EXIT.interrupted, "interrupted", [`${results.length} of ${files.length} files were checked.`]);
+  for (const source of sources) {
+    if (isMany) working.show(`${results.length + 1} of ${sources.length}`);
+    const result = await Promise.race([checkSource(source, trusted, chains, environment), interrupted]);
+    if (!result || stop.aborted) throw stopped(results.length, sources.length);
     results.push(result);
     if (options.json) printJson(result, trusted, environment);
-    else if (files.length === 1) printWhole(result, trusted, out);
-    else printLine(result, trusted, out);
+    else if (table) table.row(result);
+    else printWhole(result, trusted, out);
   }
-  if (files.length > 1 && !options.json) {
-    out.line(basisLine(trusted));
-    out.line(summary(results));
-  }
+  working.show(undefined);
+  if (results.every(({ kind }) => kind === "other")) throw nothingThere(names, results.length);
+  table?.end(results);
   return exitCode(results);
+}
+
+/** A receipt is checked with the bundle that it stands beside. */
+function withoutReceiptsBeside(sources: Source[]): Source[] {
+  const files = sources.filter(({ kind }) => kind === "file");
+  return sources.filter(({ name }) => !files.some((bundle) => isReceiptOf(name, bundle.name)));
+}
+
+function stopped(done: number, all: number): Failure {
+  return new Failure(EXIT.interrupted, "interrupted", [`${done} of ${all} files were checked.`]);
+}
+
+function nothingThere(names: readonly string[], others: number): Failure {
+  const found = others === 0 ? "No .json, .pdf or .svg file is there." : `${others} files are of other things.`;
+  return new Failure(EXIT.unreadable, `no bundle in ${names.join(", ")}`, [found]);
 }
 
 function printJson(result: Result, trusted: TrustedKeys | undefined, { out, err }: Environment): void {
   const { file } = result;
-  if (result.kind === "unreadable") {
-    err.line(`attestd: can't read ${file}: ${result.why}`);
-    out.json({ file, verified: false, unreadable: result.why });
-    return;
-  }
-  const { report, certificate, ledgerTrouble } = result;
-  if (ledgerTrouble !== undefined) err.line(`attestd: couldn't ask the ledger about ${file}: ${ledgerTrouble}`);
-  const verified = isVerified(result);
-  out.json({ file, ...report, verified, ...(certificate && { certificate }), trust: trustForPrograms(trusted) });
+  if (result.kind === "other") return;
+  if (result.kind === "unreadable") err.line(`attestd: can't read ${file}: ${result.why}`);
+  if (result.kind === "checked" && result.ledgerTrouble !== undefined)
+    err.line(`attestd: couldn't ask the ledger about ${file}: ${result.ledgerTrouble}`);
+  out.json({ file, ...forPrograms(result, trusted) });
+}
+
+function forPrograms(result: Exclude<Result, { kind: "other" }>, trusted: TrustedKeys | undefined): object {
+  const trust = trustForPrograms(trusted);
+  if (result.kind === "unreadable") return { verified: false, unreadable: result.why };
+  if (result.kind === "receipt") return { ...receiptForPrograms(result), trust };
+  const { report, certificate, payment } = result;
+  const paymentReceipt = payment && { file: payment.file, ...receiptForPrograms(payment) };
+  return {
+    ...report,
+    verified: isVerified(result),
+    ...(certificate && { certificate }),
+    ...(paymentReceipt && { paymentReceipt }),
+    trust,
+  };
+}
+
+function receiptForPrograms({ findings: { conclusion, ...findings } }: CheckedReceipt) {
+  return { type: "payment-receipt", verified: conclusion === "verified", conclusion, ...findings };
 }
 
 function printWhole(result: Result, trusted: TrustedKeys | undefined, out: Terminal): void {
+  if (result.kind === "other") return;
   const { mark, heading } = headline(result);
   out.marked(mark, `${heading}  ${result.file}`);
-  const lines = result.kind === "unreadable" ? [result.why] : evidence(result, trusted, out);
-  for (const line of lines) out.line(`  ${line}`);
-  const trouble = result.kind === "checked" ? result.ledgerTrouble : undefined;
-  if (trouble !== undefined) out.line(`  couldn't ask the ledger; the offline result stands: ${trouble}`);
+  for (const line of linesOf(result, trusted, out)) out.line(`  ${line}`);
+  if (result.kind !== "checked") return;
+  const { ledgerTrouble, payment } = result;
+  if (ledgerTrouble !== undefined) out.line(`  couldn't ask the ledger; the offline result stands: ${ledgerTrouble}`);
+  if (payment === undefined) return;
+  const { mark: ofReceipt, heading: said } = receiptVerdict(payment.findings);
+  out.marked(ofReceipt, `${said}  ${payment.file}`);
+  for (const line of receiptEvidence(payment.findings, trusted, out)) out.line(`  ${line}`);
 }
 
-function printLine(result: Result, trusted: TrustedKeys | undefined, out: Terminal): void {
-  const { mark, heading } = headline(result);
-  const remarks = result.kind === "unreadable" ? [result.why] : remarksOn(result, trusted);
-  out.marked(mark, [heading, result.file, ...remarks].join("  "));
+function linesOf(
+  result: Exclude<Result, { kind: "other" }>,
+  trusted: TrustedKeys | undefined,
+  out: Terminal,
+): string[] {
+  if (result.kind === "unreadable") return [result.why];
+  if (result.kind === "checked") return evidence(result, trusted, out);
+  return [...receiptEvidence(result.findings, trusted, out), basisLine(trusted)];
 }
 
-function remarksOn({ report, certificate, ledgerTrouble }: Checked, trusted: TrustedKeys | undefined): string[] {
-  const checks = conclusionOf(report) === "unknown" ? [] : report.failures.map(({ check }) => check);
-  const failed = new Set<string>(certificate?.words === "fail" ? [...checks, "certificate"] : checks);
-  const warned = report.verified ? warnings(report, trusted) : [];
-  const trouble = ledgerTrouble === undefined ? "" : "couldn't ask the ledger";
-  return [[...failed].join(", "), warned.join(" "), trouble].filter(Boolean);
-}
-
-function headline(result: Result) {
-  return result.kind === "checked" ? verdict(result) : { mark: "fail" as const, heading: "Can't read" };
-}
-
-function summary(results: Result[]): string {
-  const checked = results.filter((result) => result.kind === "checked");
-  const concluded = (...any: FileConclusion[]) => checked.filter((one) => any.includes(conclusionOfFile(one))).length;
-  const counts: [number, string][] = [
-    [concluded("verified", "warning"), "verified"],
-    [concluded("failed", "revoked", "altered"), "not verified"],
-    [concluded("unknown"), "signer unknown"],
-    [concluded("uncompared"), "with text that was not compared"],
-    [results.length - checked.length, "unreadable"],
-    [checked.filter(({ ledgerTrouble }) => ledgerTrouble !== undefined).length, "not compared with the ledger"],
-  ];
-  return counts
-    .filter(([n, what]) => n > 0 || what === "verified")
-    .map(([n, what]) => `${n} ${what}`)
-    .join(", ");
+function headline(result: Exclude<Result, { kind: "other" }>) {
+  if (result.kind === "unreadable") return { mark: "fail" as const, heading: "Can't read" };
+  return result.kind === "checked" ? verdict(result) : receiptVerdict(result.findings);
 }
 
 function exitCode(results: Result[]): ExitCode {
-  const checked = results.filter((result) => result.kind === "checked");
-  if (!checked.every(isVerified)) return EXIT.notVerified;
-  if (checked.length < results.length) return EXIT.unreadable;
-  return checked.some(({ ledgerTrouble }) => ledgerTrouble !== undefined) ? EXIT.unreachable : EXIT.good;
+  const bad = results.some((result) => !isGood(result));
+  if (bad) return EXIT.notVerified;
+  const codes = results.flatMap((result) => (result.kind === "unreadable" ? [result.exitCode] : []));
+  const troubled = results.some((result) => result.kind === "checked" && result.ledgerTrouble !== undefined);
+  if (codes.includes(EXIT.unreadable)) return EXIT.unreadable;
+  return troubled || codes.length > 0 ? EXIT.unreachable : EXIT.good;
+}
+
+/** Whether nothing that was checked is doubtful. */
+function isGood(result: Result): boolean {
+  if (result.kind === "receipt") return result.findings.conclusion === "verified";
+  return result.kind !== "checked" || (isVerified(result) && (!result.payment || isGood(result.payment)));
 }

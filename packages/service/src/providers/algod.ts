@@ -88,6 +88,14 @@ export class Algod extends HttpProvider {
     this.#genesisHash = genesisHash;
   }
 
+  /** The genesis hash of the network that a node is on: base64, 32 bytes. @throws ProviderError */
+  static async genesisHash(node: UpstreamNode, signal: AbortSignal): Promise<string> {
+    const algod = new Algod(node, "");
+    const { genesisHash } = await algod.json({ path: "/v2/transactions/params" }, Params, signal);
+    if (/^[A-Za-z0-9+/]{43}=$/.test(genesisHash)) return genesisHash;
+    throw unavailable(`${algod.name} names no genesis hash`);
+  }
+
   /** @throws ProviderError also when the node is on another network */
   async params(signal: AbortSignal): Promise<TransactionParams> {
     const { genesisHash, ...params } = await this.json({ path: "/v2/transactions/params" }, Params, signal);

@@ -71,9 +71,10 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
     }
   }
 
-  /** The findings of `chainAttest`, and the time of the record. */
+  /** The findings of `chainAttest`, and the time of the record; none when the ledger is not configured. */
   async function findAttestation(claims: Claims): Promise<ChainFindings> {
     const { txnId } = claims.attest;
+    if (!records.knows("algorand")) return {};
     const found = await lookUp(() => records.attestation(txnId));
     if (!found) throw missing(`The attestation transaction ${txnId}`, "chainAttest");
     const chainAttest = attestationFindings(claims, found, genesisHash);

@@ -1,18 +1,10 @@
-import {
-  type BundleType,
-  chainOf,
-  isProofError,
-  type KeyHistory,
-  mayAskChain,
-  parseBundle,
-  parseJson,
-  verify,
-} from "@attestd/proof";
+import { type BundleType, isProofError, type KeyHistory, mayAskChain, verify } from "@attestd/proof";
 import { fromBase64 } from "@attestd/proof/encoding";
 import { serviceCrypto } from "../crypto/crypto.ts";
 import { readMessage } from "../endpoints/messages.ts";
 import { answerJobs } from "../workers/worker.ts";
-import type { Claims, PoolJob, VerifiedOffline } from "./worker-pool.ts";
+import { claimsIn } from "./claims.ts";
+import type { PoolJob, VerifiedOffline } from "./worker-pool.ts";
 
 const crypto = await serviceCrypto();
 let trust: KeyHistory | undefined;
@@ -43,17 +35,4 @@ function verifyBundle(
     if (isProofError(error, "json")) return { notJson: error.message };
     throw error;
   }
-}
-
-/** @param body of a bundle that verifies, or fails only because its key is revoked */
-function claimsIn(body: Uint8Array, type: BundleType): Claims {
-  const bundle = parseBundle(parseJson(body), { type });
-  const { attest, attestor } = bundle;
-  return {
-    chain: chainOf(bundle).name,
-    ...("source" in bundle && { source: bundle.source }),
-    ...("block" in bundle && { block: bundle.block }),
-    attest,
-    attestor,
-  };
 }

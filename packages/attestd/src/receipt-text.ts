@@ -1,0 +1,58 @@
+import { railOf } from "@attestd/proof/rails";
+import { hostOf } from "@attestd/web/printable";
+import type { ReceiptConclusion, ReceiptFindings } from "@attestd/web/receipt-file";
+import { historyOf } from "@attestd/web/trust-basis";
+import { STATES } from "@attestd/web/words";
+import type { TrustedKeys } from "./keys-file.ts";
+import type { Mark, Terminal } from "./terminal.ts";
+
+const MARKS: Record<ReceiptConclusion, Mark> = { verified: "ok", unknown: "unknown", revoked: "fail", failed: "fail" };
+
+/** The conclusion about a receipt, worded as that about a bundle. */
+export function receiptVerdict({ conclusion }: ReceiptFindings): { mark: Mark; heading: string } {
+  return { mark: MARKS[conclusion], heading: STATES[conclusion].heading };
+}
+
+/** Why a receipt is not believed, in one line. */
+export function receiptTrouble({ conclusion, why }: ReceiptFindings): string | undefined {
+  switch (conclusion) {
+    case "verified":
+      return undefined;
+    case "unknown":
+      return "its key is in no history here; anyone could have made it";
+    case "revoked":
+      return "its key was withdrawn, and a receipt does not show that it is older";
+    case "failed":
+      return `changed after signing, or no receipt: ${why}`;
+  }
+}
+
+/** The lines below the verdict of a receipt. @param out shortens ids */
+export function receiptEvidence(
+  findings: ReceiptFindings,
+  trusted: TrustedKeys | undefined,
+  out: Pick<Terminal, "short">,
+): string[] {
+  const { receipt, kid = "", conclusion } = findings;
+  const trouble = receiptTrouble(findings);
+  if (receipt === undefined || conclusion !== "verified") return trouble === undefined ? [] : [trouble];
+  const origin = historyOf(trusted?.trust)?.keys.find((key) => key.kid === kid)?.origin;
+  return [
+    `receipt of the payment ${out.short(receipt.transaction)} on ${railName(receipt.network)}, by ${out.short(receipt.payer)}`,
+    `for ${receipt.resourceUrl}, delivered ${utc(receipt.issuedAt)}`,
+    `signed by ${origin === undefined ? "" : `${hostOf(origin)}, `}key ${out.short(kid)}`,
+    "It names the payment, not the bundle; amount and payee are on the payment's chain.",
+  ];
+}
+
+/** A rail for people. @param network CAIP-2 */
+export function railName(network: string): string {
+  return railOf(network)?.label ?? network;
+}
+
+/** `2026-11-21 14:03:07 UTC`. @param seconds Unix time */
+export function utc(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  if (Number.isNaN(time.getTime())) return `${seconds} s after 1970`;
+  return `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,114 @@
+import { conclusionOf } from "@attestd/proof";
+import { conclusionOfFile, type FileConclusion, isProven } from "@attestd/web/verdict";
+import type { Checked, Result } from "./checked-file.ts";
+import type { TrustedKeys } from "./keys-file.ts";
+import { railName, receiptTrouble, receiptVerdict, utc } from "./receipt-text.ts";
+import { basisLine, subjectLine, verdict, warnings } from "./report-text.ts";
+import type { Source } from "./sources.ts";
+import type { Mark, Terminal } from "./terminal.ts";
+
+/** A table of files that are checked one after the other. */
+export type Table = {
+  row(result: Result): void;
+  /** Prints what stands below the rows: the keys that all verdicts rest on, and how many files have which. */
+  end(results: readonly Result[]): void;
+};
+
+/** Columns of the longest verdict, and of a time. */
+const VERDICT = "Verified, with a warning".length;
+const TIME = "2026-11-21 14:03:07 UTC".length;
+/** A longer name pushes its row's other columns to the right. */
+const MAX_NAME = 48;
+
+/** @param sources whose names set the width of a column */
+export function tableOf(sources: readonly Source[], trusted: TrustedKeys | undefined, out: Terminal): Table {
+  const width = Math.min(MAX_NAME, Math.max(...sources.map(({ name }) => name.length)));
+  const print = ({ mark, heading }: { mark: Mark; heading: string }, name: string, when: string, ...what: string[]) => {
+    const columns = [heading.padEnd(VERDICT), name.padEnd(width), when.padEnd(TIME), ...what.filter(Boolean)];
+    out.marked(mark, columns.join("  ").trimEnd());
+  };
+  return {
+    row(result) {
+      switch (result.kind) {
+        case "other":
+          break;
+        case "unreadable":
+          print({ mark: "fail", heading: "Can't read" }, result.file, "", result.why);
+          break;
+        case "receipt": {
+          const { findings } = result;
+          const trouble = receiptTrouble(findings);
+          const { receipt } = findings;
+          const isSigned = trouble === undefined && receipt !== undefined;
+          const what = isSigned ? `receipt of a payment on ${railName(receipt.network)}` : `receipt: ${trouble}`;
+          print(receiptVerdict(findings), result.file, isSigned ? utc(receipt.issuedAt) : "", what);
+          break;
+        }
+        case "checked":
+          return print(
+            verdict(result),
+            result.file,
+            whenOf(result),
+            whatOf(result, out),
+            ...remarksOn(result, trusted),
+          );
+      }
+    },
+    end(results) {
+      out.line(basisLine(trusted));
+      out.line(summary(results));
+    },
+  };
+}
+
+/** The time of the block in which the transaction stands; or else the round of the record. Of a proven bundle alone. */
+function whenOf(checked: Checked): string {
+  const { report, bundle } = checked;
+  if (!isProven(checked) || bundle === undefined) return "";
+  return report.statement ? utc(report.statement.block.time) : `recorded in round ${bundle.attest.round}`;
+}
+
+function whatOf(checked: Checked, out: Terminal): string {
+  return isProven(checked) && checked.bundle ? subjectLine(checked.bundle, out) : "";
+}
+
+function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[] {
+  const { report, certificate, ledgerTrouble, payment } = checked;
+  const isUnknown = conclusionOf(report) === "unknown";
+  const failed = new Set<string>(isUnknown ? [] : report.failures.map(({ check }) => check));
+  if (certificate?.words === "fail") failed.add("certificate");
+  const trouble = payment && receiptTrouble(payment.findings);
+  return [
+    [...failed].join(", "),
+    ...(report.verified ? warnings(report, trusted) : []),
+    ledgerTrouble === undefined ? "" : "couldn't ask the ledger",
+    payment && trouble === undefined ? "with its receipt" : "",
+    trouble === undefined ? "" : `its receipt: ${trouble}`,
+  ];
+}
+
+function summary(results: readonly Result[]): string {
+  const checked = results.filter((result) => result.kind === "checked");
+  const receipts = results.flatMap((result) => {
+    if (result.kind === "receipt") return [result];
+    return result.kind === "checked" && result.payment ? [result.payment] : [];
+  });
+  const unreadable = results.filter((result) => result.kind === "unreadable");
+  const concluded = (...any: FileConclusion[]) => checked.filter((one) => any.includes(conclusionOfFile(one))).length;
+  const signed = receipts.filter(({ findings }) => findings.conclusion === "verified").length;
+  const counts: [number, string][] = [
+    [concluded("verified", "warning"), "verified"],
+    [concluded("failed", "revoked", "altered"), "not verified"],
+    [concluded("unknown"), "signer unknown"],
+    [concluded("uncompared"), "with text that was not compared"],
+    [signed, signed === 1 ? "receipt verified" : "receipts verified"],
+    [receipts.length - signed, receipts.length - signed === 1 ? "receipt not verified" : "receipts not verified"],
+    [unreadable.length, "unreadable"],
+    [checked.filter(({ ledgerTrouble }) => ledgerTrouble !== undefined).length, "not compared with the ledger"],
+    [results.filter(({ kind }) => kind === "other").length, "of other things, left out"],
+  ];
+  return counts
+    .filter(([n, what]) => n > 0 || what === "verified")
+    .map(([n, what]) => `${n} ${what}`)
+    .join(", ");
+}

@@ -1,0 +1,136 @@
+import { mayAskChain, type VerifyReport, withChain } from "@attestd/proof";
+import { ALGORAND_MAINNET, algorandCaip2 } from "@attestd/proof/algorand";
+import { fromBase64 } from "@attestd/proof/encoding";
+import { findInRound } from "../chains/algorand/block-work.ts";
+import { AlgorandSource } from "../chains/algorand/source.ts";
+import type { SourceChain } from "../chains/chain.ts";
+import { SOURCE_CHAINS } from "../chains/registry.ts";
+import { systemClock } from "../clock.ts";
+import type { UpstreamNode } from "../config/formats.ts";
+import { readSources, SourceVariables } from "../config/sources.ts";
+import { Problem } from "../problems.ts";
+import { Algod } from "../providers/algod.ts";
+import type { Location } from "../providers/algorand-nodes.ts";
+import { Indexer } from "../providers/indexer.ts";
+import { unavailable } from "../providers/provider.ts";
+import { createBulkhead } from "./bulkhead.ts";
+import { createChainRecords } from "./chain-records.ts";
+import { claimsIn } from "./claims.ts";
+import { createVerifier } from "./verifier.ts";
+import type { Claims } from "./worker-pool.ts";
+
+/** A verifier's own nodes. Of a chain without one nothing is checked. */
+export type OwnNodes = {
+  /** Of the ledger. Without an indexer it must keep the rounds that the bundles name. */
+  algod?: UpstreamNode | undefined;
+  indexer?: UpstreamNode | undefined;
+  /** URLs of JSON-RPC nodes by the names of their chains, such as `base`. */
+  rpc: Readonly<Record<string, string>>;
+};
+
+/** Asks only these nodes, so that their answers need no rationing; a bound all the same. */
+const LOOK_UPS = { maxActive: 4, maxWaiting: 64, perSecond: 100 };
+const DEADLINE_MS = 30_000;
+/** Recordings of these networks are sources in a sandbox. */
+const RECORDED = [
+  ALGORAND_MAINNET,
+  "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe",
+  "algorand:mFgazF-2uRS1tMiL9dsj01hJGySEmPN2",
+];
+
+/**
+ * Opens the online checks of a verifier who asks no attestd service: the service's own, on the verifier's nodes.
+ *
+ * @param ledger CAIP-2 of the ledger that is trusted, which the algod must be on
+ * @throws ProviderError when the algod does not answer, or is on another ledger
+ */
+export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: string) {
+  const genesisHash = algod ? await genesisOf(algod, ledger) : "";
+  const rules = { onConflict: () => undefined };
+  /** The rounds that the bundle under way names for its transactions. */
+  let rounds: ReadonlyMap<string, number> = new Map();
+  const chains = new Map<string, SourceChain>();
+  const accept = ledger === ALGORAND_MAINNET ? [] : RECORDED;
+
+  if (algod) {
+    const node = new Algod(algod, genesisHash);
+    const nodes = { algods: [node], indexers: indexer ? [new Indexer(indexer)] : [], rules };
+    const locate = indexer ? undefined : (id: string, ends: AbortSignal) => findThere(node, id, rounds.get(id), ends);
+    chains.set("algorand", new AlgorandSource({ nodes, caip2: ledger, accept, locate }));
+  }
+  const variables = Object.entries(rpc).map(([name, url]) => [`${name.toUpperCase()}_RPC_URL`, url]);
+  const sources = readSources(SourceVariables.parse(Object.fromEntries(variables)));
+  const settings = {
+    algorand: { genesisHash, caip2: ledger, algod: [], indexer: [] },
+    sources,
+    extraSourceChains: accept,
+  };
+  for (const kind of SOURCE_CHAINS.filter(({ format }) => Object.hasOwn(sources, format.name))) {
+    const nodes = kind.connect(settings, rules);
+    if (nodes) chains.set(kind.format.name, kind.open(nodes, settings, {}));
+  }
+
+  const noLedger: Pick<SourceChain, "transaction"> = { transaction: () => Promise.reject(unavailable("no algod")) };
+  const records = createChainRecords({
+    chains,
+    ledger: chains.get("algorand") ?? noLedger,
+    bulkhead: createBulkhead({ ...LOOK_UPS, clock: systemClock }),
+    clock: systemClock,
+    deadlineMs: DEADLINE_MS,
+  });
+
+  return {
+    /**
+     * Adds the online checks to a report, one bundle after the other. Those of chains without a node stay `not_checked`.
+     *
+     * @param bundle the JSON of the same bundle, UTF-8
+     * @throws ProviderError when a node gave no answer, or one that decides nothing: the offline report stands
+     */
+    async compare(bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
+      if (!mayAskChain(report)) return report;
+      const claims = claimsIn(bundle, report.type);
+      rounds = roundsIn(claims, report);
+      const pool = { verify: async () => ({ report, claims }) };
+      const verifier = createVerifier({ pool, records, genesisHash });
+      return verifier.verify(bundle, report.type, { chain: true }).catch((error) => reportIn(error, report));
+    },
+  };
+}
+
+export type OwnNodesCheck = Awaited<ReturnType<typeof openOwnNodes>>;
+
+async function genesisOf(node: UpstreamNode, ledger: string): Promise<string> {
+  const genesisHash = await Algod.genesisHash(node, systemClock.timeout(DEADLINE_MS));
+  const found = algorandCaip2(fromBase64(genesisHash));
+  if (found === ledger) return genesisHash;
+  throw unavailable(`${new URL(node.url).host} is on ${found}, and the trusted keys are of ${ledger}`);
+}
+
+/** Looks for a transaction in the round that the bundle names, where no indexer can say in which it is. */
+async function findThere(
+  algod: Algod,
+  txnId: string,
+  round: number | undefined,
+  signal: AbortSignal,
+): Promise<Location | undefined> {
+  if (round === undefined) throw unavailable(`the bundle names no round of ${txnId}: an indexer must find it`);
+  if ((await algod.lastRound(signal)) < round) throw unavailable(`${algod.name} has no round ${round} yet`);
+  const block = await algod.block(round, signal);
+  if (block === undefined)
+    throw unavailable(`${algod.name} does not keep round ${round}: an archival node does, or an indexer finds it`);
+  return algod.decode(() => findInRound(block, round, txnId)).kind === "missing" ? undefined : { round };
+}
+
+function roundsIn({ attest, source, block }: Claims, { statement }: VerifyReport): ReadonlyMap<string, number> {
+  const height = block?.height ?? statement?.block.height;
+  const named = new Map([[attest.txnId, attest.round]]);
+  return source && height !== undefined ? named.set(source.txnId, height) : named;
+}
+
+/** The report in the problem of a bundle that is rejected. @throws what the problem was made of, for any other */
+function reportIn(error: unknown, report: VerifyReport): VerifyReport {
+  if (!(error instanceof Problem)) throw error;
+  if (error.code === "bundle_rejected") return error.members.report as VerifyReport;
+  if (error.code !== "record_not_found") throw error.cause ?? unavailable(error.message);
+  return withChain(report, { [error.members.check as "chainSource" | "chainAttest"]: [{ message: "not found" }] });
+}
