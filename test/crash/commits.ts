@@ -47,7 +47,7 @@ export function watchCommits<J extends Journal>(journal: J, { killAt, kill, comm
   }
 
   const watched: Pick<Journal, "insert" | "update" | "lease"> = {
-    insert: (call) => commit("call_prepared", () => journal.insert(call)),
+    insert: (call, ...more) => commit("call_prepared", () => journal.insert(call, ...more)),
     async update(after) {
       const name = nameOf(after, states.get(after.key));
       await commit(name, () => journal.update(after));

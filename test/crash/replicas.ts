@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { buy, type Purchase, priceOf } from "./buyer.ts";
+import { buy, type Purchase, priceOf, send } from "./buyer.ts";
 import type { TestBed } from "./cell.ts";
 import { expireLeases } from "./databases.ts";
 import { type Deployment, newDeployment } from "./deployment.ts";
@@ -80,6 +80,8 @@ export type ReplicasOutcome = {
   trial: Trial;
   /** The settlements requested for one payment that was sent many times, and the different answers to it. */
   together: { settlements: number; answers: string[] };
+  /** The answers of two replicas to one payment that the facilitator has refused to one of them, and the other then takes. */
+  apart: string[];
   /** The answer of each replica to a buyer that had closed its connection to one of them. */
   hungUp: string[];
   storm: { delivered: number; killed: number; seconds: number };
@@ -92,7 +94,7 @@ const PATIENCE_MS = 600_000;
 
 /**
  * Starts three replicas and sends them one payment many times at once; closes the connection to one of them and then sends
- * the same payment to all; and makes many purchases while the replicas are killed one after the other.
+ * the same payment to all; sends a payment to two of which one refuses it while the other checks it; and makes many purchases while the replicas are killed one after the other.
  */
 export async function runReplicas(testBed: TestBed, trial: Trial): Promise<ReplicasOutcome> {
   await using replicas = await Replicas.start(testBed, REPLICAS);
@@ -111,16 +113,21 @@ export async function runReplicas(testBed: TestBed, trial: Trial): Promise<Repli
   const askReplica = (n: number) => buy(() => replicas.url(n), request, left, signal);
   const found = await Promise.all([askReplica(0), askReplica(1), askReplica(2)]);
 
+  const disputed = await payerOf(testBed.sandbox)("base", required);
+  const apart = await sendApart(replicas, request, disputed, signal);
+
   const { ended, ...storm } = await buyInStorm(testBed, replicas, trial);
   await rounds(testBed.sandbox, 2);
   const wrong = await judge(testBed.sandbox, replicas.deployment, [
     endedPurchase(shared, bought[0] as Purchase),
     endedPurchase(left, found[0]),
+    endedPurchase(disputed, apart[0]),
     ...ended,
   ]);
   return {
     trial,
     together: { settlements, answers: [...new Set(bought.map(answerText))] },
+    apart: apart.map(answerText),
     hungUp: found.map(answerText),
     storm: { ...storm, delivered: ended.filter(({ bundle }) => bundle !== undefined).length },
     wrong,
@@ -173,6 +180,35 @@ async function hangUp(url: string, { proxies }: Deployment, request: Request, pa
   if (!gone.signal.aborted) throw new Error(`the replica never sent the payment to its facilitator: ${answered?.text}`);
 }
 
-function answerText({ status, text }: Purchase): string {
+/** Time for a replica to refuse a payment, in ms; a longer one would show no more. */
+const REFUSAL_MS = 1_500;
+
+/**
+ * Sends a payment to two replicas. The facilitator refuses it to the second, and answers the first only when the second has
+ * answered, or could have.
+ */
+async function sendApart(replicas: Replicas, request: Request, payment: SignedPayment, signal: AbortSignal) {
+  const { facilitator } = replicas.deployment.proxies;
+  const match = { path: /^\/verify$/ };
+  const [asked, refused] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+  const hold = async () => {
+    asked.resolve();
+    await refused.promise;
+  };
+  const body = JSON.stringify({ isValid: false, invalidReason: "kyt_risk_detected" });
+  const rules = [
+    facilitator.add({ match, to: 1, onBefore: hold }),
+    facilitator.add({ match, from: 2, fault: { kind: "error", side: "before", status: 200, body } }),
+  ];
+  const first = buy(() => replicas.url(0), request, payment, signal);
+  await asked.promise;
+  const second = send(replicas.url(1), request, payment, signal);
+  refused.resolve(Promise.race([second, sleep(REFUSAL_MS)]));
+  const answers = await Promise.all([first, second]);
+  for (const remove of rules) remove();
+  return answers;
+}
+
+function answerText({ status, text }: Pick<Purchase, "status" | "text">): string {
   return `${status} ${text}`;
 }

@@ -184,7 +184,7 @@ ${failures.map(({ cell, wrong }) => `\n- ${cell.upstreamRequest}, ${cell.fault}:
   );
 }
 
-function replicasPart({ trial, together, hungUp, storm, wrong }: ReplicasOutcome, date: string): string[] {
+function replicasPart({ trial, together, apart, hungUp, storm, wrong }: ReplicasOutcome, date: string): string[] {
   const answers = together.answers.map((answer) => answer.slice(0, 3));
   const unlike = new Set(hungUp).size;
   return `## Three replicas on one PostgreSQL
@@ -193,6 +193,8 @@ ${date}, seed ${trial.seed}.
 
 - One payment sent ${trial.times} times at once, to all three: settlements requested, ${together.settlements}; different answers,
   ${answers.length} (${answers.join(", ")}).
+- One payment sent to two of them, which the facilitator refused to the second while the first still waited for its answer:
+  different answers, ${new Set(apart).size} (${[...new Set(apart.map((answer) => answer.slice(0, 3)))].join(", ")}).
 - A buyer closed its connection after one replica had sent its payment to the facilitator. The same payment, sent to each of the three afterwards:
   different answers, ${unlike} (${[...new Set(hungUp.map((answer) => answer.slice(0, 3)))].join(", ")}).
 - ${trial.purchases} purchases of all subjects on all rails, ${trial.atOnce} at a time, while one replica after the other was killed, each

@@ -81,6 +81,12 @@ describe("three replicas", () => {
     expect(settlements).toBe(1);
   });
 
+  test("refuse no payment while one of them is about to settle it", () => {
+    const { apart } = outcome();
+    expect(apart.map((answer) => answer.slice(0, 4))).toEqual(["200 ", "200 "]);
+    expect(new Set(apart).size).toBe(1);
+  });
+
   test("each return the bundle of a buyer that closed its connection to one of them", () => {
     const { hungUp } = outcome();
     expect(hungUp).toHaveLength(3);

@@ -38,6 +38,8 @@ export type AnswersOptions = {
 
 /** Which process has a request, or gave an answer, since which step. */
 type Turn = { by: Life; step: number };
+/** A 402, with the step in which its process last asked the journal for the requests of others; else of the answer. */
+type Refused = Turn & { askedIn: number };
 
 /** Held by a call, or made to us without one. */
 type Seen = "unknown" | "paid" | "held" | "void";
@@ -61,7 +63,9 @@ export class Answers {
   /** The requests of each payment's payer that have no answer, by payment key. */
   readonly #open = new Map<string, Map<PaymentPayload["payload"], Turn>>();
   /** The last 402 for each payment, by payment key. */
-  readonly #refused = new Map<string, Turn>();
+  readonly #refused = new Map<string, Refused>();
+  /** Who was last told, by payment key, that no other process expects a call. */
+  readonly #asked = new Map<string, Turn>();
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -79,15 +83,25 @@ export class Answers {
   }
 
   /**
-   * The call of a payment is committed for the first time. A process must not answer 402 for a payment while another
-   * request to the same process may still begin its call. Other processes do not know of that request.
+   * The call of a payment is inserted. No process may answer 402 for a payment while another request may still begin its
+   * call. A process knows of its own requests when they come, of others' once the journal does.
    */
-  begun({ key }: Call): void {
+  begun({ key }: Call, inserter: Life, expectedIn = Number.POSITIVE_INFINITY): void {
     const refused = this.#refused.get(key);
-    const open = [...(this.#open.get(key)?.values() ?? [])];
-    if (!refused || open.length === 0) return;
-    if (open.every(({ by, step }) => by === refused.by && step < refused.step))
+    if (!refused) return;
+    const own = [...(this.#open.get(key)?.values() ?? [])].filter(({ by }) => by === inserter);
+    const isKnown =
+      refused.by === inserter
+        ? own.length > 0 && own.every(({ step }) => step < refused.step)
+        : expectedIn < refused.askedIn;
+    if (isKnown)
       this.#options.witness.object("no402", `${key} was refused while another request was about to begin its call`);
+  }
+
+  /** A process is told that no other one expects a call under a name, which begins with the payment key. */
+  askedOthers(name: string, by: Life): void {
+    const [key = name] = name.split(" ");
+    this.#asked.set(key, { by, step: this.#options.step() });
   }
 
   /** The request that carries the payload has learnt something: it may answer from the journal of now. */
@@ -139,7 +153,9 @@ export class Answers {
   #paymentRequired({ sent, payload }: Request, error: string | undefined, by: Life): void {
     const { witness, step } = this.#options;
     const { key } = sent.authorization;
-    this.#refused.set(key, { by, step: step() });
+    const asked = this.#asked.get(key);
+    this.#refused.set(key, { by, step: step(), askedIn: asked?.by === by ? asked.step : step() });
+    this.#asked.delete(key);
     const { call } = witness.course(key);
     const seen = this.#seen.get(payload.payload);
     if ((seen === "held" || seen === "paid") && call?.state !== "void")

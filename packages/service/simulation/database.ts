@@ -1,7 +1,16 @@
 import type { Call } from "../src/calls/call.ts";
-import { callStale, type Identity, type Journal, type Listener, nameTaken } from "../src/calls/journal.ts";
+import {
+  callStale,
+  expectationLost,
+  type Identity,
+  type Journal,
+  type Listener,
+  nameTaken,
+} from "../src/calls/journal.ts";
 import { isAtRest, isFinal, isUnpaid } from "../src/calls/machine.ts";
+import { ServiceError } from "../src/errors.ts";
 import type { RailName } from "../src/payment/rails/rail.ts";
+import { Expectations } from "./expectations.ts";
 
 export type DatabaseOptions = {
   /** The journal's own clock, in ms. */
@@ -12,6 +21,8 @@ export type DatabaseOptions = {
   committed?(call: Call): void;
   /** Called with every lease that is taken from a running replica. */
   taken?(call: Call): void;
+  /** Steps taken so far. */
+  step?(): number;
 };
 
 /** How a replica reaches the database: carries the work there, has it done, and brings back what came of it. */
@@ -25,6 +36,12 @@ export type ConnectOptions = {
   hint?: Hint;
   /** Whether the replica's process is there; it always is unless given. */
   isThere?: () => boolean;
+  /** Whether it is there or only stands still: its connections are then still open. */
+  isAlive?: () => boolean;
+  /** Called when a call of this replica is inserted, with the step in which it was first expected. */
+  inserted?(call: Call, expectedIn: number | undefined): void;
+  /** Called when this replica learns that no other one expects a call under a name. */
+  unexpected?(name: string): void;
 };
 
 type Replica = { aliveUntil: number; isThere: () => boolean };
@@ -42,6 +59,7 @@ export class Database {
   readonly #payees: { rail: RailName; address: string }[] = [];
   #identity: Identity | undefined;
   readonly #replicas: Replica[] = [];
+  readonly #expectations = new Expectations();
   readonly #listening = new Set<{ hint: Hint; listener: Listener }>();
 
   constructor(options: DatabaseOptions) {
@@ -66,7 +84,17 @@ export class Database {
    * Opens the journal: one replica. Nothing of it is left but what it committed when its process dies. Unless told
    * otherwise its links lose nothing and take no time.
    */
-  connect({ link = direct, hint = (deliver) => deliver(), isThere = () => true }: ConnectOptions = {}): Journal {
+  connect(options: ConnectOptions = {}): Journal {
+    const { hint = (deliver) => deliver(), isThere = () => true, isAlive = isThere, inserted, unexpected } = options;
+    /** Replaced whenever a connection breaks. */
+    let session = { isOpen: isAlive };
+    const link: Link = (what, about, work) =>
+      (options.link ?? direct)(what, about, work).catch((error: unknown) => {
+        if (error instanceof ServiceError) throw error;
+        session.isOpen = () => false;
+        session = { isOpen: isAlive };
+        throw error;
+      });
     const replica = this.#replicas.push({ aliveUntil: this.#leaseEnd(), isThere }) - 1;
     /** Keys of the calls that this replica holds, as far as it knows. */
     const held = new Set<string>();
@@ -75,8 +103,25 @@ export class Database {
     return {
       claim: (identity) => link("claim", "", () => (this.#identity ??= identity)),
       find: (key) => link("find", key, () => this.find(key)),
-      insert: async (call) => {
-        const holder = await link("insert", call.key, () => this.#insert(call, replica));
+      expect: (names) => {
+        const { step = () => 0 } = this.#options;
+        return link("expect", names[0] ?? "", () => this.#expectations.add({ names, session, since: step() }));
+      },
+      isExpectedElsewhere: (name) =>
+        link("look for others", name, () => {
+          const isElsewhere = this.#expectations.isStanding(name, session);
+          if (!isElsewhere) unexpected?.(name);
+          return isElsewhere;
+        }),
+      insert: async (call, expectation) => {
+        const holder = await link("insert", call.key, () => {
+          const since = expectation && this.#expectations.sinceOf(expectation);
+          if (expectation && since === undefined) throw expectationLost();
+          const before = this.find(call.key);
+          const holder = this.#insert(call, replica);
+          if (holder === call && !before) inserted?.(call, since);
+          return holder;
+        });
         if (holder === call) held.add(call.key);
         return holder;
       },
@@ -118,6 +163,7 @@ export class Database {
       payees: () => link("payees", "", () => this.#payees.map((payee) => ({ ...payee }))),
       freeBytes: async () => undefined,
       close: async () => {
+        session.isOpen = () => false;
         for (const entry of own) this.#listening.delete(entry);
       },
     };

@@ -123,6 +123,31 @@ export const DEFECTS = {
     breaks: "voidForEver",
   },
 
+  /** A replica refuses a payment without asking whether another one is about to begin its call. */
+  "a replica refuses what another one is checking": {
+    defect: {
+      journal: (journal: Journal): Journal => ({ ...journal, isExpectedElsewhere: async () => false }),
+    },
+    breaks: "no402",
+  },
+
+  /** A payment that the facilitator has not finished is asked for anew, while it may still be made. */
+  "asks for a new payment while the first may settle": {
+    defect: {
+      admit:
+        (admit: Admit): Admit =>
+        async (subject, ...rest) => {
+          try {
+            return await admit(subject, ...rest);
+          } catch (error) {
+            if (error instanceof Problem && error.code === "settlement_pending") return admit(subject, undefined);
+            throw error;
+          }
+        },
+    },
+    breaks: "no402",
+  },
+
   /** The attestation leaves before its bytes are in the journal. */
   "submit before the bytes are kept": {
     defect: {
@@ -198,9 +223,9 @@ export const DEFECTS = {
     defect: {
       journal: (journal: Journal): Journal => ({
         ...journal,
-        insert: async (call) => {
+        insert: async (call, expectation) => {
           const first = (name: string) => name.replace(/^(payment-identifier.*)\/\d+$/, "$1/0");
-          const holder = await journal.insert({ ...call, aliases: call.aliases.map(first) });
+          const holder = await journal.insert({ ...call, aliases: call.aliases.map(first) }, expectation);
           return holder.key === call.key ? holder : { ...holder, aliases: call.aliases };
         },
       }),

@@ -149,7 +149,7 @@ class Work {
   }
 }
 
-function openJournal(life: Life, { database, ask, scheduler, faults }: World): Journal {
+function openJournal(life: Life, { database, ask, scheduler, faults, answers }: World): Journal {
   return database.connect({
     link: (what, about, work) =>
       ask({
@@ -164,6 +164,9 @@ function openJournal(life: Life, { database, ask, scheduler, faults }: World): J
       if (faults.fate("journal") === "well") scheduler.soon(life, "hears", "", deliver);
     },
     isThere: () => life.alive && !life.paused,
+    isAlive: () => life.alive,
+    inserted: (call, expectedIn) => answers.begun(call, life, expectedIn),
+    unexpected: (name) => answers.askedOthers(name, life),
   });
 }
 

@@ -53,10 +53,8 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   const database = new Database({
     now,
     leaseMs: () => (worthless && !faults.healed ? 0 : LEASE_MS),
-    committed: (call) => {
-      if (witness.course(call.key).call === undefined) answers.begun(call);
-      witness.committed(call);
-    },
+    committed: (call) => witness.committed(call),
+    step,
     taken: ({ key }) => {
       if (scheduler.now > faults.healedAt + LEASE_MS) witness.object("carriedOnce", key);
     },

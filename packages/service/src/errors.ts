@@ -52,6 +52,10 @@ export type ErrorDetails = {
 
   /** Another writer moved the call since it was read: read it again. */
   call_stale: undefined;
+  /** What told other replicas of the call that was to be inserted is gone: they may have refused its payment. */
+  expectation_lost: undefined;
+  /** As many payments are being checked as the journal can tell other replicas of. */
+  journal_busy: undefined;
   /** A transition gives a call a name that another call has. */
   name_taken: undefined;
   /** The call's state does not allow the event: a defect, or a row that another process has moved. */

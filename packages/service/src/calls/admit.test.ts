@@ -10,11 +10,11 @@ import { createOffers } from "../payment/offers.ts";
 import { type Payment, paymentRefused, type Rail } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import type { Evidence, Products } from "../subjects/product.ts";
-import type { Subject } from "../subjects/subject.ts";
+import { requestHash, type Subject } from "../subjects/subject.ts";
 import { type Admit, createAdmission } from "./admit.ts";
 import { type Call, evidenceOf } from "./call.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
-import { type Journal, LEASE_MS } from "./journal.ts";
+import { expectationLost, type Journal, LEASE_MS } from "./journal.ts";
 import { type CallEvent, reduce } from "./machine.ts";
 import type { Perform } from "./perform.ts";
 import { createRunner } from "./runner.ts";
@@ -102,6 +102,8 @@ describe("admission", () => {
   let clock: TestClock;
   let rail: FakeRail;
   let journal: Journal;
+  /** Another replica's. */
+  let otherJournal: Journal;
   let verdict: (signal: AbortSignal) => VerifyAnswer | Promise<VerifyAnswer>;
   /** Of the second facilitator. */
   let secondVerdict: () => VerifyAnswer;
@@ -115,7 +117,8 @@ describe("admission", () => {
   beforeEach(() => {
     clock = new TestClock();
     rail = new FakeRail();
-    journal = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS }).connect();
+    const database = new Database({ now: () => clock.now(), leaseMs: () => LEASE_MS });
+    [journal, otherJournal] = [database.connect(), database.connect()];
     verdict = () => ({ valid: true });
     secondVerdict = () => expect.fail("the second facilitator is not to be asked");
     fetches = 0;
@@ -566,6 +569,42 @@ describe("admission", () => {
       const both = [1, 2].map(() => admit(BLOCK, paying({ id: "1", by: "A" })));
       const refused = { kind: "payment_required", error: REFUSAL };
       expect(await Promise.all(both)).toMatchObject([refused, refused]);
+    });
+
+    test("asks for no other one while another replica checks it, nor when that takes longer than the request", async () => {
+      rail.refusal = REFUSAL;
+      const expectation = await otherJournal.expect(["key/1"]);
+      const answers: unknown[] = [];
+      for (const id of ["1", "2"])
+        void admit(BLOCK, paying({ id, by: "A" }))
+          .catch(({ code }: Problem) => `${id} ${code}`)
+          .then((answer) => answers.push(answer));
+      await otherJournal.expect(["key/2"]);
+      await clock.advance(5_000);
+      expect(answers).toEqual([]);
+      expectation.end();
+      await clock.advance(1_000);
+      expect(answers).toMatchObject([{ kind: "payment_required", error: REFUSAL }]);
+      await clock.advance(20_000);
+      expect(answers.slice(1)).toEqual(["2 payment_unknown"]);
+    });
+
+    test("finds the call that another replica has begun meanwhile", async () => {
+      rail.refusal = REFUSAL;
+      const expectation = await otherJournal.expect(["key/1"]);
+      const answer = admit(BLOCK, paying({ id: "1", by: "A" }), { wait: false }).catch(({ code }: Problem) => code);
+      await clock.advance(0);
+      const call = aCall({ key: "key/1", subject: BLOCK, subjectHash: requestHash(BLOCK) });
+      await otherJournal.insert(call, expectation);
+      expectation.end();
+      await clock.advance(1_000);
+      expect(await answer).toBe("settlement_pending");
+    });
+
+    test("begins no call that other replicas could not know of, and asks for the same payment again", async () => {
+      journal.insert = async () => Promise.reject(expectationLost());
+      fetched();
+      expect(await problemOf(admit(BLOCK, paying({ id: "1", by: "A" })))).toMatchObject({ code: "payment_unknown" });
     });
 
     test("lets a stranger wait for nothing", async () => {

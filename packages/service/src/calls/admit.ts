@@ -15,7 +15,7 @@ import { createBacking } from "./backing.ts";
 import type { Call } from "./call.ts";
 import type { Capacity } from "./capacity.ts";
 import { bound, createHolders, isSame } from "./holders.ts";
-import type { Journal } from "./journal.ts";
+import type { Expectation, Journal } from "./journal.ts";
 import { isFinal, prepare } from "./machine.ts";
 import { type Outcome, outcomeOf, paymentRequired } from "./outcome.ts";
 import { mapUpstreamErrors, paymentUnknown, SAME_HEADER } from "./problems.ts";
@@ -70,7 +70,7 @@ const MISFIT = "the payer's signature does not fit the payment";
 export function createAdmission(options: AdmissionOptions): Admit {
   const { journal, runner, capacity, offers, rails, products, log, clock } = options;
   const backing = createBacking(journal);
-  const holders = createHolders(journal);
+  const holders = createHolders(journal, clock);
 
   return async (subject, payload, { name, wait = true } = {}) => {
     if (!payload) return paymentRequired(offers, subject.chain);
@@ -109,6 +109,8 @@ export function createAdmission(options: AdmissionOptions): Admit {
     if (signature === "invalid") return paymentRefused(MISFIT);
     let isSigned = signature === "valid";
     if (known && isSigned) return bound(known, request);
+    const expectation = known ? undefined : await holders.expect(payment, isSigned);
+    announced.defer(() => expectation?.end());
     // A known payment is answered even when nothing can be sold on its rail now.
     const offered = known ? undefined : await mapUpstreamErrors(() => checkOffered(request));
     if (hasCode(offered, "payment_refused") && !(await couldBeTaken(request))) {
@@ -124,7 +126,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
         return (await holders.findBeforeRefusal(request, false)) ?? paymentRefused(MISFIT);
       }
       if (known || !offered) return bound(known as Call, request);
-      const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered);
+      const admitted = hasCode(offered, "payment_refused") ? offered : await admitNew(request, offered, expectation);
       if (!hasCode(admitted, "payment_refused")) return admitted;
       announced.dispose();
       return await refuse(request, admitted);
@@ -174,7 +176,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   /** Checks further a payment that is well signed and fits an offer. @returns its call, or why it is refused */
-  async function admitNew(request: Request, match: Match): Promise<Call | PaymentRefused> {
+  async function admitNew(
+    request: Request,
+    match: Match,
+    expectation: Expectation | undefined,
+  ): Promise<Call | PaymentRefused> {
     const { subject, rail, payment, signal } = request;
     const { names, earlier } = await namesOf(request);
     // The new payment is left unsettled: this has been bought already.
@@ -188,7 +194,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     const limits = { signal, limitMs: options.deadlineMs, clock, log };
     const verified = await mapUpstreamErrors(() => verifyPayment(forwarded, match, limits));
     if (!verified.valid) return paymentRefused(verified.reason);
-    return bound(await begin(request, match, verified.facilitator, names), request, names);
+    return bound(await begin(request, match, verified.facilitator, names, expectation), request, names);
   }
 
   /** @returns the call of the payment, started: a new one, or that of another request which inserted it first */
@@ -197,13 +203,17 @@ export function createAdmission(options: AdmissionOptions): Admit {
     { requirement }: Match,
     facilitator: string,
     names: readonly string[],
+    expectation: Expectation | undefined,
   ): Promise<Call> {
     const evidence = await mapUpstreamErrors(() => products[subject.kind].evidence(subject, signal));
     const { key, rail, payer, payload } = payment;
     const aliases = [...payment.aliases, ...names];
     const bought = { subject, subjectHash: requestHash(subject), requirement, evidence };
     const call = prepare({ key, aliases, rail, payer, payload, ...bought, facilitator, createdAt: clock.now() });
-    const holder = await journal.insert(call);
+    const holder = await journal.insert(call, expectation).catch((error) => {
+      if (!hasCode(error, "expectation_lost")) throw error;
+      throw paymentUnknown("The connection to the journal broke while the payment was being checked.", error);
+    });
     void runner.start(holder);
     return holder;
   }

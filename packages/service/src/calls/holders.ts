@@ -1,23 +1,29 @@
+import { createHash } from "node:crypto";
 import { canonicalize, type JsonObject } from "@attestd/proof/json";
+import type { Clock } from "../clock.ts";
+import { hasCode } from "../errors.ts";
 import type { Payment } from "../payment/rails/rail.ts";
 import { Problem } from "../problems.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import type { Call } from "./call.ts";
-import type { Journal } from "./journal.ts";
+import type { Expectation, Journal } from "./journal.ts";
 import { paymentUnknown } from "./problems.ts";
 
 /** A paid request, as far as it matters here; the signal ends its questions. */
 type Request = { subject: Subject; payment: Payment; signal: AbortSignal };
 type Announcement = { payment: Payment; withdrawn: Promise<void> };
 
+/** How often it is asked whether another replica still checks a payment, in ms. */
+const POLL_MS = 200;
+
 /**
  * Finds the call that holds a payment while other requests may bring the same one.
  *
  * A 402 allows the payer to sign another payment. While another request still checks the same payment, a 402 would come too
- * early: the call that this one begins would charge the payer as well. So requests announce their payments here. Requests
- * to other replicas are not known.
+ * early: the call that this one begins would charge the payer as well. So requests announce their payments here, and by
+ * the journal to other replicas.
  */
-export function createHolders(journal: Pick<Journal, "find">) {
+export function createHolders(journal: Pick<Journal, "find" | "expect" | "isExpectedElsewhere">, clock: Clock) {
   const announced = new Map<string, Set<Announcement>>();
 
   function announce(payment: Payment): () => void {
@@ -43,9 +49,23 @@ export function createHolders(journal: Pick<Journal, "find">) {
       [...(announced.get(payment.key) ?? [])].find((other) => isSigned || isSame(other.payment, payment));
     for (;;) {
       await another()?.withdrawn;
+      // Before the row is read: a call that another replica begins until then is found.
+      const isElsewhere = await journal.isExpectedElsewhere(isSigned ? payment.key : nameOfBytes(payment));
       const holder = await find(request, isSigned);
-      if (holder || !another()) return holder;
+      if (holder || (!isElsewhere && !another())) return holder;
+      if (isElsewhere) await clock.sleep(POLL_MS, signal).catch(() => undefined);
       if (signal.aborted) throw paymentUnknown("Other requests with this payment are being checked.", signal.reason);
+    }
+  }
+
+  async function expect(payment: Payment, isSigned: boolean): Promise<Expectation> {
+    // A sender whose signature cannot be told any more waits for its very bytes alone.
+    const names = isSigned ? [payment.key] : [payment.key, nameOfBytes(payment)];
+    try {
+      return await journal.expect(names);
+    } catch (error) {
+      if (!hasCode(error, "journal_busy")) throw error;
+      throw new Problem("over_capacity", "Too many payments are being checked.", { retryAfter: 5 });
     }
   }
 
@@ -58,6 +78,14 @@ export function createHolders(journal: Pick<Journal, "find">) {
     announce,
 
     /**
+     * Announces a payment for which a call may begin to the other replicas.
+     *
+     * @param isSigned whether the payer has signed the payment, as far as that can be told without its chain
+     * @throws Problem when too many payments are being checked
+     */
+    expect,
+
+    /**
      * @param isSigned whether the payer has signed the payment as it came with this request
      * @returns the call of the payment, if the sender may learn of it: the payment is signed, or is byte for byte the call's
      * @throws Problem when the call is for another subject
@@ -67,12 +95,19 @@ export function createHolders(journal: Pick<Journal, "find">) {
     /**
      * Looks for the call before a 402: another request may have brought the payment since this one looked, and its
      * settlement may be why the chain or an offer no longer accepts the payment. Waits for requests that have announced the
-     * payment. The request MUST have withdrawn its own announcement, because two would wait for each other.
+     * payment, to any replica. The request MUST have withdrawn its own announcements, because two would wait for each other.
      *
-     * @returns as `find`. @throws Problem as `find`, or when the signal aborts while other requests come again and again
+     * @returns as `find`. @throws Problem as `find`, or when the signal aborts while others still check the payment
      */
     findBeforeRefusal,
   };
+}
+
+/** The name of a payment with the bytes that it came in. */
+function nameOfBytes({ key, payload }: Payment): string {
+  return `${key} ${createHash("sha256")
+    .update(canonicalize(payload.payload as JsonObject))
+    .digest("base64url")}`;
 }
 
 /** Whether two payloads bring byte for byte the same payment. */

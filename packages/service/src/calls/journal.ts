@@ -12,6 +12,17 @@ export function nameTaken(key: string): ServiceError {
   return new ServiceError("name_taken", `a name of the call of ${key} is another call's`);
 }
 
+/** The error of an insertion whose expectation does not stand any more. */
+export function expectationLost(): ServiceError {
+  return new ServiceError("expectation_lost", "other replicas have not been told all the time that a call may begin");
+}
+
+/** Stands until it is ended, or until its replica is gone. */
+export type Expectation = {
+  /** Ends it; calling it again does nothing. */
+  end(): void;
+};
+
 /** The attestor and the ledger of a journal: it has the calls of one attestor on one ledger. */
 export type Identity = { genesisHash: string; algorandAddress: string };
 
@@ -46,12 +57,28 @@ export interface Journal {
   find(key: string): Promise<Call | undefined>;
 
   /**
+   * Tells every other replica that a call may begin here, of a payment that has these names. An expectation MUST end with
+   * its replica, however that ends.
+   *
+   * @throws journal_busy when too many stand
+   */
+  expect(names: readonly string[]): Promise<Expectation>;
+
+  /**
+   * Whether an expectation of another replica stands under a name. When it is false, every call that one of them led to
+   * MUST be found from then on. Those of this replica do not count once they were ended.
+   */
+  isExpectedElsewhere(name: string): Promise<boolean>;
+
+  /**
    * Commits a prepared call, and gives its lease to this replica. MUST be atomic: of any number of calls that share a
    * key or an alias, in any number of replicas, one is inserted.
    *
+   * @param expectation MUST stand until the call is committed
    * @returns the call that holds the key: `call` itself, or the earlier one
+   * @throws expectation_lost when the expectation does not stand; nothing was inserted then
    */
-  insert(call: Call): Promise<Call>;
+  insert(call: Call, expectation?: Expectation): Promise<Call>;
 
   /**
    * Commits a transition. The version alone decides: the lease MUST NOT be asked for, and is given up when the call is

@@ -319,6 +319,35 @@ export function replicaContract(name: string, create: () => Promise<SharedDataba
       expect(await two.lease(10)).toEqual([]);
     });
 
+    test("knows what another expects, until each of its expectations is ended, and then finds the call", async () => {
+      const [first, second] = [await one.expect(["key", "bytes"]), await one.expect(["key"])];
+      expect(await Promise.all(["key", "bytes", "other"].map((name) => two.isExpectedElsewhere(name)))).toEqual([
+        true,
+        true,
+        false,
+      ]);
+      expect(await one.isExpectedElsewhere("key")).toBe(false);
+      first.end();
+      first.end();
+      while (await two.isExpectedElsewhere("bytes"));
+      expect(await two.isExpectedElsewhere("key")).toBe(true);
+      const own = await two.expect(["key"]);
+      expect(await one.isExpectedElsewhere("key")).toBe(true);
+      own.end();
+      const call = await one.insert(aCall({ key: "key" }), second);
+      second.end();
+      while (await two.isExpectedElsewhere("key"));
+      expect(await two.find("key")).toEqual(call);
+    });
+
+    test("expects nothing of a replica that is gone", async () => {
+      const gone = await database.open();
+      await gone.expect(["key"]);
+      expect(await two.isExpectedElsewhere("key")).toBe(true);
+      await gone.close();
+      while (await two.isExpectedElsewhere("key"));
+    });
+
     test("leases at once what another released", async () => {
       const news = hearing(two);
       const call = await one.insert(aCall());

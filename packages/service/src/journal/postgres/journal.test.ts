@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { Client } from "pg";
 import pino from "pino";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { serviceError } from "../../../test/errors.ts";
 import { aCall, after, GOOD_COURSE } from "../../../test/fakes/calls.ts";
 import { PASSWORD, sql, startPostgres, type TestPostgres } from "../../../test/fakes/postgres.ts";
 import { journalContract, replicaContract } from "../../../test/journal-contract/calls.ts";
@@ -196,6 +197,32 @@ describe("PostgreSQL journal", () => {
     expect(await journal.open()).toHaveLength(1);
     expect(calls(100).some(({ key }) => journal.holds(key))).toBe(false);
     expect(await Promise.all(calls(100).map((call) => journal.insert(call)))).toEqual(calls(100));
+  });
+
+  test("inserts no call whose expectation ended with a connection, which another replica knows", async () => {
+    const url = await postgres.database();
+    const [journal, other] = [await opened(url), await opened(url)];
+    const [lost, kept] = calls(2) as [Call, Call];
+    const expectation = await journal.expect([lost.key]);
+    expect(await other.isExpectedElsewhere(lost.key)).toBe(true);
+    expect(await terminate(url, "query LIKE '%pg_advisory_lock_shared%'")).toHaveLength(1);
+    expect(await other.isExpectedElsewhere(lost.key)).toBe(false);
+    // The first statements may meet the broken connection itself.
+    const again = await vi.waitFor(() => journal.expect([lost.key, kept.key]));
+    await expect(journal.insert(lost, expectation)).rejects.toThrow(serviceError("expectation_lost"));
+    expect(await other.find(lost.key)).toBeUndefined();
+    expectation.end();
+    expect(await other.isExpectedElsewhere(lost.key)).toBe(true);
+    expect(await journal.insert(kept, again)).toEqual(kept);
+  });
+
+  test("expects no more calls at once than the server has locks for", async () => {
+    const journal = await opened(await postgres.database());
+    const names = Array.from({ length: 500 }, (_, i) => `name ${i}`);
+    const expectation = await journal.expect(names);
+    await expect(journal.expect(["one more"])).rejects.toThrow(serviceError("journal_busy"));
+    expectation.end();
+    (await journal.expect(["one more"])).end();
   });
 
   test("leases a call whose insertion succeeded without an answer", async () => {

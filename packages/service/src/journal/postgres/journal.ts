@@ -2,14 +2,23 @@ import { randomUUID } from "node:crypto";
 import { type ClientConfig, DatabaseError } from "pg";
 import type { KeyJournal } from "../../attestor/key-journal.ts";
 import type { Call } from "../../calls/call.ts";
-import { callStale, type Identity, type Journal, LEASE_MS, type Listener, nameTaken } from "../../calls/journal.ts";
+import {
+  callStale,
+  expectationLost,
+  type Identity,
+  type Journal,
+  LEASE_MS,
+  type Listener,
+  nameTaken,
+} from "../../calls/journal.ts";
 import { isAtRest, isFinal } from "../../calls/machine.ts";
 import { evidenceRow, progressOf, requestOf } from "../record.ts";
 import { addressOf, connectionTo, messageOf, newClient, newPool, SESSION } from "./connections.ts";
+import { createExpectations } from "./expectations.ts";
 import { listenOn } from "./listener.ts";
 import { type Ask, postgresReads, statement } from "./reader.ts";
 import { migrate } from "./schema.ts";
-import { createWriter } from "./writer.ts";
+import { createWriter, SessionEnded } from "./writer.ts";
 
 /** Connections for everything but the commits of calls. */
 const MAX_READERS = 8;
@@ -66,6 +75,8 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
   });
   opened.defer(stopListening);
 
+  const expectations = createExpectations(writer);
+
   const ask: Ask = async (name, ...values) => (await pool.query(statement(name, values))).rows;
   const { calls, identity, payees, keys, revocations, announced } = postgresReads(ask);
 
@@ -92,14 +103,19 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       await ask("claim", JSON.stringify(own));
       return (await identity()) as Identity;
     },
-    async insert(call) {
+    ...expectations.journal,
+    async insert(call, expectation) {
       const { key, rail, payer, subjectHash, createdAt, state, version } = call;
       const names = [key, ...call.aliases];
       const evidence = evidenceRow(call);
       const fixed = [key, rail, payer, subjectHash, createdAt, requestOf(call)];
       const moving = [state, version, progressOf(call), me];
       const values = [names, ...fixed, ...moving, evidence?.hash, evidence?.content];
-      const { rowCount } = await writer.write(key, statement("insert", values));
+      const session = expectation && expectations.sessionOf(expectation);
+      const inserting = writer.write(key, statement("insert", values), session);
+      const { rowCount } = await inserting.catch((error: unknown) => {
+        throw error instanceof SessionEnded ? expectationLost() : error;
+      });
       if (rowCount !== 0) {
         held.add(key);
         return call;

@@ -22,6 +22,11 @@ export const SQL = {
     SELECT coalesce(sum((request -> 'requirement' ->> 'amount')::bigint), 0)::text AS amount FROM calls
     WHERE rail = $1 AND payer = $2 AND state IN ('prepared', 'settling')`,
   bundle: "SELECT bundle FROM calls WHERE bundle_id = $1",
+  // Locks of the session that commits: they end with it, and so does its power to insert.
+  expect: "SELECT pg_advisory_lock_shared(hashtextextended($1, 0))",
+  unexpect: "SELECT pg_advisory_unlock_shared(hashtextextended($1, 0))",
+  // Never waits, and gives the lock up at once. A session is not kept from it by locks of its own.
+  expected: "SELECT NOT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS expected",
   // Returns no row when another call has a name. A name that another replica inserts meanwhile is a unique violation, and
   // evidence that another replica drops meanwhile a foreign key violation: the writer runs the statement again.
   insert: `

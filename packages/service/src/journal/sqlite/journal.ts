@@ -68,6 +68,8 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
       const row = await ask("find", key);
       return row && callOf(row);
     },
+    expect: async () => ({ end: () => undefined }),
+    isExpectedElsewhere: async () => false,
     async insert(call) {
       const holder = await ask("insert", newRow(call));
       if (holder) return callOf(holder);
