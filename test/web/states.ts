@@ -1,6 +1,7 @@
 import { verify } from "@attestd/proof";
+import { subjectOf } from "@attestd/proof/description";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
-import { makeCertificate, makingOf, pointerUrl, subjectOf } from "@attestd/web";
+import { makeCertificate, makingOf, pointerUrl } from "@attestd/web";
 import type { BrowserContext, Page, Route } from "playwright-core";
 import type { Hex } from "viem";
 import { usdcTransfer } from "../../packages/web/example.ts";

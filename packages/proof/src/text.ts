@@ -22,3 +22,35 @@ export function formatUnits(units: bigint, decimals: number): string {
   const fraction = withoutTrailing(digits.slice(whole.length), "0");
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
+
+/**
+ * An amount for people, its thousands grouped: 25000000 of a token of 6 decimals, at least 2 of them shown, is `25.00`.
+ * @param least decimals that are shown even when zero
+ */
+export function groupedUnits(units: bigint, decimals: number, least = 0): string {
+  const [whole = "", fraction = ""] = formatUnits(units, decimals).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  const shown = fraction.padEnd(least, "0");
+  return shown === "" ? grouped : `${grouped}.${shown}`;
+}
+
+/**
+ * Makes text from files, transactions and services safe to show: control, format (bidi) and separator characters, which
+ * could hide or reorder other text, are replaced by their code points.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, codePoint);
+}
+
+/** `printable` text in which every character that is not ASCII is replaced by its code point too. */
+export function ascii(text: string): string {
+  return printable(text).replace(/[^\x20-\x7e]/gu, codePoint);
+}
+
+function codePoint(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/** English on every machine, as certificates are. */
+export const MONTHS: readonly string[] =
+  "January February March April May June July August September October November December".split(" ");

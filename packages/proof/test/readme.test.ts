@@ -10,7 +10,7 @@ import { bundleId } from "../src/bundle.ts";
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
 const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? "");
-const [verifying = "", failing = "", reading = "", native = ""] = examples;
+const [verifying = "", failing = "", reading = "", saying = "", native = ""] = examples;
 const bundle = testBundle();
 let folder: string;
 
@@ -29,7 +29,7 @@ function run(code: string): string {
 }
 
 it("the first example verifies a bundle", () => {
-  expect(examples).toHaveLength(4);
+  expect(examples).toHaveLength(5);
   expect(run(verifying)).toMatch(/^Verified/);
 });
 
@@ -42,6 +42,10 @@ it("the third example reads a bundle", () => {
   expect(run(reading)).toBe(`${bundleId(bundle)} ${bundle.attest.round} ${bundle.source.txnId}\n`);
 });
 
-it("the fourth example verifies with Node's own cryptography", () => {
+it("the fourth example says what was attested", () => {
+  expect(run(saying)).toMatch(/^Account [A-Z2-7]{58} sent 1\.00 ALGO to account [A-Z2-7]{58} in transaction/);
+});
+
+it("the fifth example verifies with Node's own cryptography", () => {
   expect(run(`${native}\n${verifying.replace("{ trust }", "{ trust, crypto }")}`)).toMatch(/^Verified/);
 });

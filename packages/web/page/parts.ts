@@ -1,5 +1,5 @@
+import type { Field } from "@attestd/proof/description";
 import { type CheckRow, difference } from "../src/checks.ts";
-import type { Field } from "../src/display.ts";
 import type { Fact } from "../src/facts.ts";
 import { halves, printable } from "../src/printable.ts";
 import type { KeyList } from "../src/trust-basis.ts";

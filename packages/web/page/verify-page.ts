@@ -1,7 +1,6 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
 import { type Bundle, bundleId, parseBundle, parseJson } from "@attestd/proof";
 import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
-import { subjectOf } from "../src/description.ts";
 import type { Judgement } from "../src/judge.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
 import { givenBeside, historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
@@ -221,14 +220,13 @@ export function createVerifyPage(site: Site) {
 }
 
 function judged(
-  { report, bytes, certificate }: Extract<Judgement, { kind: "judged" }>,
+  { report, bytes, subject, certificate }: Extract<Judgement, { kind: "judged" }>,
   keys: KeyList | undefined,
   pointer: Pointer | undefined,
 ): State {
   const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
   if (pointer !== undefined && !(bundle && isBundleOf(pointer, bundle)))
     return { name: "unreadable", why: UNREADABLE.otherBundle };
-  const subject = bundle && subjectOf(bundle);
   const isNamed = pointer !== undefined;
   return {
     name: "judged",

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { type KeyEntry, verify } from "@attestd/proof";
+import { subjectOf } from "@attestd/proof/description";
 import { utf8 } from "@attestd/proof/encoding";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -10,9 +11,7 @@ import { makingOf } from "./certificate/certificate.ts";
 import { certificateContents } from "./certificate/contents.ts";
 import { layOut, textWidth, wrap } from "./certificate/layout.ts";
 import { type Making, PAPERS, type Paper } from "./certificate/making.ts";
-
 import { toSvg } from "./certificate/svg.ts";
-import { subjectOf } from "./description.ts";
 import { isBundleOf, parsePointer, pointerUrl } from "./pointer.ts";
 
 const bundle = testBundle();

@@ -1,6 +1,6 @@
 import type { Bundle, VerifyReport } from "@attestd/proof";
-import { subjectTitle } from "./description.ts";
-import type { Field } from "./display.ts";
+import type { Field } from "@attestd/proof/description";
+import { subjectTitle } from "@attestd/proof/description";
 import { estimatedMonth } from "./display.ts";
 import { doubt, isProven, isVerified, type Judged, ledgerName, noteOf, recordedTime, signerName } from "./verdict.ts";
 import { OUTCOMES } from "./words.ts";

@@ -1,4 +1,3 @@
 export { judgeCertificate, makeCertificate, makingOf } from "./certificate/certificate.ts";
 export type { Paper } from "./certificate/making.ts";
-export { subjectOf } from "./description.ts";
 export { pointerUrl } from "./pointer.ts";

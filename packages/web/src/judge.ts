@@ -1,4 +1,13 @@
-import { isProofError, type KeyHistory, parseKeyHistory, type VerifyReport, verify } from "@attestd/proof";
+import {
+  isProofError,
+  type KeyHistory,
+  parseBundle,
+  parseJson,
+  parseKeyHistory,
+  type VerifyReport,
+  verify,
+} from "@attestd/proof";
+import { type Subject, subjectOf } from "@attestd/proof/description";
 import { readFileContents } from "./bundle-file.ts";
 import { judgeCertificate } from "./certificate/certificate.ts";
 import type { CertificateJudgement } from "./certificate/making.ts";
@@ -12,7 +21,14 @@ export type JudgeOptions = {
 
 export type Judgement =
   /** For a certificate, `bytes` is the bundle in it. */
-  | { kind: "judged"; report: VerifyReport; bytes: Uint8Array; certificate: CertificateJudgement | undefined }
+  | {
+      kind: "judged";
+      report: VerifyReport;
+      bytes: Uint8Array;
+      /** Undefined where the schema failed. */
+      subject: Subject | undefined;
+      certificate: CertificateJudgement | undefined;
+    }
   | { kind: "keys"; history: KeyHistory }
   | { kind: "unreadable"; why: string };
 
@@ -21,13 +37,17 @@ export async function judge(bytes: Uint8Array, { history, historyAge }: JudgeOpt
   try {
     const contents = await readFileContents(bytes);
     switch (contents.kind) {
-      case "bundle":
+      case "bundle": {
+        const report = verify(contents.bytes, { trust: history, historyAge });
+        const isBundle = report.checks.schema === "pass";
         return {
           kind: "judged",
-          report: verify(contents.bytes, { trust: history, historyAge }),
+          report,
           bytes: contents.bytes,
+          subject: isBundle ? subjectOf(parseBundle(parseJson(contents.bytes))) : undefined,
           certificate: judgeCertificate(bytes, contents, history),
         };
+      }
       case "keys":
         return { kind: "keys", history: parseKeyHistory(contents.value) };
       case "empty_certificate":

@@ -1,4 +1,5 @@
 import { type Bundle, type KeyHistory, type VerifyReport, verify, withChain } from "@attestd/proof";
+import { subjectOf } from "@attestd/proof/description";
 import { describe, expect, test } from "vitest";
 import {
   testAttestor,
@@ -9,7 +10,6 @@ import {
   testInclusionBundle,
 } from "../../../test/bundles/bundles.ts";
 import { checkRows, difference } from "./checks.ts";
-import { subjectOf } from "./description.ts";
 import { factsOf } from "./facts.ts";
 import { hostOf } from "./printable.ts";
 import { type Judged, verdictOf } from "./verdict.ts";

@@ -9,8 +9,8 @@ import {
   parseNote,
   type VerifyReport,
 } from "@attestd/proof";
+import type { Subject } from "@attestd/proof/description";
 import type { CertificateJudgement } from "./certificate/making.ts";
-import type { Subject } from "./description.ts";
 import { hostOf } from "./printable.ts";
 import { basisSentence, type Doubt, dateOf, doubtOf, doubtSentence, type KeyList } from "./trust-basis.ts";
 import { NO_KEY_LIST, STATES, WARNINGS } from "./words.ts";

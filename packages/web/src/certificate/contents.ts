@@ -7,8 +7,8 @@ import {
   type ReceiptStatus,
 } from "@attestd/proof";
 import { readReceiptStatus } from "@attestd/proof/base";
+import { type Subject, subjectOf, subjectTitle } from "@attestd/proof/description";
 import { fromBase64 } from "@attestd/proof/encoding";
-import { type Subject, subjectOf, subjectTitle } from "../description.ts";
 import { estimatedMonth } from "../display.ts";
 import { pointerUrl } from "../pointer.ts";
 import { ascii, halves, hostOf } from "../printable.ts";

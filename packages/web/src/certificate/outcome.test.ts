@@ -1,8 +1,8 @@
 import { parseBundle, parseJson, verify } from "@attestd/proof";
+import { subjectOf } from "@attestd/proof/description";
 import { fromUtf8, utf8 } from "@attestd/proof/encoding";
 import { expect, test } from "vitest";
 import { CASES, HISTORIES } from "../../../../docs/verify/bundles.ts";
-import { subjectOf } from "../description.ts";
 import { factsOf } from "../facts.ts";
 import { type Judged, verdictOf } from "../verdict.ts";
 import { OUTCOMES, WARNINGS } from "../words.ts";

@@ -1,0 +1,38 @@
+import { ALGORAND_MAINNET } from "../algorand/network.ts";
+import { isUsdc, RAILS, USDC_DECIMALS } from "../rails.ts";
+import { groupedUnits } from "../text.ts";
+import type { Amount } from "./description.ts";
+
+type Token = { symbol: string; decimals: number };
+
+const USDC: Token = { symbol: "USDC", decimals: USDC_DECIMALS };
+
+/**
+ * The token with this id if it is well known: Circle's USDC, and a sandbox's, which has the same id.
+ * @param network of the transaction, CAIP-2; undefined where it names none
+ * @param ledger of record, CAIP-2; any other than Algorand MainNet is a sandbox's
+ */
+export function knownToken(
+  chain: "algorand" | "base",
+  id: string,
+  network: string | undefined,
+  ledger: string,
+): Token | undefined {
+  const rail = RAILS[chain];
+  const isSandbox = ledger !== ALGORAND_MAINNET;
+  const isHere =
+    network === rail.network || (chain === "base" ? network === undefined : isSandbox && network === ledger);
+  return isHere && isUsdc(rail, id) ? USDC : undefined;
+}
+
+export function tokenAmount(units: bigint, { symbol, decimals }: Token): Amount {
+  return { units: String(units), symbol, decimals, text: `${groupedUnits(units, decimals, 2)} ${symbol}` };
+}
+
+export function algoAmount(microAlgos: bigint): Amount {
+  return tokenAmount(microAlgos, { symbol: "ALGO", decimals: 6 });
+}
+
+export function etherAmount(wei: bigint): Amount {
+  return { units: String(wei), symbol: "ETH", decimals: 18, text: `${groupedUnits(wei, 18)} ETH` };
+}

@@ -1,0 +1,106 @@
+import { decodeMsgpackMap, getInteger } from "../algorand/msgpack.ts";
+import { ALGORAND_MAINNET } from "../algorand/network.ts";
+import { decodeBaseHeader } from "../base/header.ts";
+import { decodeQuantity } from "../base/rlp.ts";
+import type { Bundle } from "../bundle.ts";
+import type { ChainFormat } from "../chain-format.ts";
+import { chainOf } from "../chains.ts";
+import { fromBase64 } from "../encoding.ts";
+import { attempt } from "../errors.ts";
+import { parseNote } from "../note.ts";
+import type { VerifyReport } from "../report.ts";
+import { describeAlgorandTransaction } from "./algorand.ts";
+import { describeBaseTransaction } from "./base.ts";
+import { type Description, unknownTransaction } from "./description.ts";
+
+/** How each chain's bytes are read for people. A chain without a reader has its ids alone. */
+type Reader = {
+  describe(transaction: Uint8Array, ledger: string): Description;
+  /** Unix seconds. */
+  headerTime(header: Uint8Array): bigint;
+};
+
+const READERS: ReadonlyMap<string, Reader> = new Map([
+  [
+    "algorand",
+    { describe: describeAlgorandTransaction, headerTime: (header) => getInteger(decodeMsgpackMap(header), "ts") },
+  ],
+  [
+    "base",
+    {
+      describe: describeBaseTransaction,
+      headerTime: (header) => decodeQuantity(decodeBaseHeader(header).fields.get("timestamp") as Uint8Array),
+    },
+  ],
+]);
+
+/** What a bundle attests, for people: plain data. */
+export type Subject = {
+  chain: Pick<ChainFormat, "name" | "label">;
+  /** The chain in a sentence: `Base`, or `the sandbox's Base`. */
+  place: string;
+  transaction?: { id: string } & Description;
+  /** Of the attestation of a block, or of an inclusion. `time`: Unix seconds, by its header. */
+  block?: { height: number; hash: string; time?: number };
+  /** Hex SHA-256 that the note commits to: of the block's header if there is a block, else of the transaction. */
+  fingerprint: string;
+};
+
+/** How a transaction ended. `not_applicable`: none that failed stands in a block of its chain. */
+export type Outcome = "succeeded" | "failed" | "not_applicable" | "unknown";
+
+/** Where and how a transaction ended, as far as it is known. `time`: Unix seconds. */
+export type Circumstances = { block?: { height: number; hash: string; time?: number }; outcome: Outcome };
+
+/**
+ * What a bundle states. Bytes that are no transaction are not an error here: the checks report them.
+ * @param bundle of `parseBundle`
+ */
+export function subjectOf(bundle: Bundle): Subject {
+  const { name, label } = chainOf(bundle);
+  const ledger = ledgerOf(bundle);
+  const reader = READERS.get(name);
+  const headerTime = "block" in bundle && reader ? safeTime(reader, bundle.block.headerBase64) : undefined;
+  return {
+    chain: { name, label },
+    place: ledger === ALGORAND_MAINNET ? label : `the sandbox's ${label}`,
+    ...("source" in bundle && {
+      transaction: { id: bundle.source.txnId, ...describe(reader, bundle.source.txnBytesBase64, ledger) },
+    }),
+    ...("block" in bundle && {
+      block: {
+        height: bundle.block.height,
+        hash: bundle.block.blockHash,
+        ...(headerTime !== undefined && { time: headerTime }),
+      },
+    }),
+    fingerprint: "block" in bundle ? bundle.block.hashSha256 : bundle.source.hashSha256,
+  };
+}
+
+/**
+ * Block, time and outcome of what a bundle attests: as its note states them, or as its header and receipt show them.
+ * @param report of `verify` for the same bundle. Show it as true only where the bundle is verified.
+ */
+export function circumstancesOf(subject: Subject, report: Pick<VerifyReport, "statement" | "receipt">): Circumstances {
+  const { statement, receipt } = report;
+  const block = statement?.block ?? subject.block;
+  const outcome =
+    statement?.outcome ?? receipt?.status ?? (subject.chain.name === "algorand" ? "not_applicable" : "unknown");
+  return { ...(block && { block }), outcome };
+}
+
+function describe(reader: Reader | undefined, bytesBase64: string, ledger: string): Description {
+  const described = reader && attempt("malformed", () => reader.describe(fromBase64(bytesBase64), ledger));
+  return described ?? unknownTransaction("Transaction");
+}
+
+function safeTime({ headerTime }: Reader, headerBase64: string): number | undefined {
+  const time = attempt("malformed", () => Number(headerTime(fromBase64(headerBase64))));
+  return Number.isSafeInteger(time) ? time : undefined;
+}
+
+/** CAIP-2 of the ledger of record; none if the note is malformed, which is no ledger's. */
+function ledgerOf({ attest }: Bundle): string {
+  return attempt("format", () => parseNote(attest.note).g) ?? "";
+}

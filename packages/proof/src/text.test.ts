@@ -1,0 +1,22 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { ascii, groupedUnits, printable } from "./text.ts";
+
+it("groupedUnits is exact for every amount", () => {
+  expect(groupedUnits(0n, 6, 2)).toBe("0.00");
+  expect(groupedUnits(1n, 6, 2)).toBe("0.000001");
+  expect(groupedUnits(25_000_000n, 6, 2)).toBe("25.00");
+  expect(groupedUnits(1_234_567_890_000n, 6)).toBe("1,234,567.89");
+  expect(groupedUnits(1234n, 0)).toBe("1,234");
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.integer({ min: 1, max: 18 }), (units, decimals) => {
+      const [whole = "", fraction = ""] = groupedUnits(units, decimals).replaceAll(",", "").split(".");
+      expect(BigInt(whole + fraction.padEnd(decimals, "0"))).toBe(units);
+    }),
+  );
+});
+
+it("printable shows what could hide or reorder other text", () => {
+  expect(printable("a\u202eb\n\u200bc é")).toBe("a\\u{202e}b\\u{a}\\u{200b}c é");
+  expect(ascii("é€")).toBe("\\u{e9}\\u{20ac}");
+});
