@@ -22,6 +22,7 @@ const sha256 = (data: string | Uint8Array) => createHash("sha256").update(data).
 
 it("the worked example of docs/format.md is what the code computes", () => {
   const { txnId, hashSha256, txnBytesBase64, note, attestTxnId, attestRound, algorandAddress, paymentKey } = example;
+  const { blockHash: b, height: n, time: u } = example;
   const seed = Uint8Array.from({ length: 32 }, (_, index) => index);
   const { publicKey, secretKey } = ml_dsa65.keygen(seed);
   const native = createPrivateKey({ key: Buffer.from(seed), format: "raw-seed", asymmetricKeyType: "ml-dsa-65" });
@@ -33,7 +34,7 @@ it("the worked example of docs/format.md is what the code computes", () => {
   expect([isCanonicalTransaction(bytes), txid(bytes), sha256(bytes)]).toEqual([true, txnId, hashSha256]);
   const [c, g] = [ALGORAND_MAINNET, ALGORAND_MAINNET];
   const p = paymentCommitment(paymentKey);
-  expect(encodeNote({ a: example.keySha256, c, g, h: hashSha256, l: "finalized", p, t: txnId })).toBe(note);
+  expect(encodeNote({ a: example.keySha256, b, c, g, h: hashSha256, l: "finalized", n, p, t: txnId, u })).toBe(note);
 
   const unsigned: Omit<ProofBundle, "signature"> = {
     version: 1,

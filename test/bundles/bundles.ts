@@ -75,8 +75,23 @@ export type TestBundleOptions = {
   chains?: readonly ChainFormat[];
 };
 
-/** A valid ProofBundle: of a small payment on MainNet, unless other bytes are given. */
-export function testBundle(options: TestBundleOptions & { chain?: string; txnBytes?: Uint8Array } = {}): ProofBundle {
+/** What a note states of its transaction: the members of that name. */
+export type TestStatement = { b: string; n: number; s?: 0 | 1; u: number };
+
+/** The block in which test transactions stand, and, where one can fail, that they succeeded. */
+export const TEST_STATEMENTS: Readonly<Record<string, TestStatement>> = {
+  algorand: { b: `${"BLOCK".repeat(10)}AA`, n: 46_580_000, u: 1_780_000_000 },
+  base: { b: `0x${"b10c".repeat(16)}`, n: 46_000_000, s: 1, u: 1_780_000_000 },
+};
+
+/**
+ * A valid ProofBundle: of a small payment on MainNet, unless other bytes are given.
+ *
+ * @param options.statement changes of `TEST_STATEMENTS`; all of it where that has not the chain
+ */
+export function testBundle(
+  options: TestBundleOptions & { chain?: string; txnBytes?: Uint8Array; statement?: Partial<TestStatement> } = {},
+): ProofBundle {
   const {
     attestor = testAttestor(),
     ledger = ALGORAND_MAINNET,
@@ -84,7 +99,8 @@ export function testBundle(options: TestBundleOptions & { chain?: string; txnByt
     txnBytes = testPayment(),
   } = options;
   const { source, caip2 } = testSource(formatOf(chain, options), txnBytes, ledger);
-  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t: source.txnId });
+  const statement = { ...TEST_STATEMENTS[chain], ...options.statement } as TestStatement;
+  return attest(attestor, options, { source }, { c: caip2, h: source.hashSha256, t: source.txnId, ...statement });
 }
 
 /** A valid BlockBundle. */
@@ -129,7 +145,7 @@ function attest<B extends Bundle>(
   attestor: TestAttestor,
   { ledger = ALGORAND_MAINNET, round = 1000, level = "finalized", paymentKey = "test" }: TestBundleOptions,
   members: Omit<B, Attestation>,
-  subject: { c: string; h: string } & ({ t: string } | { b: string; n: number }),
+  subject: { c: string; h: string; b: string; n: number } & ({ t: string; u: number; s?: 0 | 1 } | object),
 ): B {
   const p = paymentCommitment(paymentKey);
   const note = encodeNote({ a: attestor.keySha256, g: ledger, l: level, p, ...subject });

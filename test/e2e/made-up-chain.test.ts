@@ -36,6 +36,8 @@ const parent = (left: Uint8Array, right: Uint8Array) => hash("sha3-256", Buffer.
 const sha256 = (bytes: Uint8Array) => hash("sha256", bytes).toString("hex");
 
 const HEIGHT = 46;
+/** Of the blocks. */
+const TIME = 1_795_000_007;
 /** Above the last final block. */
 const YOUNG = 47;
 const TRANSACTIONS = ["windfall", "graft", "cider"].map((payload) => {
@@ -51,18 +53,23 @@ const LEFT = parent(LEAVES[0], LEAVES[1]);
 const ROOT = parent(LEFT, parent(LEAVES[2], EMPTY));
 
 function header(height: number): Buffer {
-  const bytes = Buffer.alloc(80);
+  const bytes = Buffer.alloc(88);
   bytes.write("ROOT");
   bytes.writeBigUInt64BE(BigInt(height), 4);
   bytes.writeUInt32BE(TRANSACTIONS.length, 12);
   ROOT.copy(bytes, 48);
+  bytes.writeBigUInt64BE(BigInt(TIME), 80);
   return bytes;
 }
 const HEADER = header(HEIGHT);
 const BLOCK_HASH = `tree${hash("sha256", hash("sha256", HEADER)).reverse().toString("hex")}`;
 
 beforeAll(async () => {
-  const transactions = TRANSACTIONS.map(({ bytes, id }) => ({ id, bytes: bytes.toString("hex") }));
+  const transactions = TRANSACTIONS.map(({ bytes, id }) => ({
+    id,
+    bytes: bytes.toString("hex"),
+    succeeded: id !== THIRD.id,
+  }));
   const block = (height: number): [number, OrchardBlock] => [
     height,
     { header: header(height).toString("hex"), transactions },
@@ -128,6 +135,8 @@ describe("a chain that is a folder and a line", () => {
     const { text, bundle } = await buy<ProofBundle>("/attest", { txid: THIRD.id.toUpperCase() });
     expect(bundle.source).toEqual(SOURCE);
     expect(noteOf(bundle)).toMatchObject({ c: "orchard:main-1", h: SOURCE.hashSha256, l: "finalized", t: THIRD.id });
+    // The third failed.
+    expect(noteOf(bundle)).toMatchObject({ b: BLOCK_HASH, n: HEIGHT, s: 0, u: TIME });
     await expectVerified("/verify", text);
   });
 
@@ -155,6 +164,7 @@ describe("a chain that is a folder and a line", () => {
   test.each<[string, object, number, string]>([
     ["/attest", { txid: `apple${"0".repeat(40)}` }, 404, "source_not_found"],
     ["/attest", { txid: FIRST.id, chain: "algorand" }, 400, "body_invalid"],
+    ["/attest", { txid: THIRD.id, require: "succeeded" }, 409, "transaction_failed"],
     ["/attest-block", { chain: "orchard", height: YOUNG }, 409, "source_not_final"],
     ["/attest-block", { chain: "orchard", height: YOUNG + 1 }, 404, "block_not_found"],
   ])("refuses at %s what is not there, or not final: %j", async (path, body, status, code) => {

@@ -55,6 +55,8 @@ export interface ChainFormat<I extends AnyInclusion = AnyInclusion> {
   readonly terms: { readonly height: string; readonly transactionBytes: string; readonly headerBytes: string };
   /** The levels of confirmation that a note may state. */
   readonly levels: readonly Level[];
+  /** Whether a transaction that failed stands in a block: then a note states the outcome, else it does not. */
+  readonly transactionsCanFail: boolean;
   /** Recomputes a transaction's id and chain from its bytes. @param ledger CAIP-2 of the ledger of record */
   transaction(bytes: Uint8Array, ledger: string, crypto: Crypto): { txnId: string; caip2: string };
   /** Recomputes a block's hash, height and chain from its header. @param ledger as above */

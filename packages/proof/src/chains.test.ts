@@ -30,6 +30,7 @@ const orchard: ChainFormat<Basket> = {
   blockHash: { pattern: /^tree[0-9a-f]{16}$/, description: "tree and 16 hex" },
   terms: { height: "row", transactionBytes: "its text", headerBytes: "its text" },
   levels: ["safe"],
+  transactionsCanFail: false,
   transaction: (bytes) => ({ txnId: `apple${hashOf(bytes)}`, caip2: "orchard:1" }),
   header(bytes) {
     const height = Number(fieldsOf(bytes)[0]);
@@ -48,6 +49,7 @@ const attestor = nativeAttestor();
 const trust = testHistory([{ attestor, fromRound: 500 }]);
 const options = { attestor, chains, level: "safe" } as const;
 const txnBytes = utf8("boskoop");
+const statement = { b: `tree${"0".repeat(16)}`, n: 7, u: 1_780_000_000 };
 const block = {
   chain: "orchard",
   header: utf8("7 elstar boskoop"),
@@ -55,7 +57,7 @@ const block = {
   prove: (): never => ({ kind: "basket", basket: "boskoop" }) as never,
 };
 const bundles = {
-  "of a transaction": testBundle({ ...options, chain: "orchard", txnBytes }),
+  "of a transaction": testBundle({ ...options, chain: "orchard", txnBytes, statement }),
   "of a block": testBlockBundle({ ...options, block }),
   "of an inclusion": testInclusionBundle({ ...options, block, index: 1 }),
 };
@@ -95,7 +97,7 @@ describe("a chain that only a test's registry has", () => {
   });
 
   it("refuses a level that the chain does not have", () => {
-    const bundle = testBundle({ ...options, level: "included", chain: "orchard", txnBytes });
+    const bundle = testBundle({ ...options, level: "included", chain: "orchard", txnBytes, statement });
     expect(verify(bundle, { trust, chains, crypto: nativeCrypto }).failures).toEqual([
       { check: "note", pointer: "/attest/note/l", stated: "included", computed: "safe" },
     ]);

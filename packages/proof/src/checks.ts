@@ -5,8 +5,8 @@ import { type ChainFormat, compare, type Finding } from "./chain-format.ts";
 import { chainOf } from "./chains.ts";
 import { fromBase64, toHex } from "./encoding.ts";
 import { attempt, isProofError, type ProofError } from "./errors.ts";
-import { type Note, parseNote } from "./note.ts";
-import type { CheckName } from "./report.ts";
+import { type Note, parseNote, type TransactionNote } from "./note.ts";
+import type { CheckName, Statement } from "./report.ts";
 import { type Crypto, verifySignature } from "./signature.ts";
 import { identify, judgeKey, type KeyIdentity, type KeyJudgement, type Trust } from "./trust.ts";
 
@@ -73,6 +73,26 @@ function readNote(text: string): Note | ProofError {
   }
 }
 
+function checkBlockForm({ b }: TransactionNote, { blockHash }: ChainFormat): Finding[] {
+  if (blockHash.pattern.test(b)) return [];
+  return [{ pointer: "/attest/note/b", message: `must be ${blockHash.description}` }];
+}
+
+function checkOutcomeForm({ s }: TransactionNote, { label, transactionsCanFail }: ChainFormat): Finding[] {
+  if ((s !== undefined) === transactionsCanFail) return [];
+  const message = transactionsCanFail ? "missing" : `unknown member: no transaction of ${label} fails in a block`;
+  return [{ pointer: "/attest/note/s", message }];
+}
+
+/** What the note of a transaction states; undefined where it is not one in the chain's form. */
+export function statementOf({ bundle, chain, note }: Examined): Statement | undefined {
+  if ("block" in bundle || !("t" in note)) return undefined;
+  if (checkBlockForm(note, chain).length > 0 || checkOutcomeForm(note, chain).length > 0) return undefined;
+  const { b: hash, n: height, u: time, s } = note;
+  const stated = s === 1 ? "succeeded" : "failed";
+  return { block: { hash, height, time }, outcome: s === undefined ? "not_applicable" : stated };
+}
+
 /** The offline checks after `schema`. */
 export const OFFLINE_CHECKS = {
   keyTrust: ({ judgement }) => judgement?.findings,
@@ -108,24 +128,29 @@ export const OFFLINE_CHECKS = {
     return found ?? [{ pointer: "/block/headerBase64", message: "is no header" }];
   },
 
-  /** Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. */
-  note({ bundle, chain: { levels }, key, ledger, note, source, block }) {
+  /**
+   * Compares every member of the note with its recomputed value, except `p`: no bundle holds the payment. Nor does the bundle
+   * of a transaction hold its block, so that of `b` and `s` the chain's form is checked.
+   */
+  note({ bundle, chain, key, ledger, note, source, block }) {
     if (isProofError(note, "format")) return [{ pointer: `/attest/note${note.pointer}`, message: note.message }];
     const kind = "block" in bundle ? "block" : "transaction";
-    if ("k" in note || (kind === "block") !== "b" in note)
+    if ("k" in note || (kind === "transaction") !== "t" in note)
       return [{ pointer: "/attest/note", message: `not the note of a ${kind}` }];
 
     const at = (member: string) => `/attest/note/${member}`;
+    const { levels } = chain;
     const subject = block ?? source;
     return [
       ...compare(at("a"), note.a, key.keySha256),
-      ...("b" in note ? compare(at("b"), note.b, block?.blockHash) : []),
+      ...("t" in note ? checkBlockForm(note, chain) : compare(at("b"), note.b, block?.blockHash)),
       ...compare(at("c"), note.c, subject?.caip2),
       ...compare(at("g"), note.g, ledger),
       ...compare(at("h"), note.h, subject?.hashSha256),
       ...(levels.includes(note.l) ? [] : [{ pointer: at("l"), stated: note.l, computed: levels.join(" or ") }]),
-      ...("n" in note ? compare(at("n"), note.n, block?.height) : []),
-      ...("t" in note ? compare(at("t"), note.t, source?.txnId) : []),
+      ...("t" in note
+        ? [...checkOutcomeForm(note, chain), ...compare(at("t"), note.t, source?.txnId)]
+        : compare(at("n"), note.n, block?.height)),
     ];
   },
 } satisfies Partial<Record<CheckName, Check>>;

@@ -9,7 +9,8 @@ const P = `${"p".repeat(21)}Q`;
 const T = "X6KXJ7I6C4IX7P6QOPAJ555BNZNXM4YFJ62EWFMIXYSBFXT4T3QA";
 const subject = { a: A, c: BASE_MAINNET, g: ALGORAND_MAINNET, h: H, l: "finalized", p: P } as const;
 const notes: Record<string, Note> = {
-  transaction: { ...subject, t: T },
+  transaction: { ...subject, b: T, n: 7, t: T, u: 1_780_000_000 },
+  "transaction with an outcome": { ...subject, b: `0x${H}`, n: 7, s: 0, t: T, u: 0 },
   block: { ...subject, b: `0x${H}`, n: 7 },
   key: { g: ALGORAND_MAINNET, k: H },
 };
@@ -41,9 +42,11 @@ describe.each(Object.entries(notes))("the note of a %s", (_kind, note) => {
 
   it.each(Object.keys(note))("is refused without %s, or with another type of it", (member) => {
     const { [member as keyof typeof note]: value, ...rest } = note;
-    expect(() => parseNote(encodeNote(rest as Note))).toThrow(
-      expect.objectContaining({ name: "ProofError", code: "format" }),
-    );
+    // Which chains need an outcome, the check of a bundle knows.
+    if (member !== "s")
+      expect(() => parseNote(encodeNote(rest as Note))).toThrow(
+        expect.objectContaining({ name: "ProofError", code: "format" }),
+      );
     const other = typeof value === "string" ? 1 : String(value);
     expect(() => parseNote(encodeNote({ ...note, [member]: other } as Note))).toThrow(
       expect.objectContaining({ name: "ProofError", code: "format" }),
@@ -60,6 +63,10 @@ it.each<[string, Partial<Record<string, unknown>>]>([
   ["/p", { p: P.slice(1) }],
   ["/p", { p: `${"p".repeat(21)}R` }],
   ["/t", { t: "" }],
+  ["/b", { b: "" }],
+  ["/n", { n: -1 }],
+  ["/s", { s: 2 }],
+  ["/u", { u: -1 }],
 ])("a malformed member is named: %s", (pointer, change) => {
   const text = encodeNote({ ...notes.transaction, ...change } as Note);
   expect(() => parseNote(text)).toThrow(expect.objectContaining({ pointer }));

@@ -30,18 +30,26 @@ type SubjectNote = {
   p: string;
 };
 
-export type TransactionNote = SubjectNote & {
-  /** Transaction id. */
-  t: string;
-};
-
-/** The note of a block, or of the block of an inclusion. */
-export type BlockNote = SubjectNote & {
+type BlockMembers = {
   /** Block hash. */
   b: string;
   /** Height. */
   n: number;
 };
+
+/** The note of a transaction; `b` and `n` are of the block in which it stands. */
+export type TransactionNote = SubjectNote &
+  BlockMembers & {
+    /** Outcome: 1 for succeeded, 0 for failed; absent where no transaction that failed stands in a block. */
+    s?: 0 | 1;
+    /** Transaction id. */
+    t: string;
+    /** The time in the block's header, in Unix seconds. */
+    u: number;
+  };
+
+/** The note of a block, or of the block of an inclusion. */
+export type BlockNote = SubjectNote & BlockMembers;
 
 /** Announces an attestor's next key or a revocation. */
 export type KeyNote = {
@@ -98,8 +106,12 @@ const SUBJECT = {
 };
 /** Ids of every chain. */
 const ID = /^[0-9A-Za-z]{1,100}$/;
-const readTransactionNote = object({ ...SUBJECT, t: string("a transaction id", ID) });
-const readBlockNote = object({ ...SUBJECT, b: string("a block hash", ID), n: integer(0) });
+const BLOCK = { b: string("a block hash", ID), n: integer(0) };
+const readTransactionNote = object(
+  { ...SUBJECT, ...BLOCK, t: string("a transaction id", ID), u: integer(0) },
+  { s: constant(0, 1) },
+);
+const readBlockNote = object({ ...SUBJECT, ...BLOCK });
 
 /**
  * The note's `p`, which names the payment and not the payer: base64url of the first 16 bytes of the payment key's SHA-256.

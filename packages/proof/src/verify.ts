@@ -2,7 +2,7 @@ import { ALGORAND_MAINNET } from "./algorand/network.ts";
 import { type Bundle, type BundleType, bundleType, type InclusionBundle, readBundle } from "./bundle.ts";
 import type { ChainFormat, Finding } from "./chain-format.ts";
 import { CHAINS } from "./chains.ts";
-import { type Examined, examine, OFFLINE_CHECKS } from "./checks.ts";
+import { type Examined, examine, OFFLINE_CHECKS, statementOf } from "./checks.ts";
 import { formatError, isProofError } from "./errors.ts";
 import { jsonValue } from "./json/parse.ts";
 import type { CheckName, VerifyReport, Warning } from "./report.ts";
@@ -72,6 +72,8 @@ export function verify(input: unknown, options: VerifyOptions = {}): VerifyRepor
   for (const check of CHECKS[read.type]) record(report, check, OFFLINE_CHECKS[check](examined));
   const { algorandAddress } = read.bundle.attestor;
   report.attestor = { kid: examined.key.kid, status: examined.judgement?.status ?? "unknown", algorandAddress };
+  const statement = statementOf(examined);
+  if (statement) report.statement = statement;
   if ("inclusion" in read.bundle) addInclusion(report, read.bundle, examined, commitments);
   report.warnings = warnings(report, examined, historyAge);
   report.verified = isVerified(report);
@@ -171,11 +173,11 @@ function addInclusion(
     report.lightHeader = isProven && commitments.includes(commitment) ? "pass" : "not_checked";
 }
 
-function warnings({ receipt }: VerifyReport, { note }: Examined, historyAge: number): Warning[] {
+function warnings({ receipt, statement }: VerifyReport, { note }: Examined, historyAge: number): Warning[] {
   const found: Warning[] = [];
   if ("g" in note && note.g !== ALGORAND_MAINNET) found.push("sandbox");
   if ("l" in note && note.l === "included") found.push("included_only");
-  if (receipt?.status === "failed") found.push("transaction_failed");
+  if (receipt?.status === "failed" || statement?.outcome === "failed") found.push("transaction_failed");
   if (historyAge > HISTORY_OLD_AFTER) found.push("history_old");
   return found;
 }

@@ -61,7 +61,11 @@ export function simulatedSource(name: Chain, life: Life, ask: Ask): SourceChain 
       read<SourceTransaction>("source", txnId, signal, () => {
         for (const [height, { level, transactions }] of Object.entries(BLOCKS[name]))
           if (transactions.includes(txnId))
-            return { chain: name, caip2, txnId, bytes: utf8(txnId), level, height: Number(height) };
+            return {
+              ...{ chain: name, caip2, txnId, bytes: utf8(txnId), level },
+              block: { hash: `${name}${height}`, height: Number(height), time: Number(height) },
+              ...(name === "base" && { succeeded: true }),
+            };
         throw new ServiceError("source_not_found", `no transaction ${txnId}`);
       }),
     block: (height, signal) =>

@@ -68,6 +68,11 @@ export const PROBLEMS = {
     "One payment buys one thing. Send the request that it was first sent with, or make a new payment.",
   ],
   source_not_final: [409, "The source is not final yet", REPEAT],
+  transaction_failed: [
+    409,
+    "The transaction failed",
+    "The request has `require: succeeded`, and the transaction failed in its block. Nothing was charged. Without `require` it is attested as one that failed.",
+  ],
   payment_refunded: [410, "The payment was refunded", "The operator paid it back. Make a new payment to buy again."],
   body_too_large: [
     413,

@@ -64,6 +64,7 @@ export const algorandFormat: ChainFormat<AlgorandInclusion> = {
     headerBytes: "canonical msgpack of the header map",
   },
   levels: ["finalized"],
+  transactionsCanFail: false,
 
   transaction(bytes, ledger) {
     return { caip2: network(decodeTransaction(bytes), ledger), txnId: txid(bytes) };

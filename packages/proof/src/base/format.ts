@@ -35,6 +35,7 @@ export const baseFormat: ChainFormat<BaseInclusion> = {
   blockHash: BASE_HASH,
   terms: { height: "block number", transactionBytes: "the EIP-2718 bytes", headerBytes: "RLP of the header" },
   levels: ["included", "safe", "finalized"],
+  transactionsCanFail: true,
 
   transaction(bytes, ledger, { keccak256 }) {
     const chainId = transactionChainId(decodeBaseTransaction(bytes));

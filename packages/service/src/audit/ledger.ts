@@ -11,7 +11,8 @@ import {
 } from "@attestd/proof/algorand";
 import { equalBytes, fromBase64, fromUtf8 } from "@attestd/proof/encoding";
 import { rebuildTransaction } from "../chains/algorand/rebuild.ts";
-import { isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
+import type { AlgorandSource } from "../chains/algorand/source.ts";
+import { isSourceError, isUndecided } from "../chains/chain.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { unavailable } from "../providers/provider.ts";
 import { agree, failover, type QuorumRules } from "../providers/quorum.ts";
@@ -26,7 +27,7 @@ export type LedgerReading = {
   /** Base64, 32 bytes. */
   genesisHash: string;
   /** Gives the bytes of a transaction to which the indexer's JSON does not lead. */
-  source: Pick<SourceChain, "transaction">;
+  source: Pick<AlgorandSource, "find">;
   ask: Ask;
 };
 
@@ -67,7 +68,7 @@ export async function ledgerTransaction(
   id: string,
 ): Promise<LedgerTransaction | undefined> {
   try {
-    const { bytes, height } = await ask((signal) => source.transaction(id, signal));
+    const { bytes, height } = await ask((signal) => source.find(id, signal));
     return { id, round: height, transaction: decodeMsgpackMap(bytes) };
   } catch (error) {
     if (isSourceError(error) && !isUndecided(error)) return undefined;

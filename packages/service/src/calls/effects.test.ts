@@ -25,7 +25,9 @@ const STOP = new AbortController().signal;
 /** The note of an attestation as a key's holder writes it. */
 function noteBy(keySha256: string): string {
   const p = `${"P".repeat(21)}A`;
-  return encodeNote({ a: keySha256, c: GENESIS, g: GENESIS, h: "0".repeat(64), l: "finalized", p, t: "SOURCE" });
+  const block = { b: "BLOCK", n: 7, u: 1_780_000_000 };
+  const h = "0".repeat(64);
+  return encodeNote({ a: keySha256, c: GENESIS, g: GENESIS, h, l: "finalized", p, t: "SOURCE", ...block });
 }
 
 /** A signed attestation transaction that carries a note. */

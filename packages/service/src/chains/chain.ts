@@ -14,6 +14,14 @@ export type ChainName = string;
 /** A level below which a source is refused as not final, and the seconds in which a block may reach it. */
 export type RequiredLevel = { level: ConfirmationLevel; retryAfter: number };
 
+/** The block in which a transaction stands. `hash` was recomputed from the header's bytes, which have height and time. */
+export type BlockOfTransaction = {
+  hash: string;
+  height: number;
+  /** Unix s. */
+  time: number;
+};
+
 /** A confirmed transaction, bound to its id by recomputation: the id of `bytes` is `txnId`. */
 export type SourceTransaction = {
   chain: ChainName;
@@ -23,10 +31,9 @@ export type SourceTransaction = {
   /** The exact bytes that the id is the hash of (docs/format.md). */
   bytes: Uint8Array;
   level: ConfirmationLevel;
-  /** Of the block that holds it. */
-  height: number;
-  /** The time in its block's header, in seconds since 1970. Absent where the block was not read. */
-  time?: number;
+  block: BlockOfTransaction;
+  /** How it ended, by its receipt; absent on chains where no transaction that failed stands in a block. */
+  succeeded?: boolean;
 };
 
 /** A block, bound to its hash by recomputation: the hash of `header` is `blockHash`. */
@@ -90,6 +97,7 @@ export function isSourceError(error: unknown): error is SourceError {
  *
  * An implementation MUST recompute the id of the bytes that it returns, MUST NOT trust a provider's statement of it, and
  * MUST return the highest level that it has itself seen. It does not refuse lower levels: the subject does.
+ * Of a transaction's block, the hash MUST be recomputed from the header's bytes, and the nodes MUST agree on it and on the outcome.
  * Proofs MUST be built from what the block holds and lead to its header's root; a node's own proof is no source.
  */
 export interface SourceChain {

@@ -1,7 +1,8 @@
 import { ProofError } from "@attestd/proof";
 import { decodeMsgpackMap, encodeAddress, getBytes, getInteger, getMap, getString } from "@attestd/proof/algorand";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
-import { isSourceError, isUndecided, type SourceChain, type SourceTransaction } from "../chains/chain.ts";
+import type { AlgorandSource, LedgerTransaction } from "../chains/algorand/source.ts";
+import { isSourceError, isUndecided } from "../chains/chain.ts";
 import { unavailable } from "../providers/provider.ts";
 import type { Attempt } from "./ledger.ts";
 
@@ -30,12 +31,12 @@ export type RecordedAttestation = {
  * @throws ProviderError
  */
 export async function readRecorded(
-  ledger: Pick<SourceChain, "transaction">,
+  ledger: Pick<AlgorandSource, "find">,
   id: string,
   signal: AbortSignal,
 ): Promise<RecordedAttestation | undefined> {
   try {
-    return readAttestation(await ledger.transaction(id, signal));
+    return readAttestation(await ledger.find(id, signal));
   } catch (error) {
     if (!isSourceError(error)) throw error;
     if (isUndecided(error)) throw unavailable(error.message, error);
@@ -43,7 +44,7 @@ export async function readRecorded(
   }
 }
 
-function readAttestation({ txnId, bytes, height, time }: SourceTransaction): RecordedAttestation {
+function readAttestation({ txnId, bytes, height, time }: LedgerTransaction): RecordedAttestation {
   const transaction = decodeMsgpackMap(bytes);
   const sender = getBytes(transaction, "snd", 32);
   const genesisHash = getBytes(transaction, "gh", 32);

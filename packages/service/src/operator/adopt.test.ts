@@ -9,7 +9,7 @@ import type { Journal } from "../calls/journal.ts";
 import { type CallEvent, nextEffect, reduce } from "../calls/machine.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { Rail, RailName } from "../payment/rails/rail.ts";
-import type { Evidence } from "../subjects/product.ts";
+import type { Evidence, TransactionEvidence } from "../subjects/product.ts";
 import { createProducts } from "../subjects/products.ts";
 import { requestHash, type Subject } from "../subjects/subject.ts";
 import { type AdoptionOptions, adopt } from "./adopt.ts";
@@ -22,12 +22,14 @@ const KEY_SHA256 = "A".repeat(43);
 const LEDGER = "algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe";
 const DAY_MS = 24 * 60 * 60_000;
 
-const evidence: Evidence = {
+const evidence: TransactionEvidence = {
   kind: "transaction",
   chain: "base",
   caip2: "eip155:8453",
   level: "finalized",
   source: { chain: "base", txnId: SUBJECT.id, hashSha256: "0".repeat(64), txnBytesBase64: "AA==" },
+  block: { hash: `0x${"bb".repeat(32)}`, height: 88, time: 1_780_000_000 },
+  succeeded: true,
 };
 const products = createProducts(new Map());
 const attemptOf = (txid: string): Attempt => ({ txid, raw: new Uint8Array([1]), firstValid: 1, lastValid: 101 });
@@ -182,6 +184,13 @@ describe("an adoption", () => {
     const restored = new Restored();
     restored.notes = [restored.attested({}, { level: "safe" })];
     expect((await restored.adopt()).evidence?.level).toBe("safe");
+  });
+
+  test("keeps the block and the outcome that were recorded, also after a reorganisation", async () => {
+    const restored = new Restored();
+    const seen = { block: { hash: `0x${"cc".repeat(32)}`, height: 87, time: 1_779_999_998 }, succeeded: false };
+    restored.notes = [restored.attested({}, seen)];
+    expect((await restored.adopt()).evidence).toMatchObject(seen);
   });
 
   test("is refused when the attestation is of something else, under another key, or one of two", async () => {

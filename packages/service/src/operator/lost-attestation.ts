@@ -1,4 +1,4 @@
-import { isProofError, parseNote } from "@attestd/proof";
+import { type BlockNote, isProofError, parseNote, type TransactionNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import type { LedgerNote, Span } from "../audit/facts.ts";
 import type { KeyedPayment } from "../audit/find-payment.ts";
@@ -80,8 +80,17 @@ function commitmentOf(text: string): string | undefined {
   }
 }
 
+/** The evidence with what the note states of its chain, as it was seen then. */
+function asSeen(fetched: Evidence, note: TransactionNote | BlockNote): Evidence {
+  const { l: level } = note;
+  if (fetched.kind !== "transaction" || !("t" in note)) return { ...fetched, level };
+  const { b: hash, n: height, u: time, s } = note;
+  return { ...fetched, level, block: { hash, height, time }, ...(s !== undefined && { succeeded: s === 1 }) };
+}
+
 /**
- * The evidence as the attestation saw it: its source may be deeper in its chain by now.
+ * The evidence as the attestation saw it: its source may be deeper in its chain by now, or, after a reorganisation, in another
+ * block.
  *
  * @throws not_allowed when the attestation is of something else, or of a key that is not the current one
  */
@@ -94,7 +103,7 @@ export function asAttested(
   const note = parseNote(text);
   if (!("l" in note)) throw new TypeError("an attestation's note has a level");
   const { keySha256, ledger } = options.attestor;
-  const evidence = { ...fetched, level: note.l };
+  const evidence = asSeen(fetched, note);
   if (text === options.products[evidence.kind].note(evidence, { keySha256, ledger, paymentKey: key })) return evidence;
   const what = "t" in note ? `transaction ${note.t}` : `block ${note.b}`;
   const by = note.a === keySha256 ? "" : ", under a key that is not the current one";

@@ -29,6 +29,8 @@ const Receipt = z.object({
   blockHash: hash,
   blockNumber: rpcInteger,
   transactionIndex: rpcInteger,
+  /** Since Byzantium, which is before every block of Base. */
+  status: rpcInteger.pipe(z.union([z.literal(0), z.literal(1)])),
 });
 const Block = z.object({
   number: rpcInteger,

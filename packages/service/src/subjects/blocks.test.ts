@@ -119,7 +119,7 @@ describe("what is refused before anything is charged, and only that:", () => {
     txnId: "0xelsewhere",
     bytes: new Uint8Array(1),
     level: "finalized",
-    height: at,
+    block: { hash: "0xblock", height: at, time: 1_780_000_000 },
   });
 
   it.each<[ConfirmationLevel, ConfirmationLevel, boolean]>([

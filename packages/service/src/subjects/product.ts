@@ -1,12 +1,13 @@
 import type { BundleBlock, BundleSource, Inclusion } from "@attestd/proof";
 import type { UnsignedBundle } from "@attestd/proof/attestor";
-import type { ChainName, ConfirmationLevel } from "../chains/chain.ts";
+import type { ChainName, ConfirmationLevel, SourceTransaction } from "../chains/chain.ts";
 import type { Subject } from "./subject.ts";
 
 /** The part of the evidence that every subject has. */
 type Fetched = { chain: ChainName; caip2: string; level: ConfirmationLevel };
 
-export type TransactionEvidence = Fetched & { kind: "transaction"; source: BundleSource };
+export type TransactionEvidence = Fetched &
+  Pick<SourceTransaction, "block" | "succeeded"> & { kind: "transaction"; source: BundleSource };
 
 export type BlockEvidence = Fetched & { kind: "block"; block: BundleBlock };
 
@@ -33,9 +34,9 @@ export type NoteContext = {
 /** One thing that is sold: fetches its subject, makes its note and its bundle. */
 export interface Product<S extends Subject = Subject, E extends Evidence = Evidence> {
   /**
-   * Fetches the subject, and requires its level.
+   * Fetches the subject, and requires its level and the outcome that was asked for.
    *
-   * @throws Problem when it is not final, or too large; SourceError; ProviderError
+   * @throws Problem when it is not final, has failed, or is too large; SourceError; ProviderError
    */
   evidence(subject: S, signal: AbortSignal): Promise<E>;
 

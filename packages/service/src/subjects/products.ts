@@ -40,16 +40,21 @@ export function createProducts(chains: SourceChains): Products {
 /** The attestation of a transaction (ProofBundle). */
 function transactionProduct(chains: SourceChains): Product<SubjectOf<"transaction">, TransactionEvidence> {
   return {
-    async evidence({ chain, id }, signal) {
+    async evidence({ chain, id, require }, signal) {
       const reader = sourceNamed(chains, chain);
-      const transaction = await reader.transaction(id, signal);
-      requireLevel("The transaction", transaction.level, reader.required.transaction);
-      const { source } = requireSize({ source: sourceOf(chain, transaction.txnId, transaction.bytes) });
-      return { kind: "transaction", chain, caip2: transaction.caip2, level: transaction.level, source };
+      const { txnId, bytes, caip2, level, block, succeeded } = await reader.transaction(id, signal);
+      requireLevel("The transaction", level, reader.required.transaction);
+      if (require === "succeeded" && succeeded === false)
+        throw new Problem("transaction_failed", `The transaction failed in block ${block.height}.`);
+      const { source } = requireSize({ source: sourceOf(chain, txnId, bytes) });
+      const outcome = succeeded === undefined ? {} : { succeeded };
+      return { kind: "transaction", chain, caip2, level, source, block, ...outcome };
     },
 
-    note({ source, ...evidence }, context) {
-      return encodeNote({ ...commonMembers(evidence, context), h: source.hashSha256, t: source.txnId });
+    note({ source, block, succeeded, ...evidence }, context) {
+      const common = { ...commonMembers(evidence, context), h: source.hashSha256, t: source.txnId };
+      const outcome = succeeded === undefined ? {} : ({ s: succeeded ? 1 : 0 } as const);
+      return encodeNote({ ...common, b: block.hash, n: block.height, u: block.time, ...outcome });
     },
 
     bundle({ source }, { attest, attestor }) {
@@ -153,7 +158,7 @@ async function whereItIs(
   { id, height }: SubjectOf<"inclusion">,
   signal: AbortSignal,
 ): Promise<Error> {
-  const { height: actual } = await reader.transaction(id, signal);
+  const { height: actual } = (await reader.transaction(id, signal)).block;
   if (actual === height) return unavailable(`the nodes do not agree on whether ${id} is in block ${height}`);
   const message = `The transaction is in block ${actual}, not in ${height}.`;
   return new Problem("source_elsewhere", message, { members: { height: actual } });

@@ -5,9 +5,12 @@ import { EXPECTED_ID } from "../catalogue/sources.ts";
 import type { ChainName } from "../chains/chain.ts";
 import { ServiceError } from "../errors.ts";
 
+type Outcome = "succeeded";
+
 /** The subject of a paid call, normalised: the chain inferred, ids in their one spelling, heights as integers. */
 export type Subject =
-  | { kind: "transaction"; chain: ChainName; id: string }
+  /** `require`: the outcome without which the caller does not buy; absent where any will do. */
+  | { kind: "transaction"; chain: ChainName; id: string; require?: Outcome }
   | { kind: "block"; chain: ChainName; height: number }
   | { kind: "inclusion"; chain: ChainName; id: string; height: number };
 
@@ -15,11 +18,12 @@ export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { kind: K }>
 
 /**
  * The identity of a subject, to which a payment is bound. It leaves out route, transport, price and spelling, so that one
- * payment is for one subject over every transport.
+ * payment is for one subject over every transport; and the outcome that was required, which decides whether it is sold.
  * @returns SHA-256 of the RFC 8785 JSON of the subject, hex
  */
 export function requestHash(subject: Subject): string {
-  return createHash("sha256").update(canonicalBytes(subject)).digest("hex");
+  const { require: _, ...sold } = subject as Subject & { require?: Outcome };
+  return createHash("sha256").update(canonicalBytes(sold)).digest("hex");
 }
 
 /** @param member the one at fault @param message what is wrong with it, as a clause without a subject */
@@ -37,14 +41,14 @@ type Configured = ReadonlyMap<ChainName, unknown>;
  *   configured
  */
 export function attestSubject(
-  { txid, chain }: { txid: string; chain?: ChainName | undefined },
+  { txid, chain, require }: { txid: string; chain?: ChainName | undefined; require?: Outcome | undefined },
   configured: Configured,
 ): Subject {
   const { name, id } = readId("txid", txid);
   if (chain !== undefined && chain !== name)
     throw unfit("chain", `is ${chain}, but txid is a transaction id of ${name}`);
   if (!configured.has(name)) throw unfit("txid", `is of ${name}, which is not attested here`);
-  return { kind: "transaction", chain: name, id };
+  return { kind: "transaction", chain: name, id, ...(require && { require }) };
 }
 
 /** The subject of a request to attest a block. @throws request_unfit when the chain is not configured */

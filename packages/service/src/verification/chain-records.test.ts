@@ -54,7 +54,10 @@ describe("the look-up of a bundle's records", () => {
     expect(await asked(recent[0] as never)).toBe(3);
     expect(await asked(recent[1] as never)).toBe(3);
     expect(await asked(recent[2] as never)).toBe(2);
-    expect(await records.transaction("algorand", id)).toEqual({ bytes: encodeMsgpack(transaction), height: 1 });
+    expect(await records.transaction("algorand", id)).toEqual({
+      bytes: encodeMsgpack(transaction),
+      block: expect.objectContaining({ height: 1, time: 0 }),
+    });
     expect(await asked(recent[0] as never)).toBe(0);
     expect(await asked(recent[1] as never)).toBe(0);
     expect(await asked(recent[2] as never)).toBe(0);
@@ -81,7 +84,7 @@ describe("the look-up of a bundle's records", () => {
     await expect(records.transaction("algorand", id)).rejects.toMatchObject({ code: "providers_unavailable" });
     node.handler = handler;
     chain.addRound([transaction]);
-    expect(await records.transaction("algorand", id)).toMatchObject({ height: 2 });
+    expect(await records.transaction("algorand", id)).toMatchObject({ block: { height: 2 } });
 
     // A record above the finalized head may still be replaced.
     base.include(95, { hash });

@@ -1,5 +1,12 @@
 import { LRUCache } from "lru-cache";
-import { type ChainName, isSourceError, isUndecided, type SourceChain } from "../chains/chain.ts";
+import type { AlgorandSource } from "../chains/algorand/source.ts";
+import {
+  type ChainName,
+  isSourceError,
+  isUndecided,
+  type SourceChain,
+  type SourceTransaction,
+} from "../chains/chain.ts";
 import type { Clock } from "../clock.ts";
 import { ignoring } from "../errors.ts";
 import { type RecordedAttestation, readRecorded } from "../ledger/recorded.ts";
@@ -13,7 +20,10 @@ import type { Bulkhead } from "./bulkhead.ts";
 export interface ChainRecords {
   /** Whether a chain is configured. */
   knows(chain: ChainName): boolean;
-  transaction(chain: ChainName, txnId: string): Promise<{ bytes: Uint8Array; height: number } | undefined>;
+  transaction(
+    chain: ChainName,
+    txnId: string,
+  ): Promise<Pick<SourceTransaction, "bytes" | "block" | "succeeded"> | undefined>;
   /** @returns the header's exact bytes */
   header(chain: ChainName, height: number): Promise<Uint8Array | undefined>;
   attestation(txnId: string): Promise<RecordedAttestation | undefined>;
@@ -22,7 +32,7 @@ export interface ChainRecords {
 export type ChainRecordsOptions = {
   chains: ReadonlyMap<ChainName, SourceChain>;
   /** The ledger as a source. */
-  ledger: Pick<SourceChain, "transaction">;
+  ledger: Pick<AlgorandSource, "find">;
   /** Bounds all look-ups. */
   bulkhead: Bulkhead;
   clock: Pick<Clock, "now" | "timeout">;
@@ -34,6 +44,8 @@ export type ChainRecordsOptions = {
 type Found = { value: object; bytes: number; isFixed: boolean };
 
 const CACHE_BYTES = 16 * 1024 * 1024;
+/** Of what is kept about a transaction's block. */
+const BLOCK_BYTES = 200;
 const CACHE_LIFE_MS = 5 * 60_000;
 
 /** Caches the results that can never change; simultaneous look-ups with one key share a request. */
@@ -69,8 +81,9 @@ export function createChainRecords(options: ChainRecordsOptions): ChainRecords {
     knows: (chain) => chains.has(chain),
     transaction: (name, txnId) =>
       find(`transaction ${name} ${txnId}`, async (signal) => {
-        const { bytes, height, level } = await chainOf(name).transaction(txnId, signal);
-        return { value: { bytes: new Uint8Array(bytes), height }, bytes: bytes.length, isFixed: level === "finalized" };
+        const { bytes, block, succeeded, level } = await chainOf(name).transaction(txnId, signal);
+        const value = { bytes: new Uint8Array(bytes), block, ...(succeeded !== undefined && { succeeded }) };
+        return { value, bytes: bytes.length + BLOCK_BYTES, isFixed: level === "finalized" };
       }),
     header: (name, height) =>
       find(`header ${name} ${height}`, async (signal) => {

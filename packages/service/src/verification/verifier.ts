@@ -5,12 +5,13 @@ import {
   type ChainFindings,
   type Finding,
   mayAskChain,
+  type Statement,
   type VerifyReport,
   withChain,
 } from "@attestd/proof";
 import { fromUtf8, toBase64 } from "@attestd/proof/encoding";
 import { attempt } from "@attestd/proof/errors";
-import { isSourceError } from "../chains/chain.ts";
+import { type BlockOfTransaction, isSourceError } from "../chains/chain.ts";
 import type { RecordedAttestation } from "../ledger/recorded.ts";
 import { Problem } from "../problems.ts";
 import { isProviderError } from "../providers/provider.ts";
@@ -50,7 +51,7 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
   };
 
   /** The findings of `chainSource`; undefined when the bundle's chain is not configured. */
-  async function findSource({ chain, source, block }: Claims): Promise<Finding[] | undefined> {
+  async function findSource({ chain, source, block, statement }: Claims): Promise<Finding[] | undefined> {
     if (!records.knows(chain)) return undefined;
     const found = await Promise.all([source ? compareTransaction(source) : [], block ? compareBlock(block) : []]);
     return found.flat();
@@ -58,9 +59,11 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
     async function compareTransaction({ txnId, txnBytesBase64 }: BundleSource): Promise<Finding[]> {
       const transaction = await lookUp(() => records.transaction(chain, txnId));
       if (!transaction) throw missing(`The source transaction ${txnId}`, "chainSource");
+      const { bytes, block: actual, succeeded } = transaction;
       return [
-        ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(transaction.bytes)),
-        ...(block ? differing("/block/height", String(block.height), String(transaction.height)) : []),
+        ...differing("/source/txnBytesBase64", txnBytesBase64, toBase64(bytes)),
+        ...(block ? differing("/block/height", block.height, actual.height) : []),
+        ...(statement ? compareStatement(statement, actual, succeeded) : []),
       ];
     }
 
@@ -83,8 +86,23 @@ export function createVerifier({ pool, records, genesisHash }: VerifierOptions):
   }
 }
 
-function differing(pointer: string, stated: string, computed: string): Finding[] {
-  return stated === computed ? [] : [{ pointer, stated, computed }];
+/** Compares what the note states of a transaction with what its chain shows. */
+function compareStatement(
+  { block, outcome }: Statement,
+  actual: BlockOfTransaction,
+  succeeded: boolean | undefined,
+): Finding[] {
+  return [
+    ...differing("/attest/note/b", block.hash, actual.hash),
+    ...differing("/attest/note/n", block.height, actual.height),
+    // A chain without outcomes has none here, and none in the note, as was checked offline.
+    ...(succeeded === undefined ? [] : differing("/attest/note/s", outcome === "succeeded" ? 1 : 0, succeeded ? 1 : 0)),
+    ...differing("/attest/note/u", block.time, actual.time),
+  ];
+}
+
+function differing<T extends string | number>(pointer: string, stated: T, computed: T): Finding[] {
+  return stated === computed ? [] : [{ pointer, stated: String(stated), computed: String(computed) }];
 }
 
 function attestationFindings({ attest, attestor }: Claims, found: RecordedAttestation, genesisHash: string): Finding[] {

@@ -1,4 +1,12 @@
-import type { Bundle, BundleBlock, BundleSource, BundleType, KeyHistory, VerifyReport } from "@attestd/proof";
+import type {
+  Bundle,
+  BundleBlock,
+  BundleSource,
+  BundleType,
+  KeyHistory,
+  Statement,
+  VerifyReport,
+} from "@attestd/proof";
 import type { ChainName } from "../chains/chain.ts";
 import { type MessageForm, type MessageRead, readSmallMessage } from "../endpoints/messages.ts";
 import { Problem } from "../problems.ts";
@@ -11,6 +19,8 @@ export type VerifiedOffline = { report: VerifyReport; claims?: Claims } | { notJ
 export type Claims = {
   chain: ChainName;
   source?: BundleSource;
+  /** What the note says of `source`. */
+  statement?: Statement;
   block?: BundleBlock;
   attest: Bundle["attest"];
   attestor: Bundle["attestor"];

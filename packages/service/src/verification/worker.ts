@@ -30,7 +30,9 @@ function verifyBundle(
 ): VerifiedOffline {
   try {
     const report = verify(body, { trust, crypto, type });
-    return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, type) }) };
+    const { statement } = report;
+    if (!asksChain || !mayAskChain(report)) return { report };
+    return { report, claims: { ...claimsIn(body, type), ...(statement && { statement }) } };
   } catch (error) {
     if (isProofError(error, "json")) return { notJson: error.message };
     throw error;

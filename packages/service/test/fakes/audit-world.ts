@@ -93,6 +93,7 @@ export class AuditWorld {
           hashSha256: createHash("sha256").update(bytes).digest("hex"),
           txnBytesBase64: toBase64(bytes),
         },
+        block: { hash: `${"BLOCK".repeat(10)}AA`, height: n, time: 1_780_000_000 + n },
       },
       createdAt: -1000,
     });
@@ -209,7 +210,8 @@ export function payeeOf(rail: RailName): string {
 export function noteFor(paymentKey: string): string {
   const h = "0".repeat(64);
   const p = paymentCommitment(paymentKey);
-  return encodeNote({ a: signer.keySha256, c: LEDGER, g: LEDGER, h, l: "finalized", p, t: "SOURCE" });
+  const block = { b: "BLOCK", n: 7, u: 1_780_000_000 };
+  return encodeNote({ a: signer.keySha256, c: LEDGER, g: LEDGER, h, l: "finalized", p, t: "SOURCE", ...block });
 }
 
 /** The bundle of a confirmed call. */

@@ -1,10 +1,29 @@
+import { type Hex, keccak256, toRlp } from "viem";
 import { EthereumRpc } from "../../src/providers/ethereum-rpc.ts";
 import { type Handler, json, Upstream } from "./providers.ts";
 
-export type FakeTransaction = { hash: string; raw?: string; json?: Record<string, unknown> };
+/** `status`: in its receipt; 1 unless given. */
+export type FakeTransaction = { hash: string; raw?: string; json?: Record<string, unknown>; status?: 0 | 1 };
 
 const hex = (value: number) => `0x${value.toString(16)}`;
-const hashOf = (number: number, fork = 0) => `0x${(number * 16 + fork).toString(16).padStart(64, "0")}`;
+const bytes = (length: number) => `0x${"00".repeat(length)}` as const;
+
+/** Members of a header as JSON-RPC has them, with its hash: of the 15 fields of every Ethereum block. */
+function headerOf(number: number, timestamp: number, fork: number): Record<string, string> {
+  const zeros = {
+    ...{ parentHash: bytes(32), sha3Uncles: bytes(32), miner: bytes(20), stateRoot: bytes(32) },
+    ...{ transactionsRoot: bytes(32), receiptsRoot: bytes(32), logsBloom: bytes(256) },
+  };
+  const quantities = { difficulty: fork, number, gasLimit: 0, gasUsed: 0, timestamp };
+  const rest = { extraData: "0x", mixHash: bytes(32), nonce: bytes(8) } as const;
+  const evenly = Object.values(quantities).map((value) => {
+    const digits = value.toString(16);
+    return value === 0 ? "0x" : (`0x${digits.length % 2 === 0 ? "" : "0"}${digits}` as Hex);
+  });
+  const rlp = toRlp([...Object.values(zeros), ...evenly, ...Object.values(rest)] as Hex[]);
+  const json = Object.fromEntries(Object.entries(quantities).map(([name, value]) => [name, hex(value)]));
+  return { ...zeros, ...json, ...rest, hash: keccak256(rlp) };
+}
 
 /** A hand-made JSON-RPC node. A test may replace or remove any method. */
 export class FakeBase {
@@ -49,20 +68,24 @@ export class FakeBase {
     const number = heads[tag] ?? Number(tag);
     if (number > this.latest) return null;
     const transactions = (this.#blocks.get(number) ?? []).map(({ hash }) => hash);
-    const timestamp = hex(this.genesisTime + number);
-    return { number: hex(number), hash: hashOf(number, this.fork), timestamp, transactions };
+    return { ...this.header(number), transactions };
+  }
+
+  /** The header of a block, whether or not it is there already. */
+  header(number: number): Record<string, string> {
+    return headerOf(number, this.genesisTime + number, this.fork);
   }
 
   #receipt(hash: string | undefined): object | null {
     const found = this.#find(hash);
     if (found === undefined) return null;
-    const { number, index } = found;
+    const { number, index, transaction } = found;
     return {
       transactionHash: hash,
-      blockHash: hashOf(number, this.fork),
+      blockHash: this.header(number).hash,
       blockNumber: hex(number),
       transactionIndex: hex(index),
-      status: "0x0",
+      status: hex(transaction.status ?? 1),
     };
   }
 

@@ -39,6 +39,7 @@ export function aCall(over: Partial<CallRequest> = {}): Call {
       caip2: "algorand:x",
       level: "finalized",
       source: { chain: "algorand", txnId: "SOURCE", hashSha256: "00", txnBytesBase64: "AA==" },
+      block: { hash: "BLOCK", height: 7, time: 1_780_000_000 },
     },
     createdAt: 1,
     ...over,
@@ -53,6 +54,7 @@ export function aLargeEvidence(txnId: string): Evidence {
     caip2: "algorand:x",
     level: "finalized",
     source: { chain: "algorand", txnId, hashSha256: "00", txnBytesBase64: "A".repeat(100_000) },
+    block: { hash: "BLOCK", height: 7, time: 1_780_000_000 },
   };
 }
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { GENESIS, GENESIS_HASH } from "../../../test/fakes/algorand-providers.ts";
 import { all, testReading } from "../../../test/fakes/audit-reading.ts";
 import { type Handler, json, Upstream } from "../../../test/fakes/providers.ts";
-import type { SourceTransaction } from "../../chains/chain.ts";
+import type { LedgerTransaction } from "../../chains/algorand/source.ts";
 import { ServiceError } from "../../errors.ts";
 import { IndexerSearch } from "../indexer-search.ts";
 import { attestorNotes, type LedgerReading } from "../ledger.ts";
@@ -113,11 +113,11 @@ async function reading(...indexers: FakeIndexer[]) {
   const { rules, ask, conflicts, pauses } = testReading();
   const ofBlocks = new Map<string, Placed>();
   const source = {
-    async transaction(id: string): Promise<SourceTransaction> {
+    async find(id: string): Promise<LedgerTransaction> {
       const found = ofBlocks.get(id);
       if (!found) throw new ServiceError("source_not_found", "no such transaction");
       const { bytes, round } = found;
-      return { chain: "algorand", caip2: "algorand:test", txnId: id, bytes, level: "finalized", height: round };
+      return { txnId: id, bytes, height: round };
     },
   };
   const options: LedgerReading = {

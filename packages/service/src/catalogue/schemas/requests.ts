@@ -23,6 +23,12 @@ const Height = z
 export const AttestRequest = namedObject("AttestRequest", "The transaction to attest.", {
   txid: TxId,
   chain: Chain.optional().describe("When omitted, it is inferred from txid."),
+  require: z
+    .literal("succeeded")
+    .optional()
+    .describe(
+      "Refuse a transaction that failed: 409 transaction_failed, and nothing is charged. When omitted, a failed transaction is attested as one that failed. Always met on a chain where none that failed stands in a block.",
+    ),
 });
 
 export const BlockRequest = namedObject("BlockRequest", "The block to attest; one block per request.", {

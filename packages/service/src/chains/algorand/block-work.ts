@@ -20,12 +20,15 @@ import {
 } from "@attestd/proof/algorand";
 import { concatBytes, equalBytes, toBase64, utf8 } from "@attestd/proof/encoding";
 import { ProofError } from "@attestd/proof/errors";
+import type { BlockOfTransaction } from "../chain.ts";
 import { innerIds } from "./inner.ts";
 
 /** The header of a node's block, its hash recomputed. */
 export type AlgorandHeaderFacts = {
   header: Uint8Array;
   blockHash: string;
+  /** Unix s; 0 where the header has none. */
+  time: number;
   /** CAIP-2 of the genesis that the header names, if it names one. */
   caip2?: string;
 };
@@ -37,14 +40,20 @@ export type AlgorandHeaderFacts = {
  * @throws ProofError `malformed` when this is no block of that round, or its certificate is of another block
  */
 export function readAlgorandHeader(answer: Uint8Array, round: number): AlgorandHeaderFacts {
-  const { header, headerBytes, cert } = splitRound(answer, round);
+  return headerFacts(splitRound(answer, round));
+}
+
+function headerFacts({ header, headerBytes, cert }: AlgorandBlock): AlgorandHeaderFacts {
   const certified = cert && getBytes(getMap(cert, "prop") ?? new Map(), "dig", 32);
   if (certified && !equalBytes(certified, headerDigest(headerBytes)))
-    throw new ProofError("malformed", `block of round ${round} with the certificate of another block`);
+    throw new ProofError("malformed", "block with the certificate of another block");
+  const time = Number(getInteger(header, "ts"));
+  if (!Number.isSafeInteger(time)) throw new ProofError("malformed", "block whose time is not a safe integer");
   const genesisHash = getBytes(header, "gh", 32);
   return {
     header: headerBytes,
     blockHash: blockHash(headerBytes),
+    time,
     ...(genesisHash && { caip2: algorandCaip2(genesisHash) }),
   };
 }
@@ -63,19 +72,20 @@ type AlgorandPlace =
   | { kind: "inner"; rootId: string }
   | { kind: "missing" };
 
-/** `time`: in the header of the block, in seconds since 1970. */
-export type PlaceInRound = AlgorandPlace & { time?: number };
+/** `caip2`: of the genesis that the block's header names, if it names one. */
+export type PlaceInRound = AlgorandPlace & { block: BlockOfTransaction; caip2?: string };
 
 /**
  * Looks for a transaction in a block.
  *
  * @param answer `{block, cert}` in msgpack
- * @throws ProofError `malformed` when this is no block of that round
+ * @throws ProofError `malformed` as `readAlgorandHeader` does
  */
 export function findInRound(answer: Uint8Array, round: number, txnId: string): PlaceInRound {
-  const block = splitRound(answer, round);
-  const time = Number(getInteger(block.header, "ts"));
-  return { ...findInPayset(block, txnId), ...(time > 0 && { time }) };
+  const whole = splitRound(answer, round);
+  const { blockHash: hash, time, caip2 } = headerFacts(whole);
+  const block = { hash, height: round, time };
+  return { ...findInPayset(whole, txnId), block, ...(caip2 !== undefined && { caip2 }) };
 }
 
 /** Looks for a transaction in a block, by the ids that its bytes have. @throws ProofError `malformed` */

@@ -25,12 +25,26 @@ describe.skipIf(!hasAlgorandRecordings)("blocks of a real network", () => {
   it.each(["v41", "v42"])("%s: every kind of transaction has the node's id, block hash and proof", (consensus) => {
     const recorded = recordedTransactions().filter((one) => one.consensus === consensus);
     expect(recorded.length).toBeGreaterThan(45);
-    for (const { label, txid: id, round, blockHash, unsignedMsgpackBase64: bytes, proof } of recorded) {
+    for (const {
+      label,
+      txid: id,
+      round,
+      blockHash,
+      unsignedMsgpackBase64: bytes,
+      proof,
+      indexer: [indexed],
+    } of recorded) {
       const answer = recordedBlock(round);
       expect([label, readAlgorandHeader(answer, round).blockHash]).toEqual([label, blockHash]);
       expect([label, findInRound(answer, round, id)]).toEqual([
         label,
-        { kind: "transaction", index: proof.sha256.idx, bytes, time: expect.any(Number) },
+        {
+          kind: "transaction",
+          index: proof.sha256.idx,
+          bytes,
+          block: { hash: blockHash, height: round, time: indexed["round-time"] },
+          caip2: "algorand:ekIDYRawz1wXUrUbmwqm24YRNU6KFFKF",
+        },
       ]);
       const found = proveInPayset(answer, id);
       if (found.kind !== "transaction") throw new Error(`${label} was not found`);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { algorandCaip2, encodeMsgpack, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
+import { algorandCaip2, encodeMsgpack, getBytes, getMap, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
+import { toBase32, toBase64 } from "@attestd/proof/encoding";
 import { afterEach, describe, expect, it } from "vitest";
 import { blockOf, FakeChain, FakeNodes, GENESIS, idOf, payment } from "../../../test/fakes/algorand-providers.ts";
 import { parseLosslessJson } from "../../providers/json.ts";
@@ -40,7 +40,8 @@ describe("AlgorandSource", () => {
   it("reads the exact bytes from the block, genesis restored", async () => {
     const { read } = await sourceOf([chainWith(transaction)]);
     const bytes = encodeMsgpack(transaction);
-    expect(await read(id)).toEqual({ chain: "algorand", caip2, txnId: id, bytes, level: "finalized", height: 1 });
+    const block = expect.objectContaining({ height: 1, time: 0 });
+    expect(await read(id)).toEqual({ chain: "algorand", caip2, txnId: id, bytes, level: "finalized", block });
   });
 
   it("asks only for the block where the round was seen already", async () => {
@@ -50,7 +51,10 @@ describe("AlgorandSource", () => {
       caip2,
       locate: async (txnId) => (txnId === id ? { round: 1 } : undefined),
     });
-    expect(await source.transaction(id, never)).toMatchObject({ bytes: encodeMsgpack(transaction), height: 1 });
+    expect(await source.transaction(id, never)).toMatchObject({
+      bytes: encodeMsgpack(transaction),
+      block: { height: 1 },
+    });
     expect(upstreams[0]?.requests).toEqual(["GET /v2/blocks/1?format=msgpack"]);
   });
 
@@ -72,6 +76,14 @@ describe("AlgorandSource", () => {
     expect(conflicts).toHaveLength(1);
   });
 
+  it("refuses two nodes whose headers differ, though both blocks hold it", async () => {
+    const later = chainWith(transaction);
+    later.blocks.set(1, blockOf(1, [payment("another"), transaction], {}, 1_780_000_000));
+    const { read, conflicts } = await sourceOf([chainWith(transaction), later]);
+    await expect(read(id)).rejects.toMatchObject({ code: "providers_conflict" });
+    expect(conflicts).toHaveLength(1);
+  });
+
   it("refuses a block with altered bytes", async () => {
     const chain = chainWith(transaction);
     chain.blocks.set(1, blockOf(1, [payment("the one", { amt: 1 })]));
@@ -89,7 +101,9 @@ describe("AlgorandSource", () => {
   it("takes the block from the node that keeps it", async () => {
     const forgetful = chainWith(transaction);
     forgetful.blocks.clear();
-    expect(await (await sourceOf([forgetful, chainWith(transaction)])).read(id)).toMatchObject({ height: 1 });
+    expect(await (await sourceOf([forgetful, chainWith(transaction)])).read(id)).toMatchObject({
+      block: { height: 1 },
+    });
   });
 
   it("names the root of an inner transaction, which it finds by recomputing ids in the block", async () => {
@@ -143,10 +157,16 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
 
   it("is rebuilt where no algod keeps the block, and belongs to its own chain or to the configured one", async () => {
     const accept = ["algorand:7iETbAkbHk1hPv6SM7X9_PcKw9uZbBmE"];
-    const { read } = await sourceOf([chainOf("app_call_2")], { accept });
-    expect(await read(record("app_call_2").id)).toMatchObject({ caip2: accept[0], height: 1 });
-    const bare = await sourceOf([chainOf("payment")]);
-    expect(await bare.read(record("payment").id)).toMatchObject({ caip2, level: "finalized" });
+    for (const [name, accepted] of [
+      ["app_call_2", accept],
+      ["payment", []],
+    ] as const) {
+      const { id } = record(name);
+      const { source, read } = await sourceOf([chainOf(name)], { accept: [...accepted] });
+      expect(await source.find(id, never)).toMatchObject({ txnId: id, height: 1 });
+      // Its block, which a note states, nobody has.
+      await expect(read(id)).rejects.toMatchObject({ code: "source_not_kept" });
+    }
   });
 
   it("is refused for good where no algod keeps the block and the JSON does not lead to the id", async () => {
@@ -167,7 +187,8 @@ describe.skipIf(!vectors)("recorded by an indexer alone", () => {
 describe.skipIf(!replay)("recorded blocks", () => {
   it.each(["sandnet-108-heartbeat", "sandnet-619-stpf"])("%s gives the bytes of its transaction", async (name) => {
     const block = readFileSync(join(replay ?? "", `algorand/blocks/${name}.msgpack`));
-    const { header, transactions } = splitBlock(block);
+    const { header, transactions, cert } = splitBlock(block);
+    const certified = getBytes(getMap(cert ?? new Map(), "prop") ?? new Map(), "dig", 32) ?? new Uint8Array();
     const round = Number(header.get("rnd"));
     const stripped = getMap(transactions[0] ?? new Map(), "txn") ?? new Map();
     const genesis = header.get("gh") as Uint8Array;
@@ -178,7 +199,8 @@ describe.skipIf(!replay)("recorded blocks", () => {
     chain.blocks.set(round, block);
     chain.indexed.set(idOf(whole), { id: idOf(whole), "confirmed-round": round });
     const { read } = await sourceOf([chain], { accept: [algorandCaip2(genesis)] });
-    const { bytes, height } = await read(idOf(whole));
-    expect([toBase64(bytes), height]).toEqual([toBase64(encodeMsgpack(whole)), round]);
+    const { bytes, block: stated } = await read(idOf(whole));
+    expect(toBase64(bytes)).toBe(toBase64(encodeMsgpack(whole)));
+    expect(stated).toEqual({ hash: toBase32(certified), height: round, time: Number(header.get("ts")) });
   });
 });

@@ -5,7 +5,7 @@ import { type AlgorandNodes, type Location, locate } from "../../providers/algor
 import type { ProviderError } from "../../providers/provider.ts";
 import { agree, type Question, reportConflict } from "../../providers/quorum.ts";
 import { blockWork } from "../block-work.ts";
-import type { SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
+import type { BlockOfTransaction, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
 import { type AlgorandReading, asAnswerOf, innerTransaction, readAlgorandBlock, requireUnkept } from "./block.ts";
 import * as algorandWork from "./block-work.ts";
@@ -16,6 +16,15 @@ type InBlock =
   | algorandWork.PlaceInRound
   /** The nodes that answered do not keep the block, or (`error`) too few could be asked. */
   | { kind: "unread"; error?: ProviderError };
+
+/** A transaction of the ledger, bound to its id. */
+export type LedgerTransaction = {
+  txnId: string;
+  bytes: Uint8Array;
+  height: number;
+  /** The time in its block's header, Unix s. Absent where no node keeps the block. */
+  time?: number;
+};
 
 /** A block of at most so many bytes is searched in less time than it takes to send it to another thread. */
 const SMALL_BLOCK = 32 * 1024;
@@ -34,7 +43,8 @@ export type AlgorandSourceOptions = ChainOptions & {
 
 /**
  * Algorand as a source. A transaction is located by algod and indexer, and read from its block, or rebuilt from the
- * indexer's JSON where no algod keeps that block. The nodes agree on the round (k of n); the id proves the bytes.
+ * indexer's JSON where no algod keeps that block. The nodes agree on the round and on the hash of its header (k of n); the
+ * id proves the bytes.
  */
 export class AlgorandSource implements SourceChain {
   readonly name = "algorand";
@@ -48,24 +58,47 @@ export class AlgorandSource implements SourceChain {
   }
 
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
+    const { round, bytes, caip2, block } = await this.#find(txnId, signal);
+    if (block === undefined) {
+      const message = `transaction ${txnId} is in round ${round}, whose block no node keeps any more`;
+      throw new ServiceError("source_not_kept", message);
+    }
+    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", block };
+  }
+
+  /**
+   * Finds a transaction as `transaction` does, also one whose block no node keeps any more.
+   *
+   * @throws as `transaction` does
+   */
+  async find(txnId: string, signal: AbortSignal): Promise<LedgerTransaction> {
+    const { round: height, bytes, block } = await this.#find(txnId, signal);
+    return { txnId, bytes, height, ...(block && block.time > 0 && { time: block.time }) };
+  }
+
+  async #find(txnId: string, signal: AbortSignal) {
     const { caip2: configured, accepted } = this.#reading;
     const location = await this.#locate(txnId, signal);
     if (location === undefined)
       throw new ServiceError("source_not_found", `no Algorand transaction has the id ${txnId}`);
-    const { bytes, time } = await this.#read(txnId, location, signal);
+    const { bytes, block, caip2: ofBlock = configured } = await this.#read(txnId, location, signal);
     const genesisHash = getBytes(decodeMsgpackMap(bytes), "gh", 32);
     const caip2 = genesisHash ? algorandCaip2(genesisHash) : configured;
-    if (!accepted.has(caip2))
-      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${caip2}, not ${configured}`);
-    const { round: height } = location;
-    return { chain: "algorand", caip2, txnId, bytes, level: "finalized", height, ...(time !== undefined && { time }) };
+    const foreign = [caip2, ofBlock].find((network) => !accepted.has(network));
+    if (foreign !== undefined)
+      throw new ServiceError("source_wrong_chain", `transaction ${txnId} belongs to ${foreign}, not ${configured}`);
+    return { round: location.round, bytes, caip2, block };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
     return readAlgorandBlock(height, this.#reading, signal);
   }
 
-  async #read(txnId: string, location: Location, signal: AbortSignal): Promise<{ bytes: Uint8Array; time?: number }> {
+  async #read(
+    txnId: string,
+    location: Location,
+    signal: AbortSignal,
+  ): Promise<{ bytes: Uint8Array; block?: BlockOfTransaction; caip2?: string }> {
     const about = `transaction ${txnId}`;
     const inBlock = await this.#readBlock(txnId, location.round, signal);
     switch (inBlock.kind) {
@@ -102,7 +135,7 @@ export class AlgorandSource implements SourceChain {
     };
     const question: Question<InBlock> = {
       about: `the place of transaction ${txnId} in round ${round}`,
-      same: ({ kind }) => kind,
+      same: (answer) => (answer.kind === "unread" ? "unread" : `${answer.kind} ${answer.block.hash}`),
       // A node that does not keep the block contradicts none that does.
       behind: ({ kind }, others) => kind === "unread" && others.some((other) => other.kind !== "unread"),
       signal,

@@ -1,5 +1,5 @@
 import { isProofError } from "@attestd/proof";
-import { decodeBaseHeader, encodeBaseHeader } from "@attestd/proof/base";
+import { decodeBaseHeader, decodeQuantity, encodeBaseHeader } from "@attestd/proof/base";
 import { equalBytes, toBase64 } from "@attestd/proof/encoding";
 import { hasCode, ServiceError } from "../../errors.ts";
 import type { EthereumRpc } from "../../providers/ethereum-rpc.ts";
@@ -119,14 +119,21 @@ async function look(rpc: EthereumRpc, number: number, signal: AbortSignal): Prom
   const json = await rpc.header(number, signal);
   if (json === undefined) throw unavailable(`${rpc.name} does not keep block ${number}`);
   const { hash, transactions } = json;
-  return { rpc, hash, header: headerOf(rpc, number, json), transactions, level: levelOf(number) };
+  return { rpc, hash, header: readHeader(rpc, number, json).bytes, transactions, level: levelOf(number) };
 }
 
-/** @throws ProviderError when the JSON makes no header that has its hash and number */
-function headerOf(rpc: EthereumRpc, number: number, json: Record<string, unknown>): Uint8Array {
+/**
+ * Reads the header in a block's JSON.
+ *
+ * @returns its bytes, which have the block's hash and number, and its time in Unix s
+ * @throws ProviderError when the JSON makes no such header
+ */
+export function readHeader(rpc: EthereumRpc, number: number, json: Record<string, unknown>) {
   try {
     const bytes = encodeBaseHeader(json);
-    if (decodeBaseHeader(bytes).number === number) return bytes;
+    const header = decodeBaseHeader(bytes);
+    const time = Number(decodeQuantity(header.fields.get("timestamp") as Uint8Array));
+    if (header.number === number && Number.isSafeInteger(time)) return { bytes, time };
   } catch (error) {
     if (!isProofError(error, "malformed")) throw error;
     throw unavailable(`${rpc.name} gave a header of block ${number} that cannot be read: ${error.message}`, error);

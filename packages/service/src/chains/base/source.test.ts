@@ -138,8 +138,11 @@ describe("BaseSource", () => {
     [91, "included"],
     [100, "included"],
   ])("sees a transaction in block %i as %s, also one that reverted", async (height, level) => {
-    const { read } = await sourceOf(new FakeBase().include(height, { hash: "0x00" }, transaction));
-    expect(await read(hash)).toMatchObject({ chain: "base", caip2: "eip155:8453", txnId: hash, level, height });
+    const fake = new FakeBase().include(height, { hash: "0x00" }, { ...transaction, status: 0 });
+    const { read } = await sourceOf(fake);
+    const block = { hash: fake.header(height).hash, height, time: fake.genesisTime + height };
+    const expected = { chain: "base", caip2: "eip155:8453", txnId: hash, level, block, succeeded: false };
+    expect(await read(hash)).toMatchObject(expected);
   });
 
   it("takes ids in either case and writes them in lower case", async () => {
@@ -162,9 +165,11 @@ describe("BaseSource", () => {
     });
   });
 
-  it("refuses two nodes that see it in different blocks, or one not at all", async () => {
-    const other = Object.assign(new FakeBase().include(7, transaction), { fork: 1 });
-    for (const contradicting of [other, new FakeBase()]) {
+  it("refuses two nodes that see it in different blocks, at another time, with another outcome, or one not at all", async () => {
+    const seen = () => new FakeBase().include(7, transaction);
+    const [other, later] = [Object.assign(seen(), { fork: 1 }), Object.assign(seen(), { genesisTime: 1_700_000_001 })];
+    const failed = new FakeBase().include(7, { ...transaction, status: 0 });
+    for (const contradicting of [other, later, failed, new FakeBase()]) {
       const { read, conflicts } = await sourceOf(new FakeBase().include(7, transaction), contradicting);
       await expect(read(hash)).rejects.toMatchObject({ code: "providers_conflict" });
       expect(conflicts).toHaveLength(1);
@@ -174,7 +179,7 @@ describe("BaseSource", () => {
   it("does not take a node that lags for one that contradicts", async () => {
     const behind = Object.assign(new FakeBase(), { latest: 99 });
     const { read } = await sourceOf(new FakeBase().include(100, transaction), behind);
-    expect(await read(hash)).toMatchObject({ height: 100 });
+    expect(await read(hash)).toMatchObject({ block: { height: 100 } });
   });
 
   it("does not take a node that lags behind others of its URL for one that contradicts", async () => {
@@ -186,7 +191,7 @@ describe("BaseSource", () => {
       const reading = read(hash);
       await (code
         ? expect(reading).rejects.toMatchObject({ code })
-        : expect(reading).resolves.toMatchObject({ height }));
+        : expect(reading).resolves.toMatchObject({ block: { height } }));
       expect(conflicts).toHaveLength(code ? 1 : 0);
     }
     const late = new FakeBase().include(100, transaction);
@@ -207,6 +212,18 @@ describe("BaseSource", () => {
     const { read, conflicts } = await sourceOf(fake);
     await expect(read(hash)).rejects.toMatchObject({ code: "providers_conflict" });
     expect(conflicts).toHaveLength(1);
+  });
+
+  it("is unavailable when the header has another time, or number, than its hash tells", async () => {
+    for (const change of [{ timestamp: "0x6553f108" }, { number: "0x8" }]) {
+      const fake = new FakeBase().include(7, transaction);
+      const block = fake.methods.eth_getBlockByNumber;
+      fake.methods.eth_getBlockByNumber = (tag = "") => {
+        const answer = block?.(tag) as object;
+        return tag === "0x7" ? { ...answer, ...change } : answer;
+      };
+      await expect((await sourceOf(fake)).read(hash)).rejects.toMatchObject({ code: "providers_unavailable" });
+    }
   });
 
   it("refuses a receipt for a block that does not hold the transaction", async () => {
@@ -232,7 +249,12 @@ describe("BaseSource", () => {
   });
 
   it("is unavailable when a node answers with data that cannot be read", async () => {
-    for (const nonsense of [{}, "0x", { blockNumber: -1 }, undefined]) {
+    const whole = new FakeBase().include(7, transaction).methods.eth_getTransactionReceipt?.(hash) as object;
+    const outcomes = [
+      { ...whole, status: undefined },
+      { ...whole, status: "0x2" },
+    ];
+    for (const nonsense of [{}, "0x", { blockNumber: -1 }, undefined, ...outcomes]) {
       const fake = new FakeBase().include(7, transaction);
       fake.methods.eth_getTransactionReceipt = () => nonsense;
       await expect((await sourceOf(fake)).read(hash)).rejects.toMatchObject({ code: "providers_unavailable" });

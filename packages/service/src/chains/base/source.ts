@@ -6,7 +6,7 @@ import { agree, type QuorumRules, reportConflict } from "../../providers/quorum.
 import { blockWork } from "../block-work.ts";
 import type { ConfirmationLevel, SourceBlock, SourceChain, SourceTransaction } from "../chain.ts";
 import type { ChainOptions } from "../kind.ts";
-import { lowestLevel, readBaseBlock, readLevels } from "./block.ts";
+import { lowestLevel, readBaseBlock, readHeader, readLevels } from "./block.ts";
 import * as baseWork from "./block-work.ts";
 import { type BaseReading, fetchBytes, requireChain } from "./bytes.ts";
 
@@ -18,8 +18,8 @@ export type BaseSourceOptions = Pick<ChainOptions, "run"> & {
   levels?: { confirmation: ConfirmationLevel; blockConfirmation: ConfirmationLevel } | undefined;
 };
 
-/** A transaction in a block of the canonical chain. */
-type Sighting = { receipt: Receipt; level: ConfirmationLevel };
+/** A transaction in a block of the canonical chain, the time of which is in a header that has its hash. */
+type Sighting = { receipt: Receipt; time: number; level: ConfirmationLevel };
 /** The latest block of a node that has no such transaction, and that block's time in Unix s. */
 type Absence = { upTo: number; timestamp: number };
 
@@ -34,8 +34,9 @@ const MAX_LAG_SECONDS = 60;
 const MAX_LAG_BLOCKS = 50;
 
 /**
- * Base as a source: a receipt, whose block must be the canonical one of its number, and bytes that hash to the id. The
- * nodes agree on the block's hash and the heads (k of n). A transaction that reverted is confirmed like any other.
+ * Base as a source: a receipt, whose block must be the canonical one of its number, that block's header, which has its hash,
+ * and bytes that hash to the id. The nodes agree on the block's hash, the outcome and the heads (k of n). A transaction that
+ * reverted is confirmed like any other.
  */
 export class BaseSource implements SourceChain {
   readonly name = "base";
@@ -57,10 +58,11 @@ export class BaseSource implements SourceChain {
     const { nodes, caip2, accepted } = this.#reading;
     const sighting = await locate(nodes, hash, signal);
     if (sighting === undefined) throw new ServiceError("source_not_found", `no Base transaction has the hash ${hash}`);
-    const { receipt, level } = sighting;
+    const { receipt, level, time } = sighting;
     const bytes = await fetchBytes(nodes, receipt, signal);
     requireChain(hash, bytes, accepted);
-    return { chain: "base", caip2, txnId: hash, bytes, level, height: receipt.blockNumber };
+    const block = { hash: receipt.blockHash, height: receipt.blockNumber, time };
+    return { chain: "base", caip2, txnId: hash, bytes, level, block, succeeded: receipt.status === 1 };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
@@ -79,7 +81,7 @@ async function locate(
   const answers = await agree(rpcs, ask, question, rules);
   const sightings = answers.filter((answer) => "receipt" in answer);
   const [first] = sightings;
-  return first && { receipt: first.receipt, level: lowestLevel(sightings) };
+  return first && { ...first, level: lowestLevel(sightings) };
 }
 
 async function look(
@@ -96,27 +98,29 @@ async function look(
   const number = receipt.blockNumber;
   const levelOf = await readLevels(rpc, signal);
   // After the heads: what is canonical now was so when a head had passed it.
-  const block = await rpc.block(number, signal);
+  const block = await rpc.header(number, signal);
   // Another node of the same balancer, which lags by some blocks of 200 ms.
   if (block === undefined)
     throw unavailable(`${rpc.name} has a receipt of block ${number} and does not know the block`);
   if (
     receipt.transactionHash !== hash ||
     block.hash !== receipt.blockHash ||
-    block.number !== number ||
     block.transactions[receipt.transactionIndex] !== hash
   ) {
     const answers = [
       { provider: rpc.name, answer: `receipt of ${receipt.transactionHash} in block ${number} ${receipt.blockHash}` },
-      { provider: rpc.name, answer: `block ${block.number} ${block.hash} without it there` },
+      { provider: rpc.name, answer: `block ${number} ${block.hash} without it there` },
     ];
     throw reportConflict({ about: `transaction ${hash}`, answers }, rules);
   }
-  return { receipt, level: levelOf(number) };
+  const { time } = readHeader(rpc, number, block);
+  return { receipt, time, level: levelOf(number) };
 }
 
 function describe(answer: Sighting | Absence): string {
-  return "receipt" in answer ? `in block ${answer.receipt.blockNumber} ${answer.receipt.blockHash}` : "in no block";
+  if (!("receipt" in answer)) return "in no block";
+  const { blockNumber, blockHash, status } = answer.receipt;
+  return `in block ${blockNumber} ${blockHash}, ${status === 1 ? "succeeded" : "failed"}`;
 }
 
 function isBehind(answer: Sighting | Absence, others: readonly (Sighting | Absence)[]): boolean {

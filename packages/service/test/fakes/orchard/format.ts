@@ -7,25 +7,27 @@ import { base64, constant, integer, list, object } from "../../../../proof/src/j
 /*
  * Orchard, a chain that there is not: its folder in `proof`.
  *
- * A transaction is any bytes after `FRUIT`; its id is `apple` and the hex of the first 20 bytes of its SHA3-256.
- * A header is `ROOT`, the height (8 bytes), the number of transactions (4 bytes, both big-endian), the parent's and the
- * tree's 32 bytes; its hash is `tree` and the hex of its SHA-256 of SHA-256, reversed.
+ * A transaction is any bytes after `FRUIT`; its id is `apple` and the hex of the first 20 bytes of its SHA3-256. Also one that
+ * failed stands in a block.
+ * A header is `ROOT`, the height (8 bytes), the number of transactions (4 bytes), the parent's and the tree's 32 bytes, the
+ * time in Unix s (8 bytes; integers big-endian); its hash is `tree` and the hex of its SHA-256 of SHA-256, reversed.
  * The tree: leaf SHA3-256(0x00, transaction), node SHA3-256(0x01, left, right), as deep as its leaves need, empty leaves
  * zero.
  */
 
 const CAIP2 = "orchard:main-1";
-const HEADER_LENGTH = 80;
+const HEADER_LENGTH = 88;
 const MAX_DEPTH = 20;
 
 export type OrchardInclusion = { kind: "orchard-path"; index: number; siblings: string[] };
 
 /** Takes a header apart. @throws ProofError */
-export function decodeHeader(bytes: Uint8Array): { height: number; count: number; root: Uint8Array } {
+export function decodeHeader(bytes: Uint8Array): { height: number; count: number; root: Uint8Array; time: number } {
   if (bytes.length !== HEADER_LENGTH || !equalBytes(bytes.subarray(0, 4), utf8("ROOT")))
     throw new ProofError("malformed", "not a header of Orchard");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  return { height: Number(view.getBigUint64(4)), count: view.getUint32(12), root: bytes.subarray(48) };
+  const [height, time] = [view.getBigUint64(4), view.getBigUint64(80)].map(Number) as [number, number];
+  return { height, count: view.getUint32(12), root: bytes.subarray(48, 80), time };
 }
 
 export function leafHash(transaction: Uint8Array): Uint8Array {
@@ -51,8 +53,9 @@ export const orchardFormat: ChainFormat<OrchardInclusion> = {
     description: "apple and 40 hex",
   },
   blockHash: { pattern: /^tree[0-9a-f]{64}$/, description: "tree and 64 hex" },
-  terms: { height: "season", transactionBytes: "FRUIT and the payload", headerBytes: "80 bytes that begin with ROOT" },
+  terms: { height: "season", transactionBytes: "FRUIT and the payload", headerBytes: "88 bytes that begin with ROOT" },
   levels: ["included", "finalized"],
+  transactionsCanFail: true,
 
   transaction(bytes) {
     if (!equalBytes(bytes.subarray(0, 5), utf8("FRUIT")))

@@ -9,14 +9,14 @@ import { HttpProvider } from "../../../src/providers/http.ts";
 import { unavailable } from "../../../src/providers/provider.ts";
 import { agree, type QuorumRules } from "../../../src/providers/quorum.ts";
 import * as orchardWork from "./block-work.ts";
-import { type OrchardInclusion, orchardFormat } from "./format.ts";
+import { decodeHeader, type OrchardInclusion, orchardFormat } from "./format.ts";
 
 /* Orchard's folder in the service's `chains/`. */
 
 const hex = z.string().transform((text) => fromHex(text));
 const Head = z.object({ head: z.int(), final: z.int() });
 const Block = z.object({ header: hex, transactions: z.array(hex) });
-const Place = z.object({ height: z.int(), index: z.int() });
+const Place = z.object({ height: z.int(), index: z.int(), succeeded: z.boolean() });
 
 type Nodes = { nodes: readonly HttpProvider[]; rules: QuorumRules };
 
@@ -35,14 +35,15 @@ class OrchardSource implements SourceChain {
   async transaction(txnId: string, signal: AbortSignal): Promise<SourceTransaction> {
     const place = await this.#ask(`/transactions/${txnId}`, Place, signal);
     if (!place) throw new ServiceError("source_not_found", `no transaction of Orchard has the id ${txnId}`);
-    const { height, index } = place;
-    const [{ level, caip2 }, { transactions }] = await Promise.all([
+    const { height, index, succeeded } = place;
+    const [{ level, caip2, blockHash, header }, { transactions }] = await Promise.all([
       this.block(height, signal),
       this.#blockAt(height, signal),
     ]);
     const bytes = transactions[index];
     if (!bytes || this.#idOf(bytes) !== txnId) throw unavailable(`block ${height} does not hold ${txnId} at ${index}`);
-    return { chain: "orchard", caip2, txnId, bytes, level, height };
+    const block = { hash: blockHash, height, time: decodeHeader(header).time };
+    return { chain: "orchard", caip2, txnId, bytes, level, block, succeeded };
   }
 
   async block(height: number, signal: AbortSignal): Promise<SourceBlock> {
@@ -121,7 +122,7 @@ export const orchardChain: SourceChainKind<Nodes> = {
 
   blocks: {
     height: "season",
-    header: "80 bytes that begin with ROOT",
+    header: "88 bytes that begin with ROOT",
     blockHash: "tree and hex of SHA-256 of SHA-256, reversed",
     inclusion: {
       kind: "orchard-path",

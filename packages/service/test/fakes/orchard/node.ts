@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** What a node of Orchard serves, as hex. */
-export type OrchardBlock = { header: string; transactions: readonly { id: string; bytes: string }[] };
+export type OrchardBlock = { header: string; transactions: readonly OrchardTransaction[] };
+type OrchardTransaction = { id: string; bytes: string; succeeded: boolean };
 
 /** A node of Orchard on loopback HTTP. @param final the height of the last block that is final */
 export async function startNode(blocks: ReadonlyMap<number, OrchardBlock>, final: number) {
@@ -16,7 +17,7 @@ export async function startNode(blocks: ReadonlyMap<number, OrchardBlock>, final
     }
     for (const [height, { transactions }] of blocks) {
       const index = transactions.findIndex(({ id }) => id === name);
-      if (index >= 0) return { height, index };
+      if (index >= 0) return { height, index, succeeded: transactions[index]?.succeeded };
     }
     return undefined;
   };
