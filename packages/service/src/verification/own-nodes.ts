@@ -50,13 +50,16 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
   /** The rounds that the bundle under way names for its transactions. */
   let rounds: ReadonlyMap<string, number> = new Map();
   const chains = new Map<string, SourceChain>();
+  let asLedger: Pick<AlgorandSource, "find"> = { find: () => Promise.reject(unavailable("no algod")) };
   const accept = ledger === ALGORAND_MAINNET ? [] : RECORDED;
 
   if (algod) {
     const node = new Algod(algod, genesisHash);
     const nodes = { algods: [node], indexers: indexer ? [new Indexer(indexer)] : [], rules };
     const locate = indexer ? undefined : (id: string, ends: AbortSignal) => findThere(node, id, rounds.get(id), ends);
-    chains.set("algorand", new AlgorandSource({ nodes, caip2: ledger, accept, locate }));
+    const source = new AlgorandSource({ nodes, caip2: ledger, accept, locate });
+    chains.set("algorand", source);
+    asLedger = source;
   }
   const variables = Object.entries(rpc).map(([name, url]) => [`${name.toUpperCase()}_RPC_URL`, url]);
   const sources = readSources(SourceVariables.parse(Object.fromEntries(variables)));
@@ -70,10 +73,9 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
     if (nodes) chains.set(kind.format.name, kind.open(nodes, settings, {}));
   }
 
-  const noLedger: Pick<SourceChain, "transaction"> = { transaction: () => Promise.reject(unavailable("no algod")) };
   const records = createChainRecords({
     chains,
-    ledger: chains.get("algorand") ?? noLedger,
+    ledger: asLedger,
     bulkhead: createBulkhead({ ...LOOK_UPS, clock: systemClock }),
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
@@ -88,8 +90,8 @@ export async function openOwnNodes({ algod, indexer, rpc }: OwnNodes, ledger: st
      */
     async compare(bundle: Uint8Array, report: VerifyReport): Promise<VerifyReport> {
       if (!mayAskChain(report)) return report;
-      const claims = claimsIn(bundle, report.type);
-      rounds = roundsIn(claims, report);
+      const claims = claimsIn(bundle, report);
+      rounds = roundsIn(claims);
       const pool = { verify: async () => ({ report, claims }) };
       const verifier = createVerifier({ pool, records, genesisHash });
       return verifier.verify(bundle, report.type, { chain: true }).catch((error) => reportIn(error, report));
@@ -121,7 +123,7 @@ async function findThere(
   return algod.decode(() => findInRound(block, round, txnId)).kind === "missing" ? undefined : { round };
 }
 
-function roundsIn({ attest, source, block }: Claims, { statement }: VerifyReport): ReadonlyMap<string, number> {
+function roundsIn({ attest, source, block, statement }: Claims): ReadonlyMap<string, number> {
   const height = block?.height ?? statement?.block.height;
   const named = new Map([[attest.txnId, attest.round]]);
   return source && height !== undefined ? named.set(source.txnId, height) : named;

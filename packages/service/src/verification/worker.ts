@@ -30,9 +30,7 @@ function verifyBundle(
 ): VerifiedOffline {
   try {
     const report = verify(body, { trust, crypto, type });
-    const { statement } = report;
-    if (!asksChain || !mayAskChain(report)) return { report };
-    return { report, claims: { ...claimsIn(body, type), ...(statement && { statement }) } };
+    return { report, ...(asksChain && mayAskChain(report) && { claims: claimsIn(body, report) }) };
   } catch (error) {
     if (isProofError(error, "json")) return { notJson: error.message };
     throw error;
