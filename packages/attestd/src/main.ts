@@ -20,5 +20,7 @@ process.on("exit", () => {
 keepCompiledCode(environment.cacheFolder);
 const { run } = await import("./command-line.ts");
 process.exitCode = await run(process.argv.slice(2), environment);
-// An open standard input or an abandoned request would keep the process running.
+// The channel to a parent, such as `attestd sandbox`, would keep the process running.
+if (process.connected) process.disconnect?.();
+// So would an open standard input or an abandoned request.
 if (process.exitCode === EXIT.interrupted) process.exit();

@@ -8,7 +8,10 @@ import { isLoopback } from "./loopback.ts";
 
 export const DEFAULT_FOLDER = ".attestd";
 
-/** Paths in the folder of a sandbox. `sandbox.json` is written last: when it exists, so do the others. */
+/**
+ * Paths in the folder of a sandbox. `sandbox.json` is written last: when it exists, so do the others. `data` has what must
+ * not be lost from one start to the next, but the seed, which is in `service.env` as an operator would keep it.
+ */
 export function sandboxFolder(folder: string) {
   const path = resolve(folder);
   return {
@@ -17,6 +20,9 @@ export function sandboxFolder(folder: string) {
     keys: join(path, "keys.json"),
     settings: join(path, "service.env"),
     data: join(path, "data"),
+    archive: join(path, "data", "networks.db"),
+    journal: join(path, "data", "attestd.db"),
+    removed: join(path, "removed"),
     payments: join(path, "payments"),
     lock: join(path, "sandbox.lock"),
   };

@@ -1,32 +1,34 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { Facilitator, Sandbox } from "@attestd/sandbox";
 import { writeWhole } from "./files.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
 import type { Settings } from "./settings-file.ts";
 
 /**
- * The service's settings in a sandbox, as an operator would write them, with a new key of the attestor.
+ * The service's settings in a sandbox, as an operator would write them, with a new key of the attestor unless there is one.
  *
  * @param address that the service listens on; port 0 picks a free one
+ * @param before the settings of the same sandbox's last start: its seed, and what was added by hand, are kept
  */
 export function newServiceSettings(
   networks: Sandbox,
   folder: SandboxFolder,
   address: { host: string; port: number },
+  before: Settings = {},
 ): Settings {
   const { payTo, facilitators } = networks;
   return {
+    ...childVariables(before),
     HOST: address.host,
     PORT: String(address.port),
-    DATABASE_URL: `sqlite:${join(folder.data, "attestd.db")}`,
+    DATABASE_URL: `sqlite:${folder.journal}`,
     ALGOD_URL: networks.algodUrl,
     INDEXER_URL: networks.indexerUrl,
     BASE_RPC_URL: networks.baseRpcUrl,
     SOLANA_RPC_URL: networks.solanaRpcUrl,
     ALGORAND_GENESIS_HASH: networks.genesisHash,
     ATTESTOR_MNEMONIC: networks.attestor.mnemonic,
-    ATTESTOR_PQ_SEED: randomBytes(32).toString("hex"),
+    ...(seedSettings(before) ?? { ATTESTOR_PQ_SEED: randomBytes(32).toString("hex") }),
     PAY_TO_ALGORAND: payTo.algorand,
     PAY_TO_BASE: payTo.base,
     PAY_TO_SOLANA: payTo.solana,
@@ -35,6 +37,12 @@ export function newServiceSettings(
     ...facilitatorSettings("SOLANA_FACILITATOR", facilitators.solana),
     SANDBOX_SOURCE_CHAINS: networks.sourceChains.join(",") || undefined,
   };
+}
+
+/** The setting with the attestor's seed, in the form that it has; undefined where there is none. */
+export function seedSettings({ ATTESTOR_PQ_SEED: seed, ATTESTOR_PQ_SEED_FILE: file }: Settings): Settings | undefined {
+  if (file) return { ATTESTOR_PQ_SEED_FILE: file };
+  return seed ? { ATTESTOR_PQ_SEED: seed } : undefined;
 }
 
 function facilitatorSettings(prefix: string, facilitators: readonly Facilitator[] = []): Settings {

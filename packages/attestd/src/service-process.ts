@@ -13,11 +13,17 @@ const STOP_TIMEOUT_MS = 20_000;
  * @param settingsFile for `--env`
  * @param variables the child's whole environment
  * @param signal stops the wait and the child
+ * @param next what to do when it does not start, in sentences
  * @returns `url`: its origin; `showLog` starts to print its log, which is buffered until then; `ended` resolves with the
  *   reason when it has ended
  * @throws Failure with the child's exit code when it ended before it listened; its stderr has the reason
  */
-export async function startServiceProcess(settingsFile: string, variables: NodeJS.ProcessEnv, signal: AbortSignal) {
+export async function startServiceProcess(
+  settingsFile: string,
+  variables: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+  next: readonly string[],
+) {
   const main = fileURLToPath(new URL("./main.ts", import.meta.url));
   const child = spawn(process.execPath, [main, "serve", "--sandbox", "--env", settingsFile], {
     env: variables,
@@ -31,7 +37,7 @@ export async function startServiceProcess(settingsFile: string, variables: NodeJ
     await stop();
     throw error;
   });
-  if (typeof first === "string") throw new Failure(child.exitCode || 1, `the service did not start (${first})`);
+  if (typeof first === "string") throw new Failure(child.exitCode || 1, `the service did not start (${first})`, next);
   const [{ ready: url }] = first as [Ready];
   return {
     url,

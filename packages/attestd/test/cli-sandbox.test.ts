@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { attestd, type CommandOptions, start, startShell } from "../../../test/helpers/command.ts";
@@ -201,28 +201,91 @@ describe("attestd sandbox", () => {
     expect((await readdir(here())).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  test("starts again in the folder of an earlier sandbox, keeps other files there, and passes PUBLIC_URL on", async () => {
+  /** Starts a sandbox in the same folder, with what it says until it listens. */
+  async function startAgain(args: string[] = [], env = {}): Promise<Running> {
+    const again = watch(["sandbox", "--port", "0", "--round-ms", "500", ...args], { cwd: folder.path, env });
+    await Promise.race([untilOutput(again.out, /"msg":"listening"/), again.ended]);
+    return again;
+  }
+
+  /** The last round of the ledger. */
+  const lastRound = async () => {
+    const status = await fetch(`${(await description()).algodUrl}/v2/status`);
+    return (JSON.parse(await status.text()) as { "last-round": number })["last-round"];
+  };
+
+  /** Kills only the parent: the children notice its end themselves. */
+  async function killed(running: Running): Promise<void> {
+    const processes = descendants(running.pid ?? 0);
+    running.kill("SIGKILL");
+    await running.ended;
+    await until(() => expect(processes.filter(isAlive)).toEqual([]));
+  }
+
+  test("goes on where it was: wallets, keys, ledger; keeps other files there, and passes PUBLIC_URL on", async () => {
     const old = await description();
     await writeFile(here("precious.txt"), "mine");
-    const env = { PUBLIC_URL: "https://attestd.example" };
     const facilitators = ["--facilitator", "cdp", "payai", "--facilitator-behaviour", "settle=limited*1"];
-    const again = watch(["sandbox", "--port", "0", ...facilitators], { cwd: folder.path, env });
-    await untilOutput(again.out, /"msg":"listening"/);
-    const index = await fetch(`${(await description()).serviceUrl}/llms.txt`);
+    const again = await startAgain(facilitators, { PUBLIC_URL: "https://attestd.example" });
+    const now = await description();
+    const index = await fetch(`${now.serviceUrl}/llms.txt`);
     expect(await index.text()).toContain("(https://attestd.example/attest)");
     expect(await readFile(here("service.env"), "utf8")).toContain(`PUBLIC_URL="https://attestd.example"\n`);
-    expect((await description()).facilitators).toMatchObject({
+    expect(now.facilitators).toMatchObject({
       algorand: [{ kind: "stock" }],
       solana: [{ kind: "cdp", url: expect.stringMatching(/\/platform\/v2\/x402$/) }, { kind: "payai" }],
     });
-    expect((await description()).payers.algorand.address).not.toBe(old.payers.algorand.address);
+    expect([now.payers, now.attestor]).toEqual([old.payers, old.attestor]);
     expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
 
-    // A killed parent stops no child: the children notice its end themselves.
-    const processes = descendants(again.pid ?? 0);
-    again.kill("SIGKILL");
-    await again.ended;
-    await until(() => expect(processes.filter(isAlive)).toEqual([]));
+    const { attest } = JSON.parse(await readFile(join(folder.path, "restarted.json"), "utf8"));
+    expect(await lastRound()).toBeGreaterThan(attest.round);
+    const bought = await run("attest", now.sampleTransactions.base, "--out", "second.json");
+    expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified") });
+    await killed(again);
+  });
+
+  test("goes on after a kill: what was bought before is on its ledger, and more is sold", async () => {
+    const again = await startAgain();
+    const { sampleTransactions } = await description();
+    const bought = await run("attest", sampleTransactions.algorand, "--out", "third.json");
+    expect(bought).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ verified") });
+    const files = ["restarted.json", "second.json", "third.json"];
+    const checked = await run("verify", ...files, "--chain", "--json");
+    expect(checked.code).toBe(0);
+    for (const line of checked.stdout.trim().split("\n"))
+      expect(JSON.parse(line)).toMatchObject({ verified: true, checks: { chainSource: "pass", chainAttest: "pass" } });
+    await killed(again);
+  });
+
+  test("names --fresh where the seed of its keys is gone", async () => {
+    const settings = await readFile(here("service.env"), "utf8");
+    await writeFile(here("service.env"), settings.replace(/^ATTESTOR_PQ_SEED=.*$/m, ""));
+    const tried = await startAgain();
+    expect([(await tried.ended).code, tried.err()]).toEqual([2, expect.stringMatching(/seed .*\n.*add --fresh\.\n$/)]);
+    await writeFile(here("service.env"), settings);
+  });
+
+  test.each([
+    ["journal", "attestd.db", /did not start \(exit code 2\)\n.*damaged.*add --fresh\.\n$/],
+    ["networks' file", "networks.db", /networks\.db: file is not a database\n.*add --fresh\.\n$/],
+  ])("names --fresh where its %s has other bytes", async (_, name, words) => {
+    for (const log of ["-wal", "-shm"]) await rm(here("data", name + log), { force: true });
+    await writeFile(here("data", name), "not a database, but as long as the header of one is ".repeat(4));
+    const tried = await startAgain();
+    expect([(await tried.ended).code, tried.err()]).toEqual([2, expect.stringMatching(words)]);
+  });
+
+  test("starts a new one with --fresh, and keeps files that are not its own", async () => {
+    const history = await readFile(here("keys.json"), "utf8");
+    const fresh = await startAgain(["--fresh"]);
+    const now = await description();
+    expect(history).not.toContain(now.attestor.kid);
+    expect(history).not.toContain(now.attestor.algorandAddress);
+    expect(await readFile(here("precious.txt"), "utf8")).toBe("mine");
+    expect(await lastRound()).toBeLessThan(100);
+    fresh.kill("SIGTERM");
+    expect((await fresh.ended).code).toBe(0);
   });
 
   test("stops on SIGINT while it starts", async () => {

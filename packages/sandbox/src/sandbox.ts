@@ -1,6 +1,7 @@
 import { RAILS } from "@attestd/proof/rails";
 import { type Behaviour, parseBehaviour } from "./algorand/behaviour.ts";
 import { type AlgorandNetwork, startAlgorand } from "./algorand/network.ts";
+import { type Archive, openArchive } from "./archive.ts";
 import type { BaseNetwork } from "./base/network.ts";
 import type { FacilitatorKind } from "./facilitator/dialect.ts";
 import { type SandboxRail, startFacilitators } from "./facilitator/ordered.ts";
@@ -39,9 +40,17 @@ export interface SandboxOptions {
   replayDir?: string | undefined;
   /** How the Algorand node of the service, and its indexer, behave from the beginning. */
   behaviour?: Partial<Behaviour> | undefined;
+  /**
+   * File that has the keys and the chains of the sandbox; it is made if it does not exist. Without one, everything ends with
+   * the sandbox.
+   */
+  archive?: string | undefined;
   /** Called with every request to any of the servers. */
   onRequest?: RequestObserver | undefined;
 }
+
+/** The file of the archive is damaged, or is none. */
+export class ArchiveError extends Error {}
 
 /** A running sandbox, for the settings of a service on it. Members of an absent network are absent. */
 export interface Sandbox {
@@ -81,22 +90,25 @@ export interface Sandbox {
 
 /**
  * Starts the networks of a sandbox in parallel, and a facilitator for all of them. Keys and the genesis of the ledger are
- * random: nothing signed here is valid anywhere else, nor in another sandbox.
+ * random: nothing signed here is valid anywhere else, nor in another sandbox. With an archive they are those of before.
+ * @throws ArchiveError
  * @throws Error with the file's name when a recording is invalid, or with the part that did not start; everything else is
  * stopped again
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { ports = {}, onRequest, networks = ["base", "solana"] } = options;
   await using starting = new AsyncDisposableStack();
+  const archive = options.archive === undefined ? undefined : archiveIn(options.archive);
+  starting.defer(() => archive?.close());
   const keep = async <T extends { close(): Promise<void> }>(start: Promise<T>): Promise<T> => {
     const running = await start;
     starting.defer(() => running.close());
     return running;
   };
   const starts = [
-    keep(runAlgorand(options)),
-    networks.includes("base") ? keep(runBase(options)) : undefined,
-    networks.includes("solana") ? keep(runSolana(options)) : undefined,
+    keep(runAlgorand(options, archive)),
+    networks.includes("base") ? keep(runBase(options, archive)) : undefined,
+    networks.includes("solana") ? keep(runSolana(options, archive)) : undefined,
   ] as const;
   // Waits for every start to succeed or fail, so that none succeeds after the others were stopped.
   await Promise.allSettled(starts);
@@ -156,12 +168,29 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
+function archiveIn(path: string): Archive {
+  try {
+    return openArchive(path);
+  } catch (error) {
+    throw new ArchiveError(`${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 // A network and its rail are imported on demand: each takes up to half a second.
 
-async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequest }: SandboxOptions) {
+async function runAlgorand(
+  { roundMs = 1000, ports, replayDir, behaviour, onRequest }: SandboxOptions,
+  archive: Archive | undefined,
+) {
   const { registerAlgorand } = await import("./facilitator/algorand.ts");
   const listeners = { algodPort: ports?.algod, indexerPort: ports?.indexer, onRequest };
-  const network = await startAlgorand({ roundMs, replayDir, behaviour, ...listeners });
+  const network = await startAlgorand({
+    roundMs,
+    replayDir,
+    behaviour,
+    archive: archive?.of("algorand"),
+    ...listeners,
+  });
   const { feePayer, secondFeePayer, thirdFeePayer } = network.accounts;
   const keys = [feePayer, secondFeePayer, thirdFeePayer];
   const registrations = keys.map(({ secretKey }) => registerAlgorand(network.networkUrl, secretKey));
@@ -169,20 +198,29 @@ async function runAlgorand({ roundMs = 1000, ports, replayDir, behaviour, onRequ
   return { ...network, rail };
 }
 
-async function runBase({ roundMs, baseBlockMs = roundMs, ports, replayDir, onRequest }: SandboxOptions) {
+async function runBase(
+  { roundMs, baseBlockMs = roundMs, ports, replayDir, onRequest }: SandboxOptions,
+  archive: Archive | undefined,
+) {
   const { startBase } = await import("./base/network.ts");
   const { registerBase } = await import("./facilitator/base.ts");
-  const network = await startBase({ blockMs: baseBlockMs || undefined, port: ports?.base, replayDir, onRequest });
+  const network = await startBase({
+    blockMs: baseBlockMs || undefined,
+    port: ports?.base,
+    replayDir,
+    archive: archive?.of("base"),
+    onRequest,
+  });
   const keys = [network.facilitator, ...network.otherFacilitators];
   const registrations = keys.map(({ privateKey }) => registerBase(network.rpcUrl, privateKey));
   const rail: SandboxRail = { network: RAILS.base.network, registrations };
   return { ...network, rail };
 }
 
-async function runSolana({ ports, onRequest }: SandboxOptions) {
+async function runSolana({ ports, onRequest }: SandboxOptions, archive: Archive | undefined) {
   const { startSolana } = await import("./solana/network.ts");
   const { registerSolana } = await import("./facilitator/solana.ts");
-  const network = await startSolana({ port: ports?.solana, onRequest });
+  const network = await startSolana({ port: ports?.solana, archive: archive?.of("solana"), onRequest });
   const keys = [network.feePayer, ...network.otherFeePayers];
   const registrations = keys.map(({ secretKeyBase64 }) => registerSolana(network.rpcUrl, secretKeyBase64));
   const rail: SandboxRail = { network: RAILS.solana.network, registrations };

@@ -10,7 +10,8 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     "sandbox",
     "run everything locally, without real money",
     "Run local networks with funded wallets, and the service on them. No real money; nothing leaves this machine.",
-    "  attestd sandbox",
+    "  attestd sandbox                         again: the same sandbox goes on",
+    "  attestd sandbox --fresh                 a new one, with other keys and empty chains",
     "  attestd sandbox --port 0 --round-ms 200",
     "  attestd sandbox --replay recordings/    also serve recorded transactions",
     "  attestd sandbox --algorand-behaviour feePerByte=10 indexerParameters=default",
@@ -26,7 +27,8 @@ export function addRunning(program: Command, { environment, finish }: Running): 
     )
     .option("--facilitator <kind...>", "stock, cdp, payai or goplausible, or several of them, the preferred one first")
     .option("--facilitator-behaviour <what=how...>", "what the first one does, as in docs/sandbox-facilitators.md")
-    .option("--dir <dir>", "folder for its wallets, keys and settings", ".attestd")
+    .option("--dir <dir>", "folder for its wallets, keys, chains and settings", ".attestd")
+    .option("--fresh", "forget the sandbox in the folder, and start a new one")
     .action(async (options) => {
       const { sandbox } = await import("../commands/sandbox.ts");
       finish(await sandbox(options, environment));

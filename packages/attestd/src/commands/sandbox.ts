@@ -1,18 +1,19 @@
 import { once } from "node:events";
 import { existsSync, rmSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { aborted } from "node:util";
+import { aborted, parseEnv } from "node:util";
 import type { Behaviour, Sandbox } from "@attestd/sandbox";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import type { Working } from "../live-line.ts";
 import { describeSandbox, printBanner } from "../sandbox-description.ts";
 import { type SandboxFolder, sandboxFolder } from "../sandbox-folder.ts";
-import { childVariables, newServiceSettings, writeSettings } from "../sandbox-settings.ts";
+import { childVariables, newServiceSettings, seedSettings, writeSettings } from "../sandbox-settings.ts";
 import { startServiceProcess } from "../service-process.ts";
+import type { Settings } from "../settings-file.ts";
 import { portTaken } from "./serve.ts";
 
 export type SandboxOptions = {
@@ -24,6 +25,7 @@ export type SandboxOptions = {
   facilitator?: string[];
   facilitatorBehaviour?: string[];
   dir: string;
+  fresh?: boolean;
 };
 
 const HOST = "127.0.0.1";
@@ -31,10 +33,10 @@ const DEFAULT_PORT = "4020";
 const SQLITE_BUSY = 5;
 
 /**
- * Runs the local networks and the service on them until it is asked to stop. Every start makes a new sandbox in the
- * folder: its ledgers are in memory, so the files of an earlier one are useless.
+ * Runs the local networks and the service on them until it is asked to stop. The sandbox in the folder goes on where it was;
+ * where there is none, or with `fresh`, there is a new one.
  *
- * @throws Failure `usage` when the port is in use or another sandbox has the folder
+ * @throws Failure `usage` when the port is in use, another sandbox has the folder, or what is in it is damaged
  */
 export async function sandbox(options: SandboxOptions, environment: Environment): Promise<ExitCode> {
   const stop = environment.stop();
@@ -49,22 +51,32 @@ export async function sandbox(options: SandboxOptions, environment: Environment)
 
   await mkdir(folder.path, { recursive: true, mode: 0o700 }).catch(failsFor(EXIT.usage, `use ${folder.path}`));
   using _lock = lock(folder);
-  await clear(folder);
+  if (options.fresh || !existsSync(folder.archive)) await clear(folder);
+  // It names addresses of the last start.
+  await rm(folder.description, { force: true });
+  const before = await settingsBefore(folder);
 
   // Disposed in reverse order: the service, then its networks, then the lock.
   using working = environment.working("starting the networks");
-  const networks = await startNetworks();
+  const networks = await startNetworks(folder.archive);
   await using running = new AsyncDisposableStack();
   running.defer(() => networks.close());
   if (stop.aborted) return EXIT.good;
-  const run = { port, dir: options.dir, environment, working, stop };
+  const run = { port, dir: options.dir, before, environment, working, stop };
   await runService(folder, networks, run).catch((error: unknown) => {
     if (!stop.aborted) throw error;
   });
   return EXIT.good;
 }
 
-type Run = { port: number; dir: string; environment: Environment; working: Working; stop: AbortSignal };
+type Run = {
+  port: number;
+  dir: string;
+  before: Settings;
+  environment: Environment;
+  working: Working;
+  stop: AbortSignal;
+};
 
 async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): Promise<void> {
   const { environment, working, stop } = run;
@@ -73,9 +85,10 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
   const { PUBLIC_URL, MCP_URL } = environment.variables;
   const address = { host: HOST, port: run.port };
   // Behind a proxy, a tunnel or a container only the operator knows the public URLs.
-  const settings = { ...newServiceSettings(networks, folder, address), PUBLIC_URL, MCP_URL };
+  const settings = { ...newServiceSettings(networks, folder, address, run.before), PUBLIC_URL, MCP_URL };
   await writeSettings(folder, settings);
-  await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop);
+  const next = seedSettings(run.before) ? ["If a file of the sandbox is damaged, start a new one: add --fresh."] : [];
+  await using service = await startServiceProcess(folder.settings, childVariables(environment.variables), stop, next);
   // A restarted service gets the same port.
   await writeSettings(folder, { ...settings, PORT: new URL(service.url).port });
   await describeSandbox(folder, networks, service.url);
@@ -96,14 +109,14 @@ async function runService(folder: SandboxFolder, networks: Sandbox, run: Run): P
 async function readNetworks(
   pace: { roundMs: number; baseBlockMs: number },
   options: SandboxOptions,
-): Promise<() => Promise<Sandbox>> {
+): Promise<(archive: string) => Promise<Sandbox>> {
   const networks = await import("@attestd/sandbox").catch((error: NodeJS.ErrnoException) => {
     // The packages of the sandbox are development dependencies.
     if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
     const remedy = "It needs the development dependencies: run npm ci without --omit=dev.";
     throw new Failure(EXIT.usage, "the sandbox is not installed here", [remedy], error);
   });
-  const { startSandbox, parseBehaviour, parseFacilitatorKinds, parseFacilitatorBehaviour } = networks;
+  const { startSandbox, ArchiveError, parseBehaviour, parseFacilitatorKinds, parseFacilitatorBehaviour } = networks;
   const read = <T>(name: string, texts: string[] | undefined, parse: (texts: string[]) => T): T => {
     try {
       return parse(texts ?? []);
@@ -119,8 +132,9 @@ async function readNetworks(
     facilitators: read("--facilitator", options.facilitator, parseFacilitatorKinds),
     facilitatorBehaviour: read("--facilitator-behaviour", options.facilitatorBehaviour, parseFacilitatorBehaviour),
   };
-  return () =>
-    startSandbox(asked).catch((error: Error) => {
+  return (archive) =>
+    startSandbox({ ...asked, archive }).catch((error: Error) => {
+      if (error instanceof ArchiveError) throw damaged(error.message, error);
       throw new Failure(EXIT.usage, "the networks did not start", [error.message], error);
     });
 }
@@ -155,11 +169,31 @@ function lock(folder: SandboxFolder): Disposable {
   };
 }
 
-/** Removes only the files of an earlier sandbox: the folder may have others. */
+/**
+ * Removes the files of an earlier sandbox, and only those: the folder may have others. Its data goes by one step, so that
+ * a sandbox that was removed in part is not taken up again.
+ */
 async function clear(folder: SandboxFolder): Promise<void> {
-  const { description, keys, settings, data, payments } = folder;
-  for (const path of [description, keys, settings, data, payments]) await rm(path, { recursive: true, force: true });
+  const { description, keys, settings, data, removed, payments } = folder;
+  await rm(removed, { recursive: true, force: true });
+  if (existsSync(data)) await rename(data, removed);
+  for (const path of [removed, description, keys, settings, payments]) await rm(path, { recursive: true, force: true });
   await mkdir(data, { mode: 0o700 });
+}
+
+/** The service's settings at the last start. @throws Failure `usage` when the seed of the sandbox's keys is not there */
+async function settingsBefore({ settings, journal }: SandboxFolder): Promise<Settings> {
+  const text = await readFile(settings, "utf8").catch((error: NodeJS.ErrnoException) => {
+    return error.code === "ENOENT" ? "" : failsFor(EXIT.usage, `read ${settings}`)(error);
+  });
+  const before = parseEnv(text);
+  if (existsSync(journal) && seedSettings(before) === undefined)
+    throw damaged(`${settings}: the seed of the attestor's key is not there`);
+  return before;
+}
+
+function damaged(what: string, cause?: Error): Failure {
+  return new Failure(EXIT.usage, what, ["The sandbox of before is damaged. Start a new one: add --fresh."], cause);
 }
 
 /** Fails before any network is started if the port is in use. */

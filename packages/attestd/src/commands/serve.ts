@@ -40,7 +40,6 @@ export async function serve(options: ServeOptions, environment: Environment): Pr
   process.send?.({ ready: service.url } satisfies Ready);
   await aborted(stop, stop);
   await service.close();
-  if (process.connected) process.disconnect?.();
   return EXIT.good;
 }
 

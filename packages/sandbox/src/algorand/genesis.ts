@@ -40,7 +40,7 @@ export function makeGenesis(
   accounts: Allocation[],
   timestamp: number,
   nonce: Uint8Array,
-  { version }: Consensus,
+  { version }: Pick<Consensus, "version">,
 ): Genesis {
   const special = { feeSink: keylessAddress("fee sink", nonce), rewardsPool: keylessAddress("rewards pool", nonce) };
   const document = genesisDocument(accounts, special, timestamp, version);

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { getString, type MsgpackMap, splitBlock } from "@attestd/proof/algorand";
-import type { ApplyData } from "./apply.ts";
-import { BlockStore, inBlockMap, makeBlock, makeGenesisBlock, type StoredBlock } from "./block.ts";
+import { type ApplyData, applyTransaction } from "./apply.ts";
+import { BlockStore, blockTransactions, inBlockMap, makeBlock, makeGenesisBlock, type StoredBlock } from "./block.ts";
 import { type Consensus, MAX_TIMESTAMP_INCREMENT } from "./consensus.ts";
 import { applyGroup } from "./evaluate.ts";
 import type { Genesis } from "./genesis.ts";
 import { prefixRejection, Rejection } from "./rejection.ts";
 import { LedgerState } from "./state.ts";
-import type { SignedTransaction } from "./transaction.ts";
+import { type SignedTransaction, signedTransaction } from "./transaction.ts";
 import { verifyGroup } from "./verify.ts";
 
 export interface LedgerOptions {
@@ -17,6 +17,10 @@ export interface LedgerOptions {
   counter: number;
   /** Recorded blocks, ascending; the ledger's own rounds follow the last of them. */
   recorded: StoredBlock[];
+  /** Blocks of this ledger from before, ascending: all that have transactions, and the last; its rounds follow it too. */
+  kept?: StoredBlock[];
+  /** Called with every block that this ledger makes. */
+  onBlock?: (block: StoredBlock) => void;
   /** Milliseconds since 1970. */
   now: () => number;
   /** The rules of the next block. */
@@ -44,6 +48,7 @@ export class Ledger {
   readonly blocks = new BlockStore();
   readonly #now: () => number;
   readonly #consensus: () => Consensus;
+  readonly #onBlock: (block: StoredBlock) => void;
   /** State after the latest round. */
   readonly #state: LedgerState;
   /** State after the pool; a child of `#state`. */
@@ -54,20 +59,59 @@ export class Ledger {
   /** Emits `round` after every new round. One listener for each waiting client. */
   readonly #rounds = new EventEmitter().setMaxListeners(0);
 
-  constructor({ genesis, counter, recorded, now, consensus }: LedgerOptions) {
+  /** @throws Error when a recorded block and a kept one have the same round */
+  constructor({ genesis, counter, recorded, kept = [], onBlock = () => {}, now, consensus }: LedgerOptions) {
     this.genesis = genesis;
     this.#now = now;
     this.#consensus = consensus;
+    this.#onBlock = onBlock;
     this.#state = new LedgerState(undefined, counter);
     for (const { addr, state } of genesis.document.alloc)
       this.#state.putAccount(addr, { balance: BigInt(state.algo), authAddress: undefined, holdings: new Map() });
+    for (const block of kept) this.#apply(block);
     this.#pending = this.#state.child();
-    for (const block of recorded) this.blocks.add(block);
-    const round = (recorded.at(-1)?.round ?? -1) + 1;
-    const first = { round, timestamp: genesis.document.timestamp, seed: genesis.hash, counter, consensus: consensus() };
-    this.#latest = round === 0 ? makeGenesisBlock(genesis, first) : makeBlock(genesis, first, []);
+    const before = [...recorded, ...kept].sort((a, b) => a.round - b.round);
+    for (const block of before) {
+      if (this.blocks.block(block.round) !== undefined)
+        throw new Error(`round ${block.round} is one of the sandbox's own, and recorded too`);
+      this.blocks.add(block);
+    }
+    this.#latest = this.#first(before.at(-1), kept.at(-1));
     this.#latestAt = now();
     this.blocks.add(this.#latest);
+    onBlock(this.#latest);
+  }
+
+  /**
+   * The first block since the start. Its time is that of the start, however long the ledger has stood still: rounds of 25
+   * seconds each would take as long as they have to catch up.
+   */
+  #first(before: StoredBlock | undefined, own: StoredBlock | undefined): StoredBlock {
+    const { genesis } = this;
+    const round = (before?.round ?? -1) + 1;
+    const previous = own && splitBlock(own.bytes);
+    const fields = {
+      round,
+      timestamp: previous
+        ? Math.max(Number(previous.header.get("ts")), Math.floor(this.#now() / 1000))
+        : genesis.document.timestamp,
+      seed: previous ? nextSeed(previous.header) : genesis.hash,
+      counter: this.#state.counter,
+      // A recorded block is of another chain.
+      ...(before === own && previous && { previousHeader: previous.headerBytes }),
+      consensus: this.#consensus(),
+    };
+    return round === 0 ? makeGenesisBlock(genesis, fields) : makeBlock(genesis, fields, []);
+  }
+
+  /** Applies a kept block, which was valid when it was made. */
+  #apply(block: StoredBlock): void {
+    if (block.txids.length === 0) return;
+    for (const { txn: map } of blockTransactions(splitBlock(block.bytes))) {
+      const { txn } = signedTransaction(new Map([["txn", map]]));
+      applyTransaction(this.#state, txn, this.genesis.special.feeSink);
+      this.#state.addTransaction(txn);
+    }
   }
 
   get round(): number {
@@ -139,11 +183,10 @@ export class Ledger {
   advance(): StoredBlock {
     this.#pending.commit();
     const { header, headerBytes } = splitBlock(this.#latest.bytes);
-    const seed = createHash("sha256").update(header.get("seed") as Uint8Array);
     const fields = {
       round: this.round + 1,
       timestamp: this.#nextTimestamp(header),
-      seed: seed.digest(),
+      seed: nextSeed(header),
       counter: this.#state.counter,
       previousHeader: headerBytes,
       consensus: this.consensus,
@@ -153,6 +196,7 @@ export class Ledger {
     );
     this.#latest = makeBlock(this.genesis, fields, payset);
     this.blocks.add(this.#latest);
+    this.#onBlock(this.#latest);
     this.#latestAt = this.#now();
     this.#pool = new Map();
     this.#pending = this.#state.child();
@@ -170,4 +214,10 @@ export class Ledger {
     const seconds = Math.floor(this.#now() / 1000);
     return Math.min(Math.max(seconds, before), before + MAX_TIMESTAMP_INCREMENT);
   }
+}
+
+function nextSeed(header: MsgpackMap): Uint8Array {
+  return createHash("sha256")
+    .update(header.get("seed") as Uint8Array)
+    .digest();
 }

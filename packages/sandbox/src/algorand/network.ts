@@ -1,14 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { algorandCaip2 } from "@attestd/proof/algorand";
-import { toBase64 } from "@attestd/proof/encoding";
+import { fromBase64, toBase64 } from "@attestd/proof/encoding";
+import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type RequestObserver } from "../http.ts";
-import { makeAccount, ROLES, type Role, type SandboxAccount } from "./account.ts";
+import { accountOf, makeSecretKey, ROLES, type Role, type SandboxAccount } from "./account.ts";
 import { algodApp } from "./algod.ts";
 import { type Behaviour, USUAL } from "./behaviour.ts";
-import { CONSENSUS } from "./consensus.ts";
+import { type StoredBlock, storeBlock } from "./block.ts";
+import { CONSENSUS, type Consensus } from "./consensus.ts";
 import { front } from "./front.ts";
 import { furnish, USDC_ID } from "./furnish.ts";
-import { makeGenesis } from "./genesis.ts";
+import { type Genesis, makeGenesis } from "./genesis.ts";
 import { indexerApp } from "./indexer.ts";
 import { Ledger } from "./ledger.ts";
 import { LedgerNode } from "./node.ts";
@@ -27,6 +29,8 @@ export interface AlgorandOptions {
   replayDir?: string | undefined;
   /** How the node and the indexer behave from the beginning. */
   behaviour?: Partial<Behaviour> | undefined;
+  /** Has the network's keys and blocks from before, and gets those to come. */
+  archive?: NetworkArchive | undefined;
   onRequest?: RequestObserver | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;
@@ -66,23 +70,31 @@ export interface AlgorandNetwork {
 
 /**
  * Starts an Algorand network of one node: a ledger with its own genesis and keys, behind algod's and the indexer's HTTP
- * APIs. It has USDC as asset 31566704; every account is funded and has opted in.
+ * APIs. It has USDC as asset 31566704; every account is funded and has opted in. With an archive it is the network of
+ * before, and its rounds go on above the last one.
  * @throws Error with the file's name when a recording is invalid
  */
 export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandNetwork> {
   const { roundMs, replayDir, onRequest, now = Date.now } = options;
-  const accounts = Object.fromEntries(ROLES.map((role) => [role, makeAccount()])) as Record<Role, SandboxAccount>;
+  const { archive = NO_ARCHIVE } = options;
   const behaviour: Behaviour = { ...USUAL, ...options.behaviour };
   const consensus = () => ({ ...CONSENSUS[behaviour.consensus], congestionTax: behaviour.congestionTax });
-  const genesis = makeGenesis(
-    ROLES.map((role) => ({ address: accounts[role].address, microAlgos: ALLOCATION[role], comment: role })),
-    Math.floor(now() / 1000),
-    randomBytes(32),
-    consensus(),
-  );
+  const { accounts, genesis } = identityIn(archive, now(), consensus());
   const recordings = await readRecordings(replayDir, genesis);
-  const ledger = new Ledger({ genesis, counter: USDC_ID - 1, recorded: recordings.blocks, now, consensus });
-  const sample = furnish(ledger, accounts);
+  const onBlock = ({ round, bytes, txids }: StoredBlock) => archive.add(round, bytes, round > 0 && txids.length === 0);
+  const { ledger, sample } = archive.whole(() => {
+    const kept = archive.records().map(storeBlock);
+    const ledger = new Ledger({
+      genesis,
+      counter: USDC_ID - 1,
+      recorded: recordings.blocks,
+      kept,
+      onBlock,
+      now,
+      consensus,
+    });
+    return { ledger, sample: archive.keep("sample", () => furnish(ledger, accounts)) };
+  });
 
   await using starting = new AsyncDisposableStack();
   const algodFetch = front(
@@ -118,4 +130,28 @@ export async function startAlgorand(options: AlgorandOptions): Promise<AlgorandN
     recordedChains: recordings.genesisHashes.map((hash) => algorandCaip2(Buffer.from(hash, "base64"))),
     close: () => running.disposeAsync(),
   };
+}
+
+/** The keys and the genesis of the network in the archive, or new ones. @param now milliseconds since 1970 */
+function identityIn(
+  archive: NetworkArchive,
+  now: number,
+  { version }: Consensus,
+): { accounts: Record<Role, SandboxAccount>; genesis: Genesis } {
+  const kept = archive.keep("identity", () => ({
+    keys: ROLES.map((role) => [role, toBase64(makeSecretKey())] as const),
+    timestamp: Math.floor(now / 1000),
+    nonce: toBase64(randomBytes(32)),
+    version,
+  }));
+  const accounts = Object.fromEntries(kept.keys.map(([role, key]) => [role, accountOf(fromBase64(key))])) as Record<
+    Role,
+    SandboxAccount
+  >;
+  const allocation = ROLES.map((role) => ({
+    address: accounts[role].address,
+    microAlgos: ALLOCATION[role],
+    comment: role,
+  }));
+  return { accounts, genesis: makeGenesis(allocation, kept.timestamp, fromBase64(kept.nonce), kept) };
 }

@@ -1,9 +1,11 @@
 import { createWalletClient, type Hex, http, numberToHex, parseEther, parseUnits, publicActions } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type ServerOptions } from "../http.ts";
 import { jsonRpcClient, type RpcCall, serveJsonRpc } from "../jsonrpc.ts";
 import { startAnvil } from "./anvil.ts";
 import { baseChain } from "./chain.ts";
+import { keepBlocks, readKept } from "./kept.ts";
 import { baseRpc } from "./proxy.ts";
 import { type RecordedBlock, readRecordings } from "./recordings.ts";
 import { installContracts, USDC_ABI, USDC_ADDRESS, USDC_DOMAIN } from "./token.ts";
@@ -13,6 +15,8 @@ export interface BaseOptions extends ServerOptions {
   blockMs?: number | undefined;
   /** Folder whose `base/blocks/*.json` are served beside the simulated blocks. */
   replayDir?: string | undefined;
+  /** Has the network's keys and blocks from before, and gets those to come. */
+  archive?: NetworkArchive | undefined;
 }
 
 /** An account with its key: `0x` hex of 32 bytes. */
@@ -51,26 +55,40 @@ export interface BaseNetwork {
  * Blocks do not begin with Base's two deposits, the L1 attributes and BaseTime: both are of one sender, and anvil 1.7.1
  * takes the second for a replacement of the first ("replacement transaction underpriced").
  *
+ * With an archive the keys are those of before, and blocks of earlier starts that have transactions are served too, below
+ * the numbers of the new ones. Their state is not kept: every start funds the accounts anew.
+ *
  * @throws {Error} when a recording is wrong (naming its file), anvil cannot be started, or the port is taken
  */
-export async function startBase({ blockMs = 1000, replayDir, ...options }: BaseOptions = {}): Promise<BaseNetwork> {
+export async function startBase({
+  blockMs = 1000,
+  replayDir,
+  archive = NO_ARCHIVE,
+  ...options
+}: BaseOptions = {}): Promise<BaseNetwork> {
   const recordings = await readRecordings(replayDir);
   await using starting = new AsyncDisposableStack();
-  const anvil = await startAnvil({ blockMs, firstBlock: (recordings.blocks.at(-1)?.number ?? 0) + 1 });
+  const kept = readKept(archive);
+  const firstBlock = Math.max(recordings.blocks.at(-1)?.number ?? 0, archive.height() ?? 0) + 1;
+  const anvil = await startAnvil({ blockMs, firstBlock });
   starting.defer(anvil.close);
   const call = jsonRpcClient(anvil.url);
-  const payer = randomKey();
-  const facilitator = randomKey();
-  const otherFacilitators = [randomKey(), randomKey()];
+  const { payer, payTo, facilitator, otherFacilitators } = archive.keep("identity", () => ({
+    payer: randomKey(),
+    payTo: { address: randomKey().address },
+    facilitator: randomKey(),
+    otherFacilitators: [randomKey(), randomKey()],
+  }));
   const sample = await fund(call, anvil.url, payer.address, [facilitator, ...otherFacilitators]);
-  const server = await listen(serveJsonRpc(baseRpc(call, recordings)), { server: "base", ...options });
+  if (archive !== NO_ARCHIVE) starting.use(keepBlocks(call, archive, firstBlock, blockMs));
+  const server = await listen(serveJsonRpc(baseRpc(call, recordings, kept)), { server: "base", ...options });
   starting.defer(server.close);
   const running = starting.move();
   return {
     rpcUrl: server.url,
     usdc: { address: USDC_ADDRESS, ...USDC_DOMAIN },
     payer,
-    payTo: { address: randomKey().address },
+    payTo,
     facilitator,
     otherFacilitators,
     sample,

@@ -1,6 +1,7 @@
 import { type Hex, numberToHex } from "viem";
 import { type RpcCall, RpcError, type RpcHandler } from "../jsonrpc.ts";
 import { transactionFromBytes } from "./encoding.ts";
+import type { Kept, LogFilter } from "./kept.ts";
 import type { RecordedBlock, RecordedTransaction, Recordings } from "./recordings.ts";
 
 /** EIP-4444's error code for pruned history. */
@@ -17,16 +18,23 @@ const RAW_METHODS = new Map([
 ]);
 
 /**
- * Base's JSON-RPC for clients: recorded blocks and transactions from the recordings, everything else from anvil. anvil
+ * Base's JSON-RPC for clients: recorded blocks and transactions from the recordings, those of earlier starts from what was
+ * kept, everything else from anvil. anvil
  * 1.7.1 aborts when asked for the bytes of a deposit (0x7e): the proxy answers with an error, like a node that does not
  * have them, and a caller has to rebuild them from JSON.
  */
-export function baseRpc(anvil: RpcCall, recordings: Recordings): RpcHandler {
-  const recorded = new Map(Object.entries(recordedMethods(recordings)));
+export function baseRpc(anvil: RpcCall, recordings: Recordings, kept: Kept): RpcHandler {
+  const known = [recordedMethods(recordings), kept.methods].map((methods) => new Map(Object.entries(methods)));
   return async (method, params) => {
     const args = Array.isArray(params) ? params : [];
-    const answer = await recorded.get(method)?.(...args);
-    if (answer !== undefined) return answer;
+    for (const methods of known) {
+      const answer = await methods.get(method)?.(...args);
+      if (answer !== undefined) return answer;
+    }
+    if (method === "eth_getLogs") {
+      const before = kept.logs((args[0] ?? {}) as LogFilter);
+      return before.length === 0 ? anvil(method, params) : [...before, ...((await anvil(method, params)) as object[])];
+    }
 
     const lookup = RAW_METHODS.get(method);
     if (lookup === undefined) return anvil(method, params);

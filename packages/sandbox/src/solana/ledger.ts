@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { deserialize, serialize } from "node:v8";
 import { type Address, type Blockhash, getBase58Decoder } from "@solana/kit";
+import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import type { Execution, Machine } from "./machine.ts";
 import { decodeMint, decodeTokenAccount, type TokenHolding } from "./token.ts";
-import { type DecodedTransaction, hasValidSignatures } from "./transaction.ts";
+import { type DecodedTransaction, decodeTransaction, hasValidSignatures } from "./transaction.ts";
 
 /** Commitment of a slot: `confirmed` one slot behind the newest, `finalized` thirty-two, as on MainNet. */
 export type Commitment = "processed" | "confirmed" | "finalized";
@@ -41,6 +43,7 @@ export interface TokenBalance extends TokenHolding {
 /** Slots, blockhashes and transactions over a {@link Machine}, with enough blocks for every commitment. */
 export class Ledger {
   readonly #machine: Machine;
+  readonly #archive: NetworkArchive;
   /** The blocks whose hashes are still needed, oldest first; the last is the current one. Never empty. */
   readonly #recent: Block[] = [];
   readonly #landed = new Map<string, LandedTransaction>();
@@ -52,9 +55,15 @@ export class Ledger {
    * Blockhashes are random, and every Solana transaction names one, so none that is signed here is valid on another
    * cluster.
    * @param time Unix time in seconds of the first blocks
+   * @param archive has the transactions from before, and gets those to come
    */
-  constructor(machine: Machine, time: bigint) {
+  constructor(machine: Machine, time: bigint, archive = NO_ARCHIVE) {
     this.#machine = machine;
+    this.#archive = archive;
+    for (const record of archive.records()) {
+      const { wire, ...landed } = deserialize(record);
+      this.#keep({ decoded: decodeTransaction(wire), ...landed });
+    }
     while (this.#recent.length <= Number(LAG.finalized)) this.nextSlot(time);
   }
 
@@ -70,11 +79,12 @@ export class Ledger {
 
   /** Starts the next slot, with a new blockhash. @param time Unix time in seconds */
   nextSlot(time: bigint): void {
-    const slot = (this.#recent.at(-1)?.slot ?? FIRST_SLOT - 1n) + 1n;
+    const slot = (this.#recent.at(-1)?.slot ?? BigInt(this.#archive.height() ?? FIRST_SLOT - 1n)) + 1n;
     const blockhash = getBase58Decoder().decode(randomBytes(32)) as Blockhash;
     this.#recent.push({ slot, height: slot - SKIPPED_SLOTS, blockhash, time });
     if (this.#recent.length > Number(MAX_AGE + LAG.finalized) + 1) this.#recent.shift();
     this.#machine.setClock(slot, time);
+    this.#archive.note(Number(slot));
   }
 
   /** The last height at which this block's hash is valid. */
@@ -113,9 +123,16 @@ export class Ledger {
       balances: { before: before.lamports, after: after.lamports },
       tokenBalances: { before: before.tokens, after: after.tokens },
     };
+    this.#keep(transaction);
+    const { decoded: _, ...effects } = transaction;
+    this.#archive.add(Number(transaction.block.slot), serialize({ wire: decoded.wire, ...effects }));
+  }
+
+  #keep(transaction: LandedTransaction): void {
+    const { decoded } = transaction;
     this.#processed.add(decoded.messageHash);
     this.#landed.set(decoded.signature, transaction);
-    for (const account of staticAccounts) {
+    for (const account of decoded.message.staticAccounts) {
       const known = this.#byAccount.get(account);
       if (known) known.push(transaction);
       else this.#byAccount.set(account, [transaction]);

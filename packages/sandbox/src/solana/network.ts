@@ -13,6 +13,7 @@ import {
   signTransactionMessageWithSigners,
 } from "@solana/kit";
 import { getTransferCheckedInstruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import { type NetworkArchive, NO_ARCHIVE } from "../archive.ts";
 import { listen, type ServerOptions } from "../http.ts";
 import { serveJsonRpc } from "../jsonrpc.ts";
 import { Ledger } from "./ledger.ts";
@@ -32,6 +33,8 @@ const VERSION_1_AT_START = 3;
 export interface SolanaOptions extends ServerOptions {
   /** Time between slots, in milliseconds; 400 unless given, as on MainNet. A blockhash lives for 150 of them. */
   slotMs?: number | undefined;
+  /** Has the network's keys and transactions from before, and gets those to come. */
+  archive?: NetworkArchive | undefined;
 }
 
 /** An account with its key: base64 of 64 bytes, the ed25519 seed and then the public key. */
@@ -68,15 +71,25 @@ export interface SolanaNetwork {
  * characters and ends in random ones. A signature is worthless elsewhere because every transaction names a random
  * blockhash.
  *
+ * With an archive the keys are those of before, the transactions of earlier starts are served too, and slots go on above
+ * the last one. Accounts are not kept: every start funds them anew.
+ *
  * @throws when the port is in use
  */
-export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = {}): Promise<SolanaNetwork> {
+export async function startSolana({
+  slotMs = 400,
+  archive = NO_ARCHIVE,
+  ...options
+}: SolanaOptions = {}): Promise<SolanaNetwork> {
   const machine = new Machine();
-  const ledger = new Ledger(machine, unixTime());
-  const payer = randomKey();
-  const feePayer = randomKey();
-  const otherFeePayers = [randomKey(), randomKey()];
-  const payTo = { address: randomKey().address };
+  const ledger = new Ledger(machine, unixTime(), archive);
+  const { payer, feePayer, otherFeePayers, payTo, genesisHash } = archive.keep("identity", () => ({
+    payer: randomKey(),
+    feePayer: randomKey(),
+    otherFeePayers: [randomKey(), randomKey()],
+    payTo: { address: randomKey().address },
+    genesisHash: MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12),
+  }));
   machine.setAccount(USDC_MINT, rentExempt(machine, encodeMint(1_000n * MICRO_USDC)));
   await fund(machine, payer.address, { sol: 100n, usdc: 1_000n });
   for (const { address } of [feePayer, ...otherFeePayers]) await fund(machine, address, { sol: 1_000n, usdc: 0n });
@@ -86,7 +99,6 @@ export async function startSolana({ slotMs = 400, ...options }: SolanaOptions = 
   const sendVersion1 = version1Sender(ledger, sender);
   for (const { address } of [payer, payTo]) await sendVersion1(address, VERSION_1_AT_START);
 
-  const genesisHash = MAINNET_REFERENCE + getBase58Decoder().decode(randomBytes(16)).slice(-12);
   const handler = solanaRpc({ machine, ledger, genesisHash, version: "0.0.0-attestd-sandbox" });
   const server = await listen(serveJsonRpc(handler), { server: "solana", ...options });
   const slots = setInterval(() => ledger.nextSlot(unixTime()), slotMs);

@@ -1,0 +1,113 @@
+import { chmodSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+
+/** The part of an archive that one network has. */
+export interface NetworkArchive {
+  /** A value that was kept under the name, or else the one that `make` gives, which is kept from now on. */
+  keep<T>(name: string, make: () => T): T;
+  /** Everything that was added, in that order. */
+  records(): Uint8Array[];
+  /** The greatest height that was added or noted; undefined before the first. */
+  height(): number | undefined;
+  /** @param isSpare may be forgotten at a later start, when `SPARE_RECORDS` newer heights have been added */
+  add(height: number, record: Uint8Array, isSpare?: boolean): void;
+  /** Notes a height that has no record. */
+  note(height: number): void;
+  /** Calls a synchronous function whose changes are kept all together or not at all. */
+  whole<T>(change: () => T): T;
+}
+
+/** What a sandbox keeps from one start to the next. */
+export interface Archive {
+  of(network: "algorand" | "base" | "solana"): NetworkArchive;
+  close(): void;
+}
+
+/** Of a sandbox that keeps nothing. */
+export const NO_ARCHIVE: NetworkArchive = {
+  keep: (_, make) => make(),
+  records: () => [],
+  height: () => undefined,
+  add: () => undefined,
+  note: () => undefined,
+  whole: (change) => change(),
+};
+
+/** The heights before the newest whose spare records stay, as a node that is no archive has the last thousand rounds. */
+const SPARE_RECORDS = 1000;
+
+/** `application_id` of the file, "asbx". */
+const APPLICATION = 0x61736278;
+
+const SCHEMA = `
+  CREATE TABLE kept (network TEXT, name TEXT, value TEXT NOT NULL, PRIMARY KEY (network, name)) STRICT;
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY, network TEXT NOT NULL, height INTEGER NOT NULL, spare INTEGER NOT NULL, record BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE heights (network TEXT PRIMARY KEY, height INTEGER NOT NULL) STRICT;
+  PRAGMA application_id = ${APPLICATION};`;
+
+/**
+ * Opens the archive in a file, which is made if it does not exist. It contains the keys of the sandbox: mode 0600. SQLite
+ * keeps it whole whenever the process is killed; a power cut may take the last seconds.
+ *
+ * @throws Error when the file is damaged, or no archive
+ */
+export function openArchive(path: string): Archive {
+  using opening = new DisposableStack();
+  const database = opening.adopt(new DatabaseSync(path), (opened) => opened.close());
+  chmodSync(path, 0o600);
+  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  const { application_id: application } = database.prepare("PRAGMA application_id").get() ?? {};
+  if (application === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
+  else if (application !== APPLICATION) throw new Error("it is not a file of a sandbox");
+  const { quick_check: state } = database.prepare("PRAGMA quick_check(1)").get() ?? {};
+  if (state !== "ok") throw new Error("its contents are damaged");
+  database
+    .prepare(
+      "DELETE FROM records WHERE spare = 1 AND height <= (SELECT height FROM heights h WHERE h.network = records.network) - ?",
+    )
+    .run(SPARE_RECORDS);
+  const archive = { of: (network: string) => networkArchive(database, network), close: () => database.close() };
+  opening.move();
+  return archive;
+}
+
+function networkArchive(database: DatabaseSync, network: string): NetworkArchive {
+  const read = database.prepare("SELECT value FROM kept WHERE network = ? AND name = ?");
+  const write = database.prepare("INSERT INTO kept VALUES (?, ?, ?)");
+  const list = database.prepare("SELECT record FROM records WHERE network = ? ORDER BY id");
+  const insert = database.prepare("INSERT INTO records (network, height, spare, record) VALUES (?, ?, ?, ?)");
+  const highest = database.prepare("SELECT height FROM heights WHERE network = ?");
+  const raise = database.prepare(
+    "INSERT INTO heights VALUES (?, ?) ON CONFLICT DO UPDATE SET height = max(height, excluded.height)",
+  );
+  const archive: NetworkArchive = {
+    keep(name, make) {
+      const found = read.get(network, name);
+      if (found !== undefined) return JSON.parse(String(found.value));
+      const value = make();
+      write.run(network, name, JSON.stringify(value));
+      return value;
+    },
+    records: () => list.all(network).map(({ record }) => record as Uint8Array),
+    height: () => highest.get(network)?.height as number | undefined,
+    add(height, record, isSpare = false) {
+      insert.run(network, height, isSpare ? 1 : 0, record);
+      archive.note(height);
+    },
+    note: (height) => void raise.run(network, height),
+    whole(change) {
+      database.exec("BEGIN IMMEDIATE");
+      try {
+        const result = change();
+        database.exec("COMMIT");
+        return result;
+      } catch (error) {
+        database.exec("ROLLBACK");
+        throw error;
+      }
+    },
+  };
+  return archive;
+}
