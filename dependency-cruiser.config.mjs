@@ -12,7 +12,8 @@ const FLOORS = [
   // Assembles a part of the service for the commands of an operator, as `service` assembles all of it to sell.
   ["operator"],
   ["service"],
-  ["app"],
+  // Counts what the floors below do, from outside.
+  ["app", "monitoring"],
   ["http", "mcp", "a2a"],
   ["audit", "endpoints", "documents", "verification"],
   // Above `calls`, which states the journal's contract.
@@ -26,7 +27,7 @@ const FLOORS = [
   ["ledger"],
   ["chains"],
   ["providers"],
-  ["clock", "config", "crypto", "errors", "problems", "workers"],
+  ["clock", "config", "crypto", "errors", "metrics", "problems", "workers"],
 ];
 const TRANSPORTS = ["http", "mcp", "a2a"];
 

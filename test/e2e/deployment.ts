@@ -22,6 +22,8 @@ export type Deployment = {
   sandbox: Sandbox;
   /** Origin of the running service. */
   url: string;
+  /** Origin of the listener for its operator, where ADMIN_PORT is set. */
+  adminUrl: string | undefined;
   /** Stops the service and starts it again on the same journal. */
   restart(over?: Settings): Promise<void>;
   /** Stops only the service. */
@@ -62,6 +64,9 @@ export async function startDeployment(
     sandbox,
     get url() {
       return service.url;
+    },
+    get adminUrl() {
+      return service.adminUrl;
     },
     async restart(changes = {}) {
       await service.close();

@@ -162,6 +162,7 @@ export class Database {
         }),
       payees: () => link("payees", "", () => this.#payees.map((payee) => ({ ...payee }))),
       freeBytes: async () => undefined,
+      sizeBytes: async () => undefined,
       close: async () => {
         session.isOpen = () => false;
         for (const entry of own) this.#listening.delete(entry);

@@ -11,6 +11,9 @@ import { type PageFile, pageRoutes } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
 import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
+import { startMetrics } from "./metrics/meter.ts";
+import { openAdmin } from "./monitoring/admin.ts";
+import { answerCounter } from "./monitoring/answers.ts";
 import { RAIL_SETTINGS } from "./payment/rails/registry.ts";
 import { openService, type Seams } from "./service.ts";
 
@@ -30,6 +33,8 @@ export type StartOptions = Seams & {
 export type RunningService = {
   /** Its own address. */
   url: string;
+  /** The address of the operator's listener, where there is one. */
+  adminUrl?: string;
   /** Answers open requests, ends every loop, closes the journal. */
   close(): Promise<void>;
 };
@@ -64,23 +69,35 @@ export async function startService(
   const origin = config.publicUrl ?? url;
   answerUnread(server, origin);
   try {
+    const metrics = config.admin && (await startMetrics());
     const service = await openService(config, origin, log, seams);
     const rateLimit = await rateLimitOf(config);
     const offered = { ...service.api, catalogue: CATALOGUE, origin, log };
     const ids = createTaskIds(config.attestor.pqSeed);
-    const routes = [
+    const agents = [
       a2aRoute({ ...offered, ids }),
       mcpRoute({ ...offered, origins: [origin, config.mcpUrl ?? origin] }),
-      ...pageRoutes(page),
     ];
-    const listener = createApp({ ...offered, routes, rateLimit, observe });
+    const routes = [...agents, ...pageRoutes(page)];
+    const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
+    const counted = answerCounter(paths);
+    const listener = createApp({
+      ...{ ...offered, routes, rateLimit },
+      observe(incoming, answer) {
+        counted(incoming, answer);
+        observe?.(incoming, answer);
+      },
+    });
     opening.resolve(listener);
     server.off("request", early).on("request", listener);
-    log.info({ url, kid: service.kid }, "listening");
+    const admin = metrics && config.admin && (await openAdmin(metrics, config.admin));
+    log.info({ url, kid: service.kid, ...(admin && { metrics: `${admin.url}/metrics` }) }, "listening");
     return {
       url,
+      ...(admin && { adminUrl: admin.url }),
       async close() {
         service.drain();
+        await admin?.close();
         const closed = new Promise<void>((resolve) => server.close(() => resolve()));
         server.closeIdleConnections();
         const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);

@@ -10,7 +10,6 @@ import { createDiskWatch } from "./calls/disk-watch.ts";
 import { createEffects } from "./calls/effects.ts";
 import type { Journal } from "./calls/journal.ts";
 import { createRecall } from "./calls/outcome.ts";
-import type { Perform } from "./calls/perform.ts";
 import { readiness } from "./calls/readiness.ts";
 import { createRunner } from "./calls/runner.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
@@ -22,6 +21,8 @@ import { createOperations } from "./endpoints/operations.ts";
 import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
+import { openGauges } from "./monitoring/gauges.ts";
+import { observedJournal, observedPerform, observedVerifier, observeTransition } from "./monitoring/observed.ts";
 import { openNetworks } from "./networks/networks.ts";
 import { enableRails } from "./payment/enabled-rail.ts";
 import { SETTLE_MS } from "./payment/facilitator.ts";
@@ -71,7 +72,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const start = AbortSignal.timeout(DEADLINE_MS);
 
   const own = await openJournal(config.database, log);
-  const journal = seams.journal?.(own) ?? own;
+  const journal = observedJournal(seams.journal?.(own) ?? own);
   opened.defer(() => journal.close());
 
   const networks = await openNetworks(config, log, systemClock, start);
@@ -141,12 +142,12 @@ export async function openService(config: Config, origin: string, log: Logger, s
     deadlineMs: DEADLINE_MS,
     settleMs: SETTLE_MS,
   });
-  const perform: Perform = async (call, effect, ...rest) => {
+  const perform = observedPerform(async (call, effect, ...rest) => {
     // A key that is not the current one must not take money or make a note.
     if (effect.do === "settle" || effect.do === "sign") await keys.confirm();
     return effects(call, effect, ...rest);
-  };
-  const runner = createRunner({ journal, perform, clock: systemClock, log });
+  });
+  const runner = createRunner({ journal, perform, clock: systemClock, log, onTransition: observeTransition });
   opened.defer(() => runner.stop());
   // A change of the keys ends with a release of leases, which notifies at once; without it, `keepFresh` reads the keys.
   opened.defer(
@@ -192,6 +193,14 @@ export async function openService(config: Config, origin: string, log: Logger, s
   const { genesisHash } = ledger;
   const verification = openVerification(config, log, { history: keys.history, genesisHash, deadlineMs: DEADLINE_MS });
   opened.defer(() => verification.close());
+  const ready = () =>
+    readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion], now: Date.now() });
+  opened.defer(
+    openGauges({
+      ...{ journal, runner, rounds: ledger.rounds, capacity, offers, enabled, readiness: ready },
+      pools: { verification: verification.jobs, blocks: networks.blockJobs },
+    }),
+  );
   const closing = opened.move();
   return {
     kid: signer.kid,
@@ -201,11 +210,10 @@ export async function openService(config: Config, origin: string, log: Logger, s
       offers,
       readMessage: verification.readMessage,
       operations: createOperations({
-        verifier: verification.verifier,
+        verifier: observedVerifier(verification.verifier),
         sources: chains,
         bundle: (id) => journal.bundle(id),
-        readiness: () =>
-          readiness({ rounds: ledger.rounds, capacity, offers, watches: [indexers, congestion], now: Date.now() }),
+        readiness: ready,
         keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
         documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),

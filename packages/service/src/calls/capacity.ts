@@ -77,6 +77,11 @@ export function createCapacity(options: CapacityOptions) {
     async refresh(signal: AbortSignal): Promise<void> {
       spendable = await ledger.spendable(signal);
     },
+    /** Attestations that the account can pay for; undefined until its balance was read. */
+    affordable(): bigint | undefined {
+      if (spendable === undefined) return undefined;
+      return spendable > reserve ? (spendable - reserve) / fee : 0n;
+    },
     /** Admits nothing from now on. */
     stop(): void {
       stopping = true;

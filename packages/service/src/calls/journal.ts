@@ -138,6 +138,9 @@ export interface Journal {
    */
   freeBytes(): Promise<bigint | undefined>;
 
+  /** Bytes that the journal takes; undefined where that cannot be known. */
+  sizeBytes(): Promise<number | undefined>;
+
   /** Ends after everything handed in is committed. Nothing may be handed in afterwards. */
   close(): Promise<void>;
 }

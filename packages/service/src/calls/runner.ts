@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type Clock, deadline } from "../clock.ts";
 import { hasCode } from "../errors.ts";
-import type { Call } from "./call.ts";
+import type { Call, CallState } from "./call.ts";
 import type { Journal } from "./journal.ts";
 import { keepLeases } from "./leases.ts";
 import { type CallEvent, isAtRest, isFinal, isUnpaid, nextEffect, reduce } from "./machine.ts";
@@ -9,7 +9,14 @@ import type { Perform } from "./perform.ts";
 import { type Memory, pauseAfter } from "./perform.ts";
 import { Waiters } from "./waiters.ts";
 
-export type RunnerOptions = { journal: Journal; perform: Perform; clock: Clock; log: Logger };
+export type RunnerOptions = {
+  journal: Journal;
+  perform: Perform;
+  clock: Clock;
+  log: Logger;
+  /** Called after each commit. */
+  onTransition?: (before: Call, after: Call) => void;
+};
 
 /** Failures in a row after which a paid call counts as owed, which is logged as an error. */
 const OWED_AFTER_FAILURES = 3;
@@ -36,7 +43,7 @@ export type Runner = ReturnType<typeof createRunner>;
  * Every event is committed before the effect that follows from it. The loops have no state that a restart would miss:
  * after a crash, the replica that takes the lease continues from the row.
  */
-export function createRunner({ journal, perform, clock, log }: RunnerOptions) {
+export function createRunner({ journal, perform, clock, log, onTransition }: RunnerOptions) {
   const running = new Map<string, Running>();
   const waiters = new Waiters();
   const unlisten = journal.listen({ ended: (key) => waiters.wake(key) });
@@ -47,6 +54,13 @@ export function createRunner({ journal, perform, clock, log }: RunnerOptions) {
     /** The number of calls that are worked on now, without those that can only wait. */
     get active(): number {
       return [...running.values()].filter(({ memory }) => !memory.waiting).length;
+    },
+
+    /** How many calls are in each state, of those that this replica carries. */
+    states(): Map<CallState, number> {
+      const states = new Map<CallState, number>();
+      for (const { call } of running.values()) states.set(call.state, (states.get(call.state) ?? 0) + 1);
+      return states;
     },
 
     /**
@@ -182,6 +196,7 @@ export function createRunner({ journal, perform, clock, log }: RunnerOptions) {
     const after = reduce(before, event);
     await journal.update(after);
     carried.call = after;
+    onTransition?.(before, after);
     const { key, state, reason } = after;
     const line = { key, from: before.state, to: state, ...(reason && { reason }) };
     if (state === "owed" || state === "loss") log.error(line, event.type);

@@ -39,6 +39,8 @@ export function createBlockWorkers(options: Pick<WorkerPoolOptions, "maxWorkers"
     run(module: URL): RunWork {
       return (name, args) => pool.run(module.href, [name, args]);
     },
+    /** Jobs under way. */
+    jobs: () => pool.jobs,
     /** Ends the workers; their jobs are rejected. */
     close: pool.close,
   };

@@ -32,6 +32,8 @@ const Settings = z.object({
   PORT: whole(0, 65535).default(4020),
   PUBLIC_URL: origin.optional(),
   MCP_URL: origin.optional(),
+  ADMIN_HOST: z.string().default("127.0.0.1"),
+  ADMIN_PORT: whole(0, 65535).optional(),
   CONTACT: z
     .string()
     .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must be a mailto: or https: URI")
@@ -99,7 +101,7 @@ export function settingNames(rails: readonly RailVariables[]): ReadonlySet<strin
 const SECRETS: readonly string[] = ["ATTESTOR_MNEMONIC", "ATTESTOR_PQ_SEED"];
 
 /** What settings begin with, beside those of source chains and rails. */
-const PREFIXES = "ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK";
+const PREFIXES = "ADMIN ALGOD INDEXER ATTESTOR PAY_TO FACILITATOR PROVIDER SANDBOX PRICE MAX_TIMEOUT MAX_PAYMENT DISK";
 
 /**
  * Reads every setting, once.
@@ -131,6 +133,8 @@ export function readConfig(
     port: s.PORT,
     /** Origin of every absolute link; absent: the address listened on. */
     publicUrl: s.PUBLIC_URL,
+    /** The listener for the operator. Absent: none. */
+    admin: s.ADMIN_PORT === undefined ? undefined : { host: s.ADMIN_HOST, port: s.ADMIN_PORT },
     mcpUrl: s.MCP_URL,
     /** URI of the contact for this deployment (security.txt). */
     contact: s.CONTACT,

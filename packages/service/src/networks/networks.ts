@@ -25,6 +25,8 @@ export type Networks = {
   rails: readonly Rail[];
   indexers: IndexerWatch;
   congestion: CongestionWatch;
+  /** Blocks that are taken apart, or wait for it. */
+  blockJobs(): number;
   close(): Promise<void>;
 };
 
@@ -45,7 +47,15 @@ export async function openNetworks(config: Config, log: Logger, clock: Clock, si
   const closing = opened.move();
   const indexers = watchIndexers(nodes.algorand.indexers, Date.now);
   const congestion = watchCongestion(nodes.algorand.algods, log);
-  return { ledger, chains, rails, indexers, congestion, close: () => closing.disposeAsync() };
+  return {
+    ledger,
+    chains,
+    rails,
+    indexers,
+    congestion,
+    blockJobs: blockWorkers.jobs,
+    close: () => closing.disposeAsync(),
+  };
 }
 
 /**

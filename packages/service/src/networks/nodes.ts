@@ -3,6 +3,7 @@ import { algorandChain } from "../chains/algorand/kind.ts";
 import type { SourceChainKind } from "../chains/kind.ts";
 import { SOURCE_CHAINS } from "../chains/registry.ts";
 import type { Config } from "../config/config.ts";
+import { count, countFromZero } from "../metrics/meter.ts";
 import type { RailKind } from "../payment/rails/rail.ts";
 import { RAILS } from "../payment/rails/registry.ts";
 import type { AlgorandNodes } from "../providers/algorand-nodes.ts";
@@ -21,9 +22,13 @@ export type Nodes = {
 /** Makes clients of the configured nodes, with breakers of their own. Sends nothing. */
 export function openNodes(config: Config, log: Logger, kinds = RAILS): Nodes {
   const { providerQuorum } = config;
+  countFromZero("conflicts", {});
   const rules: QuorumRules = {
     ...(providerQuorum !== undefined && { quorum: providerQuorum }),
-    onConflict: (conflict) => log.error(conflict, "providers contradict one another"),
+    onConflict(conflict) {
+      count("conflicts", {});
+      log.error(conflict, "providers contradict one another");
+    },
   };
   const sources = new Map<SourceChainKind, object>();
   for (const kind of SOURCE_CHAINS) {

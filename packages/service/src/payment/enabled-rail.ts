@@ -3,6 +3,7 @@ import { facilitatorId } from "../config/facilitators.ts";
 import type { RailSettings } from "../config/rails.ts";
 import { type Facilitator, httpFacilitator } from "./facilitator.ts";
 import { watchFacilitator } from "./facilitator-watch.ts";
+import { observedFacilitator } from "./observed-facilitator.ts";
 import { type PayeeWatch, watchPayees } from "./payee-watch.ts";
 import type { Rail } from "./rails/rail.ts";
 
@@ -55,7 +56,8 @@ export function enableRails(
     facilitators: facilitators.map((own): EnabledFacilitator => {
       const { url } = own;
       const named = log.child({ rail: rail.name, facilitator: new URL(url).host });
-      const watch = watchFacilitator({ facilitator: httpFacilitator(own), log: named, now: Date.now });
+      const counted = observedFacilitator(httpFacilitator(own), rail.name, new URL(url).host);
+      const watch = watchFacilitator({ facilitator: counted, log: named, now: Date.now });
       const { obstacle, doubt, isBusy } = watch;
       return { id: facilitatorId(url), url, facilitator: watch, obstacle, doubt, isBusy };
     }),

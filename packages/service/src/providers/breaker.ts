@@ -11,6 +11,8 @@ export type BreakerOptions = {
   maxRestMs?: number;
   /** Monotonic, in ms. */
   now?: () => number;
+  /** Called when the breaker opens and when it closes. */
+  onSwitch?: (isOpen: boolean) => void;
 };
 
 /**
@@ -25,7 +27,13 @@ export class Breaker {
   #isProbing = false;
 
   constructor(options: BreakerOptions = {}) {
-    const defaults = { breakAfter: 5, firstRestMs: 1_000, maxRestMs: 30_000, now: () => performance.now() };
+    const defaults = {
+      breakAfter: 5,
+      firstRestMs: 1_000,
+      maxRestMs: 30_000,
+      now: () => performance.now(),
+      onSwitch: () => undefined,
+    };
     this.#options = { ...defaults, ...options };
     this.#restMs = this.#options.firstRestMs;
   }
@@ -64,11 +72,13 @@ export class Breaker {
 
   #count(vote: Vote, isProbe: boolean): void {
     if (vote === "answered") {
+      if (this.isOpen) this.#options.onSwitch(false);
       this.#failures = 0;
       this.#restMs = this.#options.firstRestMs;
     }
     if (vote !== "failed") return;
     this.#failures += 1;
+    if (this.#failures === this.#options.breakAfter) this.#options.onSwitch(true);
     // Requests that were under way when the breaker opened show nothing new.
     if (this.#failures !== this.#options.breakAfter && !isProbe) return;
     this.#restsUntil = this.#options.now() + this.#restMs;

@@ -2,6 +2,7 @@ import { fromUtf8 } from "@attestd/proof/encoding";
 import { excerpt } from "@attestd/proof/text";
 import { z } from "zod";
 import { hasCode } from "../errors.ts";
+import { count, observe, shift } from "../metrics/meter.ts";
 import { Breaker, type Vote } from "./breaker.ts";
 import { exchangeWith, type HttpAnswer, unanswered } from "./exchange.ts";
 import { parseLosslessJson } from "./json.ts";
@@ -71,8 +72,9 @@ export class HttpProvider {
       username === "" && password === "" ? headers : { authorization: basic(username, password), ...headers };
     this.#secrets = [this.#path, this.#query, ...Object.values(this.#headers)].filter((part) => part !== "");
     this.#timeoutMs = timeoutMs;
-    this.#breaker = "breaker" in options ? options.breaker : new Breaker();
-    this.#foreign = this.#breaker && new Breaker();
+    const onSwitch = (isOpen: boolean) => shift("breakers", { upstream: host }, isOpen ? 1 : -1);
+    this.#breaker = "breaker" in options ? options.breaker : new Breaker({ onSwitch });
+    this.#foreign = this.#breaker && new Breaker({ onSwitch });
   }
 
   /**
@@ -88,6 +90,7 @@ export class HttpProvider {
     } catch (error) {
       signal.throwIfAborted();
       if (!hasCode(error, "upstream_unanswered", "breaker_open")) throw error;
+      if (error.code === "breaker_open") count("upstreamRequests", { upstream: this.name, outcome: "not_sent" });
       throw unavailable(`${this.name} ${error.message}`, error);
     }
   }
@@ -140,13 +143,20 @@ export class HttpProvider {
     const limitMs = longPollMs ?? this.#timeoutMs;
     const all = { ...this.#headers, ...headers };
     const sent = { method, path: this.#withBase(path), headers: all, body, maxBytes, limitMs };
+    const start = performance.now();
+    const conclude = (outcome: "failed" | "answered") => {
+      vote(outcome);
+      count("upstreamRequests", { upstream: this.name, outcome });
+      if (longPollMs === undefined)
+        observe("upstreamSeconds", { upstream: this.name }, (performance.now() - start) / 1000);
+    };
     const answer = await this.#send(sent, signal).catch((error: unknown) => {
       // A caller's abort shows nothing about the provider, so the breaker must not count it.
-      if (!signal.aborted) vote("failed");
+      if (!signal.aborted) conclude("failed");
       throw error;
     });
     const fault = faultOf(answer);
-    vote(fault ? "failed" : "answered");
+    conclude(fault ? "failed" : "answered");
     if (fault && !(anyStatus && fault.isStatus)) throw unanswered(fault.message, answer.status);
     return answer;
   }

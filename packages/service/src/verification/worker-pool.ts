@@ -81,6 +81,8 @@ export function createVerificationPool(maxWorkers: number, history: () => KeyHis
     async readMessage(body: Uint8Array, form: MessageForm): Promise<MessageRead> {
       return readSmallMessage(body, form) ?? ((await run("readMessage", body, form)) as MessageRead);
     },
+    /** Jobs under way. */
+    jobs: () => pool.jobs,
     close: () => pool.close(),
   };
 }

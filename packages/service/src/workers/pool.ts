@@ -99,6 +99,10 @@ export function createWorkerPool(file: URL, options: WorkerPoolOptions) {
   }
 
   return {
+    /** Jobs that the workers have, or that wait for one. */
+    get jobs(): number {
+      return [...workers].reduce((sum, { pending }) => sum + pending.size, waiting.length);
+    },
     /**
      * Runs a function and returns its result.
      *

@@ -189,6 +189,10 @@ async function open(config: ClientConfig): Promise<Journal & KeyJournal> {
       await ask("conclude", txid, outcome === "noted");
     },
     freeBytes: async () => (performance.now() < fullUntil ? 0n : undefined),
+    async sizeBytes() {
+      const [row] = await ask<{ size: string }>("size");
+      return Number(row?.size);
+    },
     async others() {
       const [row] = await ask<{ others: number }>("others", me);
       return row?.others ?? 0;

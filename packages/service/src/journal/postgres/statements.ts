@@ -106,5 +106,6 @@ export const SQL = {
     INSERT INTO key_revocations (kid, revoked_round)
     SELECT record ->> 'kid', (record ->> 'revokedRound')::bigint FROM noted WHERE record ->> 'kind' = 'revocation'
     ON CONFLICT DO NOTHING`,
+  size: "SELECT pg_database_size(current_database())::text AS size",
   others: "SELECT count(*)::integer AS others FROM replicas WHERE until > now() AND id <> $1",
 } as const;

@@ -1,4 +1,4 @@
-import { statfs } from "node:fs/promises";
+import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
@@ -115,6 +115,10 @@ export async function openSqliteJournal(path: string, log?: Pick<Logger, "warn">
     async freeBytes() {
       const { bavail, bsize } = await statfs(dirname(file), { bigint: true });
       return bavail * bsize;
+    },
+    async sizeBytes() {
+      const sizes = await Promise.all([file, `${file}-wal`].map((path) => stat(path).catch(() => undefined)));
+      return sizes.reduce((sum, found) => sum + (found?.size ?? 0), 0);
     },
     async close() {
       if (failure) return;

@@ -1,0 +1,135 @@
+/** A metric, by Prometheus' conventions: base units, counters end in `_total`. */
+export type Metric = {
+  name: string;
+  help: string;
+  labels: readonly string[];
+  /** Upper bounds of a histogram's buckets. */
+  buckets?: readonly number[];
+};
+
+/** Seconds of an exchange with another host. */
+const EXCHANGE = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 120];
+/** Seconds that paid calls take: one round of the ledger has some three. */
+const CALL = [0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 15, 30, 60, 120, 300, 1_800];
+/** Seconds of a commit, of which an fsync is the most. */
+const COMMIT = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/** Every counter. Labels have few values: names of settings, of endpoints and of states, never what a caller sends. */
+export const COUNTERS = {
+  calls: {
+    name: "attestd_calls_total",
+    help: "Paid calls that came to an end, by how they ended: done, void, owed, refunded or loss.",
+    labels: ["rail", "subject", "outcome"],
+  },
+  transitions: {
+    name: "attestd_call_transitions_total",
+    help: "Transitions of paid calls that were committed, by the state that they led to.",
+    labels: ["rail", "state"],
+  },
+  settlements: {
+    name: "attestd_settlements_total",
+    help: "Settlements that were sent, by the facilitator's answer: success, pending, refused, or failed where it gave none.",
+    labels: ["rail", "facilitator", "outcome"],
+  },
+  upstreamRequests: {
+    name: "attestd_upstream_requests_total",
+    help: "Requests to nodes and facilitators: answered, failed, or not_sent because the circuit breaker was open.",
+    labels: ["upstream", "outcome"],
+  },
+  conflicts: {
+    name: "attestd_provider_conflicts_total",
+    help: "Questions to which providers gave contradictory answers: at least one of them is wrong.",
+    labels: [],
+  },
+  verifications: {
+    name: "attestd_verifications_total",
+    help: "Bundles to verify, by type and verdict: verified, rejected, or undecided where it could not be found out.",
+    labels: ["type", "verdict"],
+  },
+  answers: {
+    name: "attestd_http_answers_total",
+    help: "Answers to HTTP requests, by endpoint and status; payment is sent where the request has a PAYMENT-SIGNATURE.",
+    labels: ["endpoint", "status", "payment"],
+  },
+} as const satisfies Record<string, Metric>;
+
+export const HISTOGRAMS = {
+  callSeconds: {
+    name: "attestd_call_duration_seconds",
+    help: "From the commit that begins a paid call to the commit of its bundle.",
+    labels: ["rail", "subject"],
+    buckets: CALL,
+  },
+  stageSeconds: {
+    name: "attestd_call_stage_duration_seconds",
+    help: "Time of one step of a paid call: settle, reconcile, sign, submit or seal.",
+    labels: ["stage"],
+    buckets: CALL,
+  },
+  facilitatorSeconds: {
+    name: "attestd_facilitator_request_duration_seconds",
+    help: "Time until a facilitator has answered, or has failed to.",
+    labels: ["facilitator", "operation"],
+    buckets: EXCHANGE,
+  },
+  upstreamSeconds: {
+    name: "attestd_upstream_request_duration_seconds",
+    help: "Time of an exchange with a node or a facilitator that was sent, without those that wait for a new round.",
+    labels: ["upstream"],
+    buckets: EXCHANGE,
+  },
+  commitSeconds: {
+    name: "attestd_journal_commit_duration_seconds",
+    help: "Time of a commit of the journal, its fsync included, as a paid call waits for it.",
+    labels: ["operation"],
+    buckets: COMMIT,
+  },
+} as const satisfies Record<string, Metric>;
+
+/** What is read when the metrics are read. */
+export const GAUGES = {
+  build: {
+    name: "attestd_build_info",
+    help: "1, with the version of this service as label.",
+    labels: ["version"],
+  },
+  ready: { name: "attestd_ready", help: "1 while /ready answers 200.", labels: [] },
+  railOpen: { name: "attestd_rail_open", help: "1 while the rail is offered.", labels: ["rail"] },
+  inFlight: {
+    name: "attestd_calls_in_flight",
+    help: "Paid calls that this replica carries, by state, without those that are at rest.",
+    labels: ["state"],
+  },
+  oldest: {
+    name: "attestd_oldest_call_seconds",
+    help: "Since when the oldest paid call of this replica waits for its bundle; 0 without one.",
+    labels: [],
+  },
+  affordable: {
+    name: "attestd_attestations_affordable",
+    help: "Attestations that the attestor's account can pay for, as last read.",
+    labels: [],
+  },
+  round: { name: "attestd_ledger_round", help: "The latest round of the ledger that was read.", labels: [] },
+  roundAge: {
+    name: "attestd_ledger_round_age_seconds",
+    help: "Time since the latest round of the ledger was read.",
+    labels: [],
+  },
+  breakers: {
+    name: "attestd_upstream_breakers_open",
+    help: "Circuit breakers that are open, by upstream.",
+    labels: ["upstream"],
+  },
+  journalFree: {
+    name: "attestd_journal_free_bytes",
+    help: "Bytes that are free for the journal, where that can be known.",
+    labels: [],
+  },
+  journalSize: { name: "attestd_journal_size_bytes", help: "Bytes that the journal takes.", labels: [] },
+  workerJobs: {
+    name: "attestd_worker_jobs",
+    help: "Jobs that a worker pool has or that wait for it.",
+    labels: ["pool"],
+  },
+} as const satisfies Record<string, Metric>;

@@ -1,0 +1,56 @@
+import type { CallState } from "../calls/call.ts";
+import type { Capacity } from "../calls/capacity.ts";
+import type { Journal } from "../calls/journal.ts";
+import type { Readiness } from "../calls/readiness.ts";
+import type { Runner } from "../calls/runner.ts";
+import { VERSION } from "../catalogue/about.ts";
+import type { Rounds } from "../ledger/ledger.ts";
+import { countFromZero, gauge } from "../metrics/meter.ts";
+import type { EnabledRail } from "../payment/enabled-rail.ts";
+import type { Offers } from "../payment/offers.ts";
+import type { Subject } from "../subjects/subject.ts";
+
+export type Gauged = {
+  journal: Pick<Journal, "freeBytes" | "sizeBytes">;
+  runner: Pick<Runner, "states" | "queueAge">;
+  rounds: Pick<Rounds, "latest" | "latestAt">;
+  capacity: Pick<Capacity, "affordable">;
+  readiness: () => Readiness;
+  offers: Pick<Offers, "obstacles">;
+  enabled: readonly EnabledRail[];
+  /** Jobs in or before each worker pool, by its name. */
+  pools: Readonly<Record<string, () => number>>;
+};
+
+/** How calls end that an operator has to look at. */
+const OUTCOMES: readonly CallState[] = ["owed", "loss"];
+const SUBJECTS: readonly Subject["kind"][] = ["transaction", "block", "inclusion"];
+
+/** Shows the state of a service among the metrics. @returns a function that ends it */
+export function openGauges(parts: Gauged): () => void {
+  const { journal, runner, rounds, capacity, readiness, offers, enabled, pools } = parts;
+  const one = (value: number | bigint | undefined) =>
+    value === undefined ? [] : [{ labels: {}, value: Number(value) }];
+  for (const { rail } of enabled)
+    for (const subject of SUBJECTS)
+      for (const outcome of OUTCOMES) countFromZero("calls", { rail: rail.name, subject, outcome });
+  const ends = [
+    gauge("build", () => [{ labels: { version: VERSION }, value: 1 }]),
+    gauge("ready", () => one(readiness().ready ? 1 : 0)),
+    gauge("railOpen", () => {
+      const closed = new Set<string>(offers.obstacles().map(({ network }) => network));
+      return enabled.map(({ rail }) => ({ labels: { rail: rail.name }, value: closed.has(rail.network) ? 0 : 1 }));
+    }),
+    gauge("inFlight", () => [...runner.states()].map(([state, value]) => ({ labels: { state }, value }))),
+    gauge("oldest", () => one(runner.queueAge / 1000)),
+    gauge("affordable", () => one(capacity.affordable())),
+    gauge("round", () => one(rounds.latest())),
+    gauge("roundAge", () => one((Date.now() - rounds.latestAt()) / 1000)),
+    gauge("journalFree", async () => one(await journal.freeBytes())),
+    gauge("journalSize", async () => one(await journal.sizeBytes())),
+    gauge("workerJobs", () => Object.entries(pools).map(([pool, jobs]) => ({ labels: { pool }, value: jobs() }))),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}

@@ -1,0 +1,60 @@
+import type { BundleType } from "@attestd/proof";
+import type { Call } from "../calls/call.ts";
+import type { Journal } from "../calls/journal.ts";
+import { isFinal } from "../calls/machine.ts";
+import type { Perform } from "../calls/perform.ts";
+import { count, observe, timed } from "../metrics/meter.ts";
+import { Problem } from "../problems.ts";
+import type { Verifier } from "../verification/verifier.ts";
+
+/*
+ * Parts of the service, counted from outside: what counts must not change what they do.
+ */
+
+export function observedJournal<J extends Pick<Journal, "insert" | "update">>(journal: J): J {
+  return {
+    ...journal,
+    insert: (call: Call) => timed("commitSeconds", { operation: "insert" }, () => journal.insert(call)),
+    update: (after: Call) => timed("commitSeconds", { operation: "update" }, () => journal.update(after)),
+  };
+}
+
+/** Counts a transition that was committed. */
+export function observeTransition(before: Call, after: Call): void {
+  const { rail, state, createdAt } = after;
+  count("transitions", { rail, state });
+  if (state === before.state || !(isFinal(state) || state === "owed")) return;
+  const subject = after.subject.kind;
+  count("calls", { rail, subject, outcome: state });
+  if (state === "done") observe("callSeconds", { rail, subject }, (Date.now() - createdAt) / 1000);
+}
+
+export function observedPerform(perform: Perform): Perform {
+  return (call, effect, ...rest) => {
+    const run = () => perform(call, effect, ...rest);
+    // A delivered payment is watched for minutes, on purpose.
+    return effect.do === "watch" || effect.do === "nothing" ? run() : timed("stageSeconds", { stage: effect.do }, run);
+  };
+}
+
+export function observedVerifier(verifier: Verifier): Verifier {
+  return {
+    async verify(body, type, options) {
+      try {
+        const report = await verifier.verify(body, type, options);
+        countVerdict(type, "verified");
+        return report;
+      } catch (error) {
+        const isRejected = error instanceof Problem && REJECTIONS.has(error.code);
+        countVerdict(type, isRejected ? "rejected" : "undecided");
+        throw error;
+      }
+    },
+  };
+}
+
+const REJECTIONS: ReadonlySet<string> = new Set(["bundle_rejected", "body_not_json", "record_not_found"]);
+
+function countVerdict(type: BundleType, verdict: "verified" | "rejected" | "undecided"): void {
+  count("verifications", { type, verdict });
+}

@@ -1,0 +1,28 @@
+import { count, timed } from "../metrics/meter.ts";
+import type { Facilitator, SettleAnswer } from "./facilitator.ts";
+
+/** A facilitator whose answers are counted. @param host of its URL */
+export function observedFacilitator(facilitator: Facilitator, rail: string, host: string): Facilitator {
+  const time = <T>(operation: keyof Facilitator, ask: () => Promise<T>) =>
+    timed("facilitatorSeconds", { facilitator: host, operation }, ask);
+  return {
+    verify: (...asked) => time("verify", () => facilitator.verify(...asked)),
+    supported: (signal) => time("supported", () => facilitator.supported(signal)),
+    async settle(...asked) {
+      const settled = (outcome: string) => count("settlements", { rail, facilitator: host, outcome });
+      try {
+        const answer = await time("settle", () => facilitator.settle(...asked));
+        settled(outcomeOf(answer));
+        return answer;
+      } catch (error) {
+        settled("failed");
+        throw error;
+      }
+    },
+  };
+}
+
+function outcomeOf({ success, isPending }: SettleAnswer): string {
+  if (success) return "success";
+  return isPending ? "pending" : "refused";
+}
