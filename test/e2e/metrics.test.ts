@@ -16,7 +16,7 @@ async function scrape(): Promise<string> {
 }
 
 /** The value of a sample, in Prometheus' text format. */
-function valueOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
+function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   for (const line of text.split("\n")) {
     const [, found, set = "", value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
     const own = Object.entries(labels).every(([label, at]) => set.split(",").includes(`${label}="${at}"`));
@@ -30,8 +30,8 @@ test("a purchase, its verification and a price are counted, each once", async ()
   const before = await scrape();
   const calls = { rail: "algorand", subject: "transaction" };
   const attest = { endpoint: "/attest", payment: "none" };
-  expect(valueOf(before, "attestd_calls_total", { ...calls, outcome: "owed" })).toBe(0);
-  expect(valueOf(before, "attestd_http_answers_total", { ...attest, status: "500" })).toBe(0);
+  expect(sampleOf(before, "attestd_calls_total", { ...calls, outcome: "owed" })).toBe(0);
+  expect(sampleOf(before, "attestd_http_answers_total", { ...attest, status: "500" })).toBe(0);
 
   const url = `${deployment.url}/attest`;
   const payment = await sign(url, body, algorandClient(deployment.sandbox));
@@ -42,24 +42,26 @@ test("a purchase, its verification and a price are counted, each once", async ()
   expect((await post(`${deployment.url}/verify`, bundle.replace('"round":', '"round":1'))).status).toBe(400);
 
   const after = await scrape();
-  expect(valueOf(after, "attestd_calls_total", { ...calls, outcome: "done" })).toBe(1);
-  expect(valueOf(after, "attestd_call_duration_seconds_count", calls)).toBe(1);
+  expect(sampleOf(after, "attestd_calls_total", { ...calls, outcome: "done" })).toBe(1);
+  expect(sampleOf(after, "attestd_call_duration_seconds_count", calls)).toBe(1);
   for (const state of ["settling", "paid", "signed", "confirmed", "done"])
-    expect(valueOf(after, "attestd_call_transitions_total", { rail: "algorand", state }), state).toBe(1);
+    expect(sampleOf(after, "attestd_call_transitions_total", { rail: "algorand", state }), state).toBe(1);
   for (const stage of ["settle", "sign", "submit", "seal"])
-    expect(valueOf(after, "attestd_call_stage_duration_seconds_count", { stage }), stage).toBeGreaterThan(0);
-  expect(valueOf(after, "attestd_settlements_total", { rail: "algorand", outcome: "success" })).toBe(1);
+    expect(sampleOf(after, "attestd_call_stage_duration_seconds_count", { stage }), stage).toBeGreaterThan(0);
+  expect(sampleOf(after, "attestd_settlements_total", { rail: "algorand", outcome: "success" })).toBe(1);
   const type = "transaction-attestation";
-  expect(valueOf(after, "attestd_verifications_total", { type, verdict: "verified" }), after).toBe(1);
-  expect(valueOf(after, "attestd_verifications_total", { type, verdict: "rejected" })).toBe(1);
-  expect(valueOf(after, "attestd_http_answers_total", { ...attest, status: "402" })).toBe(1);
-  expect(valueOf(after, "attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(1);
-  expect(valueOf(after, "attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
-  expect(valueOf(after, "attestd_ready")).toBe(1);
-  expect(valueOf(after, "attestd_rail_open", { rail: "algorand" })).toBe(1);
-  expect(valueOf(after, "attestd_attestations_affordable")).toBeGreaterThan(1_000);
-  expect(valueOf(after, "attestd_ledger_round")).toBeGreaterThan(valueOf(before, "attestd_ledger_round") as number);
-  expect(valueOf(after, "attestd_upstream_requests_total", { outcome: "answered" })).toBeGreaterThan(0);
+  expect(sampleOf(after, "attestd_verifications_total", { type, verdict: "verified" }), after).toBe(1);
+  expect(sampleOf(after, "attestd_verifications_total", { type, verdict: "rejected" })).toBe(1);
+  expect(sampleOf(after, "attestd_http_answers_total", { ...attest, status: "402" })).toBe(1);
+  expect(sampleOf(after, "attestd_http_answers_total", { endpoint: "/attest", payment: "sent", status: "200" })).toBe(
+    1,
+  );
+  expect(sampleOf(after, "attestd_journal_commit_duration_seconds_count", { operation: "insert" })).toBe(1);
+  expect(sampleOf(after, "attestd_ready")).toBe(1);
+  expect(sampleOf(after, "attestd_rail_open", { rail: "algorand" })).toBe(1);
+  expect(sampleOf(after, "attestd_attestations_affordable")).toBeGreaterThan(1_000);
+  expect(sampleOf(after, "attestd_ledger_round")).toBeGreaterThan(sampleOf(before, "attestd_ledger_round") as number);
+  expect(sampleOf(after, "attestd_upstream_requests_total", { outcome: "answered" })).toBeGreaterThan(0);
 });
 
 test("every metric is described, and promtool finds no fault", async () => {
