@@ -67,6 +67,8 @@ export type Rule = {
   onBefore?: (request: ProxiedRequest) => void | Promise<void>;
   /** Runs after the upstream's answer and before the client's. */
   onAfter?: (request: ProxiedRequest, response: ProxiedResponse) => void | Promise<void>;
+  /** Runs once the client's whole answer was handed to its connection. */
+  onSent?: () => void;
 };
 
 export interface FaultProxy {
@@ -134,6 +136,7 @@ export async function startFaultProxy(upstream: string): Promise<FaultProxy> {
     const request = await read(incoming);
     const rule = ruleFor(request);
     const fault = rule?.fault;
+    if (rule?.onSent) outgoing.once("finish", rule.onSent);
     await rule?.onBefore?.(request);
     if (fault && "side" in fault && fault.side === "before") return fail(fault, outgoing);
     if (fault?.kind === "stale") {

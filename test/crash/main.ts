@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startSandbox } from "@attestd/sandbox";
+import { startKillableFacilitator } from "../e2e/own-facilitator.ts";
 import { runCell, type TestBed } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
+import { runFailover } from "./failover.ts";
+import { FAILOVER_CELLS, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_CELLS, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { runFlood } from "./flood.ts";
 import { CELLS, drawRuns, inParallel, runTitle, summaryOf, titleOf } from "./matrix.ts";
@@ -18,7 +21,7 @@ import { soakText } from "./soak-text.ts";
 import type { Vitals } from "./vitals.ts";
 
 /*
- * npm run test:crash -- [matrix | faults | replicas | flood | report]
+ * npm run test:crash -- [matrix | failover | faults | replicas | flood | report]
  * npm run soak -- [--minutes N]
  *
  * Runs all the crash tests of which `npm test` runs a sample. Each result is appended to a file at once. `report` writes
@@ -26,15 +29,15 @@ import type { Vitals } from "./vitals.ts";
  * writes its part of docs/performance.md.
  */
 
-const USAGE = `npm run test:crash -- [matrix | faults | replicas | flood | report] [options]
+const USAGE = `npm run test:crash -- [matrix | failover | faults | replicas | flood | report] [options]
 npm run soak -- [options]
 
   --results FILE   file of results (default: attestd-crash.jsonl in the folder for temporary files)
   --resume         keep the results in the file and run what is missing; else the command's results are replaced
-  --times N        matrix: runs of each cell, each with another subject (default 3)
-  --only TEXT      matrix, faults: run the cells whose title contains the text
-  --jobs N         matrix: cells at a time (default 6)
-  --seed N         matrix, replicas, soak: seed of the random choices (default 1)
+  --times N        matrix, failover: runs of each cell, each with another subject (default 3)
+  --only TEXT      matrix, failover, faults: run the cells whose title contains the text
+  --jobs N         matrix, failover: cells at a time (default 6)
+  --seed N         matrix, failover, replicas, soak: seed of the random choices (default 1)
   --purchases N    replicas: purchases during the kills (default 500)
   --payments N     flood: authorizations on one small balance (default 5000)
   --minutes N      soak: duration (default 30)
@@ -72,7 +75,7 @@ const [times, jobs, seed] = [Number(values.times), Number(values.jobs), Number(v
 const [purchases, payments] = [Number(values.purchases), Number(values.payments)];
 const results = new Results(values.results);
 const revision = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, faults, replicas, flood, report, soak };
+const COMMANDS: Record<string, () => Promise<boolean>> = { matrix, failover, faults, replicas, flood, report, soak };
 
 const command = COMMANDS[positionals[0] ?? "matrix"];
 if (values.help || !command) console.log(USAGE);
@@ -103,6 +106,28 @@ async function matrix(): Promise<boolean> {
   console.log(["", ...tableOf(outcomes), "", ...failuresOf(outcomes)].join("\n"));
   if (values.only === "") await report();
   return outcomes.every(({ wrong }) => wrong.length === 0);
+}
+
+async function failover(): Promise<boolean> {
+  begin("failover");
+  const cells = FAILOVER_CELLS.filter((cell) => failoverTitle(cell).includes(values.only));
+  const runs = failoverRuns(cells, times, seed);
+  let [held, done] = [0, 0];
+  await withTestBed(async (testBed) => {
+    const second = await startKillableFacilitator(testBed.sandbox);
+    await inParallel(runs, jobs, async (run) => {
+      const outcome = await runFailover({ ...testBed, expireLeasesAtOnce: true }, second.url, run);
+      results.add({ ...stamp(), failover: outcome, seed });
+      const { wrong, answers, asked, seconds } = outcome;
+      held += Number(wrong.length === 0);
+      const details = `(${summaryOf(answers)}; asked ${asked.first} + ${asked.second}; ${seconds.toFixed(1)} s)`;
+      console.log(`${++done}/${runs.length} ${failoverTitle(run)}: ${verdict(wrong)} ${details}`);
+    });
+    await second.kill();
+  });
+  console.log(`${held} of ${runs.length} held`);
+  if (values.only === "") await report();
+  return held === runs.length;
 }
 
 async function faults(): Promise<boolean> {
@@ -173,12 +198,12 @@ function soakProgress(): (vitals: Vitals, delivered: number) => void {
 }
 
 async function report(): Promise<boolean> {
-  writeFileSync(DOCUMENT, documentOf(results.all()));
+  writeFileSync(DOCUMENT, documentOf(results.all(), readFileSync(DOCUMENT, "utf8")));
   return true;
 }
 
 /** Removes earlier results of a kind, unless `--resume` keeps them. */
-function begin(kind: "matrix" | "fault" | "replicas" | "flood"): void {
+function begin(kind: "matrix" | "failover" | "fault" | "replicas" | "flood"): void {
   if (values.resume) return;
   const others = results.all().filter((result) => !(kind in result));
   rmSync(values.results, { force: true });

@@ -1,10 +1,12 @@
 import type { Outcome } from "./cell.ts";
+import { failoverPart } from "./failover-report.ts";
 import { EVERY_FAULT, FAULT_CELLS, type FaultOutcome, upstreamRequestTitle } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
 import { CELLS, COLUMNS, type Column, runTitle, summaryOf } from "./matrix.ts";
 import { nameOf, POINTS, type Point, SCENARIOS, type Scenario } from "./points.ts";
 import type { ReplicasOutcome } from "./replicas.ts";
 import type { Result } from "./results.ts";
+import { aligned } from "./table.ts";
 import { UPSTREAM_REQUEST_NAMES } from "./upstream-requests.ts";
 
 /** The table: a line for each point, a column for each rail, journal and successor; a cell has the number of runs that held. */
@@ -12,14 +14,6 @@ export function tableOf(outcomes: readonly Outcome[]): string[] {
   const head = ["killed at", ...COLUMNS.map(columnTitle)];
   const lines = POINTS.map((point) => [rowTitle(point), ...COLUMNS.map((column) => tally(outcomes, point, column))]);
   return aligned(head, lines);
-}
-
-/** A table in Markdown, its columns as wide as their widest cell. */
-function aligned(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
-  const widths = head.map((_, i) => Math.max(...[head, ...lines].map((cells) => (cells[i] as string).length)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((text, i) => text.padEnd(widths[i] as number)).join(" | ")} |`;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...lines.map(line)];
 }
 
 function columnTitle({ rail, journal, successor }: Column): string {
@@ -55,37 +49,54 @@ export function failuresOf(outcomes: readonly Outcome[]): string[] {
     });
 }
 
-/** The text of docs/crash-matrix.md. */
-export function documentOf(results: readonly Result[]): string {
+/**
+ * The text of docs/crash-matrix.md.
+ *
+ * @param earlier the text as it stands: a part of which there are no results stays
+ */
+export function documentOf(results: readonly Result[], earlier: string): string {
   const runs = results.filter((result) => "matrix" in result);
+  const failovers = results.filter((result) => "failover" in result);
   const broken = results.filter((result) => "fault" in result);
   const trials = results.filter((result) => "replicas" in result);
   const floods = results.filter((result) => "flood" in result);
+  const parts = new Map(partsOf(earlier));
+  const written = [
+    ...matrixPart(
+      runs.map(({ matrix }) => matrix),
+      when(runs),
+      runs[0]?.seed,
+    ),
+    ...failoverPart(
+      failovers.map(({ failover }) => failover),
+      when(failovers),
+      failovers[0]?.seed,
+    ),
+    ...faultsPart(
+      broken.map(({ fault }) => fault),
+      when(broken),
+    ),
+    ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
+    ...floods.flatMap((result) => floodPart(result.flood, when([result]))),
+  ].join("\n");
+  for (const [heading, part] of partsOf(written)) parts.set(heading, part);
   return `# How a purchase ends after crashes and faults
 
-Written by \`npm run test:crash\`, whose commands \`matrix\`, \`faults\`, \`replicas\` and \`flood\` fill the parts. A fixed sample
-of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
+Written by \`npm run test:crash\`, whose commands \`matrix\`, \`failover\`, \`faults\`, \`replicas\` and \`flood\` fill the parts. A
+fixed sample of each runs in \`npm test\` (\`test/crash/sample.test.ts\`).
 
 In all of them the service runs as real processes or a real server with its own journal, attestor and payees, on the
 sandbox's networks, behind fault proxies. The buyer requests the price, signs once, and sends that one payment until an
 answer ends the purchase: the bundle, or a 402.
 
-${[
-  ...matrixPart(
-    runs.map(({ matrix }) => matrix),
-    when(runs),
-    runs[0]?.seed,
-  ),
-  ...faultsPart(
-    broken.map(({ fault }) => fault),
-    when(broken),
-  ),
-  ...trials.flatMap((trial) => replicasPart(trial.replicas, when([trial]))),
-  ...floods.flatMap((result) => floodPart(result.flood, when([result]))),
-]
-  .join("\n")
-  .trimEnd()}
+${[...parts.values()].join("\n\n")}
 `;
+}
+
+/** The parts of a text, by their headings. */
+function partsOf(text: string): [string, string][] {
+  const parts = text.split(/^(?=## )/m).filter((part) => part.startsWith("## "));
+  return parts.map((part) => [part.slice(0, part.indexOf("\n")), part.trimEnd()]);
 }
 
 /** The days and revisions of results: `2026-11-21, revision 1a2b3c4`. */

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { CellRun, Outcome } from "./cell.ts";
+import type { FailoverOutcome } from "./failover.ts";
 import type { FaultOutcome } from "./faults.ts";
 import type { FloodOutcome } from "./flood.ts";
 import { runTitle } from "./matrix.ts";
@@ -8,6 +9,7 @@ import type { ReplicasOutcome } from "./replicas.ts";
 /** A line of a results file: the outcome, its time (ISO 8601) and the revision (short commit hash). */
 export type Result = { at: string; revision: string } & (
   | { matrix: Outcome; seed: number }
+  | { failover: FailoverOutcome; seed: number }
   | { fault: FaultOutcome }
   | { replicas: ReplicasOutcome }
   | { flood: FloodOutcome }

@@ -1,7 +1,10 @@
 import { type Sandbox, startSandbox } from "@attestd/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type KillableFacilitator, startKillableFacilitator } from "../e2e/own-facilitator.ts";
 import { type Outcome, runCell } from "./cell.ts";
 import { type Databases, openDatabases } from "./databases.ts";
+import { type FailoverOutcome, runFailover } from "./failover.ts";
+import { FAILOVER_SAMPLE, failoverRuns, failoverTitle } from "./failover-cells.ts";
 import { FAULT_SAMPLE, type FaultOutcome, faultTitle, REMEMBERED_ROUNDS, runFaults, sequencesOf } from "./faults.ts";
 import { type FloodOutcome, runFlood } from "./flood.ts";
 import { CELLS, inParallel, runTitle, sampleOf } from "./matrix.ts";
@@ -23,7 +26,9 @@ const TRIAL = { times: 200, purchases: 27, atOnce: 18, killEveryMs: 3_000, seed:
 const cells = sampleOf(CELLS);
 let sandbox: Sandbox;
 let databases: Databases;
+let second: KillableFacilitator;
 let crashes: Map<string, Outcome>;
+let failovers: Map<string, FailoverOutcome>;
 let faults: Map<string, FaultOutcome>;
 let replicas: PromiseSettledResult<ReplicasOutcome>;
 let flood: PromiseSettledResult<FloodOutcome>;
@@ -43,19 +48,25 @@ beforeAll(async () => {
     patienceMs: PATIENCE_MS,
     expireLeasesAtOnce: true,
   };
+  second = await startKillableFacilitator(sandbox);
   const sequences = sequencesOf(FAULT_SAMPLE);
   // A failure must not end the others: nothing may still run when the sandbox closes.
-  const [crashed, broken, [atWork, flooded]] = await Promise.all([
+  const [crashed, failed, broken, [atWork, flooded]] = await Promise.all([
     inParallel(cells, CELLS_AT_ONCE, (cell) => runCell(testBed, cell)),
+    inParallel(failoverRuns(FAILOVER_SAMPLE, 1, 1), FAILOVER_SAMPLE.length, (run) =>
+      runFailover(testBed, second.url, run),
+    ),
     inParallel(sequences, sequences.length, (sequence) => runFaults(testBed, sequence)),
     Promise.allSettled([runReplicas(testBed, TRIAL), runFlood(testBed, FLOOD)]),
   ]);
   replicas = atWork;
   flood = flooded;
   crashes = new Map(crashed.map((outcome) => [runTitle(outcome.cell), outcome]));
+  failovers = new Map(failed.map((outcome) => [failoverTitle(outcome.run), outcome]));
   faults = new Map(broken.flat().map((outcome) => [faultTitle(outcome.cell), outcome]));
 }, 900_000);
 afterAll(async () => {
+  await second.kill();
   await databases.close();
   await sandbox.close();
 });
@@ -63,6 +74,12 @@ afterAll(async () => {
 describe("a purchase whose process is killed", () => {
   test.each(cells.map(runTitle))("%s: is paid once, attested once, and delivered", (title) => {
     expect(crashes.get(title)?.wrong).toEqual([]);
+  });
+});
+
+describe("a purchase whose process is killed while the first of two facilitators settles", () => {
+  test.each(FAILOVER_SAMPLE.map(failoverTitle))("%s: is paid once, attested once, and delivered", (title) => {
+    expect(failovers.get(title)?.wrong).toEqual([]);
   });
 });
 

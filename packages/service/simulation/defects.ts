@@ -1,39 +1,16 @@
 import type { Admit } from "../src/calls/admit.ts";
-import { createEffects } from "../src/calls/effects.ts";
 import type { Journal } from "../src/calls/journal.ts";
-import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
+import type { Perform } from "../src/calls/perform.ts";
 import type { Ledger } from "../src/ledger/ledger.ts";
-import type { Facilitator } from "../src/payment/facilitator.ts";
-import type { RailName } from "../src/payment/rails/rail.ts";
-import { settlementReceipt } from "../src/payment/receipt.ts";
-import type { Settler } from "../src/payment/routes.ts";
 import { Problem } from "../src/problems.ts";
 import type { Products } from "../src/subjects/product.ts";
-import type { Invariant } from "./invariants.ts";
 import type { SimulatedScheme } from "./payload.ts";
-import type { Defect } from "./service.ts";
-
-/** A mistake that one could make in the service, and what it breaks. */
-export type PlantedDefect = { defect: Defect; breaks: Invariant };
+import type { PlantedDefect } from "./service.ts";
+import { SETTLEMENT_DEFECTS } from "./settlement-defects.ts";
 
 /** Mistakes planted around the real parts: a simulation that does not find them proves nothing. */
 export const DEFECTS = {
-  /** The attestation is submitted after the facilitator's answer, before the settlement is proved on the chain. */
-  "submit before settlement is proved": {
-    defect: {
-      perform:
-        (perform: Perform, { rails }: EffectsOptions) =>
-        async (call, effect, memory, stop) => {
-          const payment = rails.get(call.rail)?.read(call.payload);
-          if (effect.do !== "reconcile" || !memory.settled?.answer.success || !payment)
-            return perform(call, effect, memory, stop);
-          const proof = { transaction: "believed", height: 0, final: true };
-          const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction: "believed" });
-          return { type: "payment_proved", proof, receipt };
-        },
-    },
-    breaks: "attestedOnce",
-  },
+  ...SETTLEMENT_DEFECTS,
 
   /** An attempt counts as dead once its window has passed, and another is signed without looking for it. */
   "no look-up before re-signing": {
@@ -111,39 +88,10 @@ export const DEFECTS = {
     breaks: "noBundleBefore",
   },
 
-  /** A settlement that the facilitator calls failed counts as void. */
-  "void on the facilitator's word": {
-    defect: {
-      perform: (perform: Perform) => async (call, effect, memory, stop) => {
-        if (effect.do === "reconcile" && memory.settled && !memory.settled.answer.success)
-          return { type: "payment_void", reason: "believed", receipt: "believed" };
-        return perform(call, effect, memory, stop);
-      },
-    },
-    breaks: "voidForEver",
-  },
-
   /** A replica refuses a payment without asking whether another one is about to begin its call. */
   "a replica refuses what another one is checking": {
     defect: {
       journal: (journal: Journal): Journal => ({ ...journal, isExpectedElsewhere: async () => false }),
-    },
-    breaks: "no402",
-  },
-
-  /** A payment that the facilitator has not finished is asked for anew, while it may still be made. */
-  "asks for a new payment while the first may settle": {
-    defect: {
-      admit:
-        (admit: Admit): Admit =>
-        async (subject, ...rest) => {
-          try {
-            return await admit(subject, ...rest);
-          } catch (error) {
-            if (error instanceof Problem && error.code === "settlement_pending") return admit(subject, undefined);
-            throw error;
-          }
-        },
     },
     breaks: "no402",
   },
@@ -161,36 +109,6 @@ export const DEFECTS = {
       }),
     },
     breaks: "committedFirst",
-  },
-
-  /** Where payments name a fee payer, the other facilitator is asked at once when the first one gives no answer. */
-  "another facilitator settles what names a fee payer": {
-    defect: {
-      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail !== "base")),
-    },
-    breaks: "ownFacilitator",
-  },
-
-  /** Where any facilitator may settle, the other one is asked before the row names it. */
-  "another facilitator is asked before the row names it": {
-    defect: {
-      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail === "base")),
-    },
-    breaks: "committedFirst",
-  },
-
-  /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */
-  "a vanished payment is not settled again": {
-    defect: {
-      perform: (perform: Perform, options: EffectsOptions) => {
-        const idle = { settle: async () => ({ success: true }) };
-        const idly = (real: Settler) => ({ ...real, facilitator: { ...real.facilitator, ...idle } });
-        const settlers = new Map([...options.settlers].map(([rail, all]) => [rail, all.map(idly)]));
-        const looking = createEffects({ ...options, settlers });
-        return (call, effect, ...rest) => (effect.do === "watch" ? looking : perform)(call, effect, ...rest);
-      },
-    },
-    breaks: "settledAgain",
   },
 
   /** Leases are never renewed. */
@@ -273,16 +191,4 @@ function around(ledger: Ledger): Ledger {
     submit: (raw, signal) => ledger.submit(raw, signal),
     spendable: (signal) => ledger.spendable(signal),
   };
-}
-
-/** Lets a settlement that failed at one facilitator go to the other one at once, on some rails. */
-function askingOthers(options: EffectsOptions, isOn: (rail: RailName) => boolean): EffectsOptions {
-  const passing = (own: Settler, i: number, all: readonly Settler[]): Settler => {
-    const other = all[1 - i]?.facilitator ?? own.facilitator;
-    const settle: Facilitator["settle"] = (...asked) =>
-      own.facilitator.settle(...asked).catch(() => other.settle(...asked));
-    return { ...own, facilitator: { ...own.facilitator, settle } };
-  };
-  const settlers = [...options.settlers].map(([rail, all]) => [rail, isOn(rail) ? all.map(passing) : all] as const);
-  return { ...options, settlers: new Map(settlers) };
 }

@@ -1,13 +1,15 @@
 import type { PaymentPayload } from "@x402/core/types";
+import { hasCode } from "../src/errors.ts";
 import {
   type Facilitator,
+  type FacilitatorError,
   facilitatorFailed,
   type SettleAnswer,
   type SupportedKind,
   type VerifyAnswer,
 } from "../src/payment/facilitator.ts";
 import type { Faults, Upstream } from "./faults.ts";
-import type { Ask } from "./network.ts";
+import type { Ask, Question } from "./network.ts";
 import { isPayers, type SimulatedScheme } from "./payload.ts";
 import type { Authorization, PaymentChain } from "./payments.ts";
 import type { Life } from "./scheduler.ts";
@@ -40,6 +42,9 @@ export type FacilitatorOptions = {
   asked(authorization: Authorization, by: FacilitatorName): void;
 };
 
+/** How long it has those wait who ask too often, in ms. */
+const MAX_RETRY_AFTER_MS = 20_000;
+const PENDING: SettleAnswer = { success: false, isPending: true, reason: "settlement_pending" };
 const gaveNone = (ending?: "late") => facilitatorFailed("the facilitator gave no answer", ending);
 const FAILURES = {
   broken: () => gaveNone(),
@@ -56,7 +61,21 @@ export function simulatedFacilitator(
   name: FacilitatorName,
   options: FacilitatorOptions,
 ): Facilitator {
-  const { life, faults, ask, authorizations } = options;
+  const { life, faults, authorizations } = options;
+
+  /** Asks it; now and then it answers 429. */
+  async function ask<T>({ serve, ...question }: Question<T>): Promise<T> {
+    const answered = await options.ask<T | FacilitatorError>({
+      ...question,
+      serve(answer) {
+        const limited = () => facilitatorFailed("HTTP 429", 429, { retryAfterMs: faults.below(MAX_RETRY_AFTER_MS) });
+        if (faults.lies("limited")) answer(limited());
+        else serve(answer);
+      },
+    });
+    if (hasCode(answered, "facilitator_failed")) throw answered;
+    return answered as T;
+  }
 
   const read = ({ payload }: PaymentPayload) => {
     const { authorization: id, signature } = payload as SimulatedScheme;
@@ -71,13 +90,16 @@ export function simulatedFacilitator(
     const { authorization, good } = read(payload);
     options.asked(authorization, name);
     if (faults.lies("false success")) answer({ success: true });
+    else if (faults.lies("false pending")) answer(PENDING);
     else if (!good) answer({ success: false, reason: "invalid_payload" });
     else {
       if (faults.lies("double")) chain.broadcast(authorization, () => undefined);
       const ill = faults.lies("false failure");
+      const isPending = !ill && faults.lies("pending");
       if (ill) answer({ success: false, reason: "unexpected_settle_error" });
+      if (isPending) answer(PENDING);
       chain.broadcast(authorization, (success) => {
-        if (!ill) answer(success ? { success } : { success, reason: "invalid_transaction_state" });
+        if (!ill && !isPending) answer(success ? { success } : { success, reason: "invalid_transaction_state" });
       });
     }
   }

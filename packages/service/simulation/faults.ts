@@ -23,6 +23,12 @@ export type Lie =
   | "false success"
   /** Settles, and says that it has failed. */
   | "false failure"
+  /** Settles, and says that it has not finished. */
+  | "pending"
+  /** Says that it has not finished, and never sends anything. */
+  | "false pending"
+  /** Does nothing, and asks to be asked less. */
+  | "limited"
   /** Settles twice. */
   | "double"
   /** Says that a good payment is none. */
@@ -107,6 +113,11 @@ export class Faults {
   /** How late a slow question is, in ms. */
   delay(upstream: Upstream): number {
     return this.#random.below(upstream === "journal" ? 4_000 : 40_000);
+  }
+
+  /** A time below this one, in ms. */
+  below(ms: number): number {
+    return this.#random.below(ms);
   }
 
   /** Whether a facilitator gives this wrong answer now. */

@@ -4,7 +4,7 @@ import type { ServiceOptions } from "./service.ts";
 import type { World } from "./world.ts";
 
 /** A place for a process; `replica` is present from when it serves until it is asked to stop. */
-type Slot = { life: Life; replica?: Replica; stopping?: true };
+type Slot = { life: Life; settings: World["settings"]["now"]; replica?: Replica; stopping?: true };
 
 const MAX_STANDSTILL_MS = 40_000;
 /** Until a process that could not start is started again. */
@@ -46,12 +46,24 @@ export class Fleet {
     if (deed === "stop") this.#stop(place, slot);
   }
 
-  /** Lets all of them run. */
+  /** Lets all of them run, with the settings of now. */
   heal(): void {
-    for (const [place, { life }] of this.#slots.entries()) {
+    for (const [place, { life, settings, replica }] of this.#slots.entries()) {
       this.#world.scheduler.wake(life);
-      if (!life.alive) this.#start(place);
+      if (life.alive && settings === this.#world.settings.now) continue;
+      life.alive = false;
+      replica?.crash();
+      this.#start(place);
     }
+  }
+
+  /** Starts one after the other anew, as an operator does who has changed the settings. */
+  replace(): void {
+    const { scheduler } = this.#world;
+    for (const [place, slot] of this.#slots.entries())
+      scheduler.later(undefined, scheduler.random.below(10_000), "is replaced", slot.life.name, () => {
+        if (slot.life.alive && this.#slots[place] === slot) this.#stop(place, slot);
+      });
   }
 
   /** Kills it, whatever it is doing; another is started in its place after a while. */
@@ -94,7 +106,7 @@ export class Fleet {
 
   #start(place: number): void {
     const life = { name: `${"abc"[place]}${this.#started++}`, alive: true, paused: false };
-    const slot: Slot = { life };
+    const slot: Slot = { life, settings: this.#world.settings.now };
     this.#slots[place] = slot;
     Replica.start(life, this.#world, this.#options).then(
       (replica) => {

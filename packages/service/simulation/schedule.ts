@@ -49,6 +49,7 @@ export async function runSchedule({ seed, trace, defect = {} }: ScheduleOptions)
   const rest = patient ? PATIENT_REST : REST;
   for (let i = random.between(1, 3); i > 0; i--) clients.come(random.pick([1, 2, 10]), random.between(1, 2));
   if (random.chance(0.1)) drainAttestor(world);
+  if (random.chance(0.15)) removeFacilitator(world, fleet);
   const illness = random.below(random.chance(0.03) ? LONG_ILLNESS_MS : ILLNESS_MS);
   scheduler.later(undefined, illness, "EVERYTHING HEALS", "", () => {
     faults.heal();
@@ -180,6 +181,24 @@ function forsaken(calls: readonly Call[]): Call[] {
     purchases.set(name, call.state === "void" ? first : undefined);
   }
   return [...purchases.values()].filter((call) => call !== undefined);
+}
+
+/** The operator removes a facilitator from the settings, for a while or for ever. */
+function removeFacilitator({ scheduler, faults, settings, count }: World, fleet: Fleet): void {
+  const { random } = scheduler;
+  const before = settings.now;
+  scheduler.later(undefined, random.below(30_000), "a facilitator is removed from the settings", "", () => {
+    if (faults.healed) return;
+    count("facilitator removed from the settings");
+    settings.now = { facilitators: [random.pick(before.facilitators)] };
+    fleet.replace();
+    if (random.chance(0.5)) return;
+    scheduler.later(undefined, random.below(60_000), "it is named again", "", () => {
+      if (faults.healed) return;
+      settings.now = before;
+      fleet.replace();
+    });
+  });
 }
 
 /** The attestor's account is emptied for a while. */

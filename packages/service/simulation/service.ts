@@ -19,7 +19,8 @@ import { createOffers } from "../src/payment/offers.ts";
 import type { Rail } from "../src/payment/rails/rail.ts";
 import type { Products } from "../src/subjects/product.ts";
 import { createProducts } from "../src/subjects/products.ts";
-import { FACILITATORS, type FacilitatorName, simulatedFacilitator } from "./facilitator.ts";
+import { type FacilitatorName, simulatedFacilitator } from "./facilitator.ts";
+import type { Invariant } from "./invariants.ts";
 import { LedgerView } from "./ledger-view.ts";
 import { type Authorization, PAY_TO, type PaymentChain, PRICE } from "./payments.ts";
 import { ledgerRail, type SimulatedPayment, tokenRail } from "./rail.ts";
@@ -38,6 +39,9 @@ export type Defect = {
   /** The name of the key that a process signs with. */
   keyOf?(process: string): string;
 };
+
+/** A mistake that one could make in the service, and what it breaks. */
+export type PlantedDefect = { defect: Defect; breaks: Invariant };
 
 export type ServiceOptions = {
   /** How long a paid request waits for its bundle, in ms. */
@@ -75,7 +79,8 @@ export async function openService(
   const view = new LedgerView({ life, ...world });
   const ledger = defect.ledger?.(view) ?? view;
   // Some processes still have earlier settings, which name the facilitators in another order.
-  const facilitators = scheduler.random.chance(0.2) ? FACILITATORS.toReversed() : FACILITATORS;
+  const named = world.settings.now.facilitators;
+  const facilitators = scheduler.random.chance(0.2) ? named.toReversed() : named;
   const enabled = chains.map((chain) => {
     const one = enabledOn(chain, facilitators, life, clock, ledger, world);
     return { ...one, rail: defect.rail?.(one.rail, chain) ?? one.rail };

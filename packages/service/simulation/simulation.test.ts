@@ -23,6 +23,10 @@ describe("paid calls, simulated", { timeout: TIMEOUT_MS }, () => {
     expect(counts.get("payments valid for an hour")).toBeGreaterThan(50);
     expect(counts.get("settlement asked of the second facilitator")).toBeGreaterThan(1_000);
     const rare = [
+      "facilitator removed from the settings",
+      "fault: facilitator pending",
+      "fault: facilitator false pending",
+      "fault: facilitator limited",
       "call passed to another facilitator",
       "call void",
       "call owed",

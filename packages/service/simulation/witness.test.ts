@@ -18,7 +18,13 @@ function givenUp(validUntil: number, settle: (witness: Witness, authorization: A
     validFrom: 0,
     validUntil,
   };
-  const witness = new Witness({ now: () => now, step: () => 0, healedAt: () => HEALED_AT, count: () => undefined });
+  const witness = new Witness({
+    now: () => now,
+    step: () => 0,
+    healedAt: () => HEALED_AT,
+    count: () => undefined,
+    isNamed: () => true,
+  });
   witness.signed(authorization);
   settle(witness, authorization, (time, then) => {
     now = time;

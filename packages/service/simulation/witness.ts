@@ -1,7 +1,7 @@
 import { parseNote } from "@attestd/proof";
 import { paymentCommitment } from "@attestd/proof/attestor";
 import type { Call } from "../src/calls/call.ts";
-import { isAtRest } from "../src/calls/machine.ts";
+import { isAtRest, isUnpaid } from "../src/calls/machine.ts";
 import { SETTLE_MS } from "../src/payment/facilitator.ts";
 import { judgeBundle, judgeNote } from "./bought.ts";
 import type { FacilitatorName } from "./facilitator.ts";
@@ -18,6 +18,8 @@ export type WitnessOptions = {
   healedAt(): number;
   /** Called with each kind of event to count. */
   count(kind: string): void;
+  /** Whether the settings of now name such a facilitator. */
+  isNamed(is: (facilitator: FacilitatorName) => boolean): boolean;
 };
 
 /** How long a payment that could be made may go unasked for while everything works, in ms. */
@@ -169,7 +171,9 @@ export class Witness {
     if (call.bundle && !before?.bundle) this.#objectTo("bought", judgeBundle(call, course.attestations));
     if (state === "void" || state === "loss") this.#givenUp(course);
 
-    const { count } = this.#options;
+    const { count, isNamed } = this.#options;
+    if (before && isUnpaid(before.state) && !isNamed(({ id }) => id === before.facilitator))
+      count(`call of a facilitator that is not named any more: ${state}`);
     if (state !== before?.state) count(`call ${state}`);
     if (call.bundle && !before?.bundle) count(`bought: ${call.subject.kind}`);
     if (before && call.facilitator !== before.facilitator) count("call passed to another facilitator");
@@ -188,9 +192,11 @@ export class Witness {
    * until its deadline a lost request looks like one that is being carried out.
    */
   #givenUp({ authorization, call, undoneAt = 0, askedAt = 0, doneAt = 0, settlement }: Course): void {
-    const { key, rail, validUntil } = authorization;
+    const { key, rail, validUntil, feePayer: payer } = authorization;
     // Counted in rounds, and final at once.
     if (rail === "algorand") return;
+    // Nobody whom the settings name may settle it.
+    if (payer !== undefined && !this.#options.isNamed(({ feePayer }) => feePayer === payer)) return;
     const waited = settlement ? this.#waitedUntil(settlement) : 0;
     const since = Math.max(undoneAt, doneAt, call?.createdAt ?? 0, this.#options.healedAt(), waited);
     const ms = Math.min(validUntil, this.#options.now()) - since;

@@ -1,6 +1,7 @@
 import { LEASE_MS } from "../src/calls/journal.ts";
 import { Answers } from "./answers.ts";
 import { Database } from "./database.ts";
+import { FACILITATORS, type FacilitatorName } from "./facilitator.ts";
 import { Faults } from "./faults.ts";
 import { SimulatedLedger } from "./ledger.ts";
 import { type Ask, createNetwork } from "./network.ts";
@@ -8,6 +9,11 @@ import { type Authorization, LedgerPayments, type PaymentChain, TokenChain } fro
 import { Random } from "./random.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Witness } from "./witness.ts";
+
+/** The settings that a process has when it starts. */
+type Settings = { readonly facilitators: readonly FacilitatorName[] };
+/** Where an operator may change them. */
+type SettingsFile = { now: Settings };
 
 /** All that is outside of the service's processes, and those who watch. */
 export type World = {
@@ -21,6 +27,7 @@ export type World = {
   readonly authorizations: Map<string, Authorization>;
   readonly witness: Witness;
   readonly answers: Answers;
+  readonly settings: SettingsFile;
   /** How often each thing happened. */
   readonly counts: Map<string, number>;
   count(kind: string, times?: number): void;
@@ -46,7 +53,9 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   scheduler.haste = random.pick([0, 0, 0.02, 0.1]);
 
   const authorizations = new Map<string, Authorization>();
-  const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count });
+  const settings: SettingsFile = { now: { facilitators: FACILITATORS } };
+  const isNamed = (is: (facilitator: FacilitatorName) => boolean) => settings.now.facilitators.some(is);
+  const witness = new Witness({ now, step, healedAt: () => faults.healedAt, count, isNamed });
   const answers = new Answers({ witness, step, journalFails: () => faults.areMet("journal"), count });
   // Leases that run out at once: several replicas carry one call, as when those that held it stand still for long.
   const worthless = random.chance(0.15);
@@ -77,5 +86,6 @@ export function createWorld({ seed, trace }: WorldOptions): World {
     new TokenChain({ ...common, rail: "solana", network: "solana:simulation", asset: "S1", blockMs: 400 }),
   ];
   const ask = createNetwork(scheduler, faults);
-  return { scheduler, faults, ask, database, ledger, chains, authorizations, witness, answers, counts, count };
+  const watched = { witness, answers, counts, count };
+  return { scheduler, faults, ask, database, ledger, chains, authorizations, settings, ...watched };
 }

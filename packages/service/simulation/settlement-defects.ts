@@ -1,0 +1,116 @@
+import type { Admit } from "../src/calls/admit.ts";
+import { createEffects } from "../src/calls/effects.ts";
+import type { EffectsOptions, Perform } from "../src/calls/perform.ts";
+import type { Facilitator } from "../src/payment/facilitator.ts";
+import type { RailName } from "../src/payment/rails/rail.ts";
+import { settlementReceipt } from "../src/payment/receipt.ts";
+import type { Settler } from "../src/payment/routes.ts";
+import { Problem } from "../src/problems.ts";
+import type { PlantedDefect } from "./service.ts";
+
+/** Mistakes about settlements and those who make them. */
+export const SETTLEMENT_DEFECTS = {
+  /** The attestation is submitted after the facilitator's answer, before the settlement is proved on the chain. */
+  "submit before settlement is proved": {
+    defect: {
+      perform:
+        (perform: Perform, { rails }: EffectsOptions) =>
+        async (call, effect, memory, stop) => {
+          const payment = rails.get(call.rail)?.read(call.payload);
+          if (effect.do !== "reconcile" || !memory.settled?.answer.success || !payment)
+            return perform(call, effect, memory, stop);
+          const proof = { transaction: "believed", height: 0, final: true };
+          const receipt = settlementReceipt(payment, call.requirement, { success: true, transaction: "believed" });
+          return { type: "payment_proved", proof, receipt };
+        },
+    },
+    breaks: "attestedOnce",
+  },
+
+  /** A settlement that the facilitator calls failed counts as void. */
+  "void on the facilitator's word": {
+    defect: {
+      perform: (perform: Perform) => async (call, effect, memory, stop) => {
+        if (effect.do === "reconcile" && memory.settled && !memory.settled.answer.success)
+          return { type: "payment_void", reason: "believed", receipt: "believed" };
+        return perform(call, effect, memory, stop);
+      },
+    },
+    breaks: "voidForEver",
+  },
+
+  /** A payment that the facilitator has not finished is asked for anew, while it may still be made. */
+  "asks for a new payment while the first may settle": {
+    defect: {
+      admit:
+        (admit: Admit): Admit =>
+        async (subject, ...rest) => {
+          try {
+            return await admit(subject, ...rest);
+          } catch (error) {
+            if (error instanceof Problem && error.code === "settlement_pending") return admit(subject, undefined);
+            throw error;
+          }
+        },
+    },
+    breaks: "no402",
+  },
+
+  /** Where payments name a fee payer, the other facilitator is asked at once when the first one gives no answer. */
+  "another facilitator settles what names a fee payer": {
+    defect: {
+      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail !== "base")),
+    },
+    breaks: "ownFacilitator",
+  },
+
+  /** What is bound to a facilitator that the settings no longer name is settled by one that they name. */
+  "whoever is named settles what is bound to another": {
+    defect: {
+      perform: (_: Perform, options: EffectsOptions) => (call, effect, memory, stop) => {
+        const posing = ([first, ...rest]: readonly Settler[]): Settler[] =>
+          first ? [{ ...first, id: call.facilitator ?? first.id }, ...rest] : [];
+        const settlers = [...options.settlers].map(([rail, all]) => {
+          const isNamed = all.some(({ id }) => id === call.facilitator);
+          return [rail, isNamed ? all : posing(all)] as const;
+        });
+        return createEffects({ ...options, settlers: new Map(settlers) })(call, effect, memory, stop);
+      },
+    },
+    breaks: "ownFacilitator",
+  },
+
+  /** Where any facilitator may settle, the other one is asked before the row names it. */
+  "another facilitator is asked before the row names it": {
+    defect: {
+      perform: (_: Perform, options: EffectsOptions) => createEffects(askingOthers(options, (rail) => rail === "base")),
+    },
+    breaks: "committedFirst",
+  },
+
+  /** A payment that was delivered for and has vanished is looked at until it is void, and not settled meanwhile. */
+  "a vanished payment is not settled again": {
+    defect: {
+      perform: (perform: Perform, options: EffectsOptions) => {
+        const idle = { settle: async () => ({ success: true }) };
+        const idly = (real: Settler) => ({ ...real, facilitator: { ...real.facilitator, ...idle } });
+        const settlers = new Map([...options.settlers].map(([rail, all]) => [rail, all.map(idly)]));
+        const looking = createEffects({ ...options, settlers });
+        return (call, effect, ...rest) => (effect.do === "watch" ? looking : perform)(call, effect, ...rest);
+      },
+    },
+    breaks: "settledAgain",
+  },
+} satisfies Record<string, PlantedDefect>;
+
+/** Lets a settlement that failed at one facilitator go to the other one at once, on some rails. */
+function askingOthers(options: EffectsOptions, isOn: (rail: RailName) => boolean): EffectsOptions {
+  const passing = (own: Settler, i: number, all: readonly Settler[]): Settler => {
+    const other = all[1 - i]?.facilitator ?? own.facilitator;
+    const settle: Facilitator["settle"] = (...asked) =>
+      own.facilitator.settle(...asked).catch(() => other.settle(...asked));
+    return { ...own, facilitator: { ...own.facilitator, settle } };
+  };
+  const settlers = [...options.settlers].map(([rail, all]) => [rail, isOn(rail) ? all.map(passing) : all] as const);
+  return { ...options, settlers: new Map(settlers) };
+}

@@ -1,0 +1,204 @@
+import { type Answer, buy, priceOf } from "./buyer.ts";
+import type { TestBed } from "./cell.ts";
+import type { CommitPoint } from "./commits.ts";
+import { expireLeases } from "./databases.ts";
+import { type Deployment, newDeployment } from "./deployment.ts";
+import { BOUND, type FailoverRun, faultOf, mayExpire, mustPassOn } from "./failover-cells.ts";
+import { type FaultProxy, type Rule, startFaultProxy } from "./fault-proxy.ts";
+import { answerFaults, endedPurchase, judge, rounds } from "./judge.ts";
+import { payerOf } from "./payers.ts";
+import type { ServiceProcess } from "./process.ts";
+import { requestFor } from "./subjects.ts";
+
+export type FailoverOutcome = {
+  run: FailoverRun;
+  /** The faults found; empty when the cell held. */
+  wrong: string[];
+  answers: Answer[];
+  /** Requests to settle that each facilitator got. */
+  asked: { first: number; second: number };
+  seconds: number;
+};
+
+const SETTLE = { path: /^\/settle$/ };
+const FACILITATOR_URLS = ["FACILITATOR_URL", "BASE_FACILITATOR_URL", "SOLANA_FACILITATOR_URL"];
+const PATIENCE_MS = 600_000;
+const MAX_TRIES = 3;
+/** Requests to settle that a facilitator mistreats, the killed process's among them. */
+const MISTREATED = 2;
+
+/** Facilitators and nodes of one cell, with the processes that ask them. */
+class Failover implements AsyncDisposable {
+  readonly asked = { first: 0, second: 0 };
+  readonly answers: Answer[] = [];
+  readonly #testBed: TestBed;
+  readonly #run: FailoverRun;
+  readonly #opened = new AsyncDisposableStack();
+  readonly #running: ServiceProcess[] = [];
+  readonly #signal = AbortSignal.timeout(PATIENCE_MS);
+
+  constructor(testBed: TestBed, run: FailoverRun) {
+    this.#testBed = testBed;
+    this.#run = run;
+  }
+
+  /** @returns the faults found; undefined when a slow machine let the payment expire, provably unspent */
+  async buy(secondUrl: string): Promise<string[] | undefined> {
+    const { sandbox } = this.#testBed;
+    const { rail, subject, successor } = this.#run;
+    const { deployment, second } = await this.#deploy(secondUrl);
+    const first = deployment.proxies.facilitator;
+
+    const victim = await this.#start(deployment, this.#killAt());
+    let following: Promise<ServiceProcess> | undefined;
+    const follow = () => (following ??= this.#start(deployment));
+    if (successor === "other replica") await follow();
+    const request = requestFor(sandbox, subject);
+    const payment = await payerOf(sandbox)(rail, await priceOf(victim.url, request, this.#signal));
+    this.#arrange(deployment, second, victim);
+
+    let { url } = victim;
+    const lost = new AbortController();
+    const taken = victim.ended.then(async () => {
+      const { settings } = deployment;
+      if (this.#isClosing("before it leaves")) await first.down();
+      if (this.#run.journal === "postgres") await expireLeases(settings.DATABASE_URL as string);
+      const next = await follow();
+      ({ url } = next);
+      if (this.#isClosing("before it leaves")) void begunTwice(next).then(() => first.up());
+    });
+    taken.catch((error) => lost.abort(error));
+    const bought = await buy(() => url, request, payment, AbortSignal.any([this.#signal, lost.signal]));
+    this.answers.push(...bought.answers);
+    const isVoid = bought.status === 402;
+    if (!isVoid) await Promise.race([taken, this.#late("the process was not killed: it never reached the point")]);
+    const again = await buy(() => url, request, payment, this.#signal);
+
+    await rounds(sandbox, 2);
+    for (const process of this.#running) await process.kill();
+    for (const proxy of [second, ...Object.values(deployment.proxies)]) proxy.heal();
+    const wrong = await judge(sandbox, deployment, [endedPurchase(payment, bought)]);
+    if (isVoid && wrong.length === 0 && !mayExpire(this.#run)) return undefined;
+    wrong.push(...answerFaults(isVoid && mayExpire(this.#run) ? "void" : "delivered", bought, again));
+    if (BOUND.includes(rail) && this.asked.second > 0) wrong.push("the second facilitator was asked to settle");
+    if (mustPassOn(this.#run) && this.asked.second === 0)
+      wrong.push("the second facilitator was never asked to settle");
+    return wrong;
+  }
+
+  async #deploy(secondUrl: string): Promise<{ deployment: Deployment; second: FaultProxy }> {
+    const { sandbox, databases } = this.#testBed;
+    const deployment = await newDeployment(sandbox, await databases.create(this.#run.journal));
+    this.#opened.defer(() => deployment.close());
+    const second = await startFaultProxy(secondUrl);
+    this.#opened.defer(() => second.close());
+    const both = `${deployment.proxies.facilitator.url},${second.url}`;
+    const settings = { ...deployment.settings, ...Object.fromEntries(FACILITATOR_URLS.map((name) => [name, both])) };
+    return { deployment: { ...deployment, settings }, second };
+  }
+
+  /** The commit at which the process kills itself, if it does. */
+  #killAt(): CommitPoint | undefined {
+    if (this.#run.moment === "before it leaves") return { commit: "settlement_begun", nth: 1, side: "after" };
+    if (this.#run.moment === "during the proof") return { commit: "payment_proved", nth: 1, side: "before" };
+    return undefined;
+  }
+
+  /** Adds the conduct of both facilitators and the kill by a request. */
+  #arrange({ proxies }: Deployment, second: FaultProxy, victim: ServiceProcess): void {
+    const { moment, conduct } = this.#run;
+    const first = proxies.facilitator;
+    const fault = faultOf(this.#run);
+    const kill = () => victim.kill();
+    const once = { match: SETTLE, to: 1 };
+    const countFirst = () => {
+      this.asked.first += 1;
+    };
+    const atFirst = (rule: Omit<Rule, "match">) =>
+      first.add({
+        match: SETTLE,
+        ...rule,
+        onBefore: async (request) => {
+          countFirst();
+          await rule.onBefore?.(request);
+        },
+      });
+
+    if (moment === "after it left") atFirst({ ...once, onBefore: kill, fault: { kind: "reset", side: "before" } });
+    if (moment === "answer lost") atFirst({ ...once, onAfter: kill, fault: { kind: "reset", side: "after" } });
+    if (moment === "after the answer") {
+      const nodes = [second, proxies.algod, proxies.indexer, proxies.base, proxies.solana];
+      const killNext = () => {
+        for (const node of nodes)
+          node.add({ match: {}, to: 1, onBefore: kill, fault: { kind: "reset", side: "before" } });
+      };
+      atFirst({ ...once, ...(fault && { fault }), onSent: killNext });
+    }
+    // A silent one is waited for until a deadline of minutes: once is enough before a proof.
+    const to = conduct === "silent" && moment === "during the proof" ? 1 : MISTREATED;
+    const from = this.#killAt() ? 1 : 2;
+    atFirst({ from, to, ...(fault && { fault }) });
+    atFirst({ from: to + 1 });
+    if (this.#isClosing("during the proof")) {
+      first.add({ match: { path: /^\/verify$/ }, onSent: () => void first.down() });
+      void begunTwice(victim).then(() => first.up());
+    }
+
+    const countSecond = () => {
+      this.asked.second += 1;
+    };
+    if (this.#run.second === "failing")
+      second.add({ match: SETTLE, to: MISTREATED, onBefore: countSecond, fault: { kind: "error", side: "before" } });
+    second.add({
+      match: SETTLE,
+      ...(this.#run.second === "failing" && { from: MISTREATED + 1 }),
+      onBefore: countSecond,
+    });
+  }
+
+  #isClosing(moment: FailoverRun["moment"]): boolean {
+    return this.#run.conduct === "closed" && this.#run.moment === moment;
+  }
+
+  async #start({ settings }: Deployment, killAt?: CommitPoint): Promise<ServiceProcess> {
+    const process = await this.#testBed.start(settings, killAt ? { killAt } : {});
+    if (this.#opened.disposed) await process.kill();
+    this.#running.push(process);
+    this.#opened.defer(() => process.kill());
+    return process;
+  }
+
+  #late(message: string): Promise<never> {
+    return new Promise((_, reject) => {
+      this.#signal.addEventListener("abort", () => reject(new Error(message)), { once: true });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.disposeAsync();
+  }
+}
+
+/** Resolves when a process has begun a second settlement: the first has failed. */
+async function begunTwice(process: ServiceProcess): Promise<void> {
+  while (process.committed.filter((name) => name === "settlement_begun").length < 2) await process.nextCommit();
+}
+
+/**
+ * Buys one attestation where a rail has two facilitators, kills the process while the first one settles, and sends the same
+ * payment until there is an answer, and once more. Counts on the chains what was paid and attested, and at the facilitators
+ * who was asked.
+ *
+ * @param secondUrl of a facilitator of all rails with fee payers of its own
+ */
+export async function runFailover(testBed: TestBed, secondUrl: string, run: FailoverRun): Promise<FailoverOutcome> {
+  const started = performance.now();
+  for (let tries = 1; ; tries++) {
+    await using failover = new Failover(testBed, run);
+    const found = await failover.buy(secondUrl).catch((error: Error) => [`not completed: ${error.message}`]);
+    if (found === undefined && tries < MAX_TRIES) continue;
+    const wrong = found ?? ["the payment expired unspent, again and again"];
+    const { answers, asked } = failover;
+    return { run, wrong, answers, asked, seconds: (performance.now() - started) / 1_000 };
+  }
+}
