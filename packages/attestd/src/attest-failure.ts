@@ -55,7 +55,10 @@ function refused(problem: Problem | undefined, why: string, storedIn: string | u
     case "payment_refunded":
       return [EXIT.notPaid, what, why, "The same command signs a new payment."];
     case "source_not_final":
-      return [EXIT.notPaid, what, why, UNPAID, "Run the same command again in a few minutes."];
+      return [EXIT.notPaid, what, why, UNPAID, "Run the same command again in a few minutes, or with --wait."];
+    case "source_not_found":
+    case "block_not_found":
+      return [EXIT.notPaid, what, why, UNPAID, "If it is new, wait for it: --wait."];
     default:
       // Money may have moved only if the code begins with one of these.
       return [EXIT.notPaid, what, why, ...(/^(payment|http)_/.test(problem?.code ?? "http_") ? [] : [UNPAID])];

@@ -14,9 +14,30 @@ const NEXT: Record<Progress["step"], string> = {
   waiting: "waiting for the bundle",
 };
 
+/** What is waited for while the source is too new. Nothing is paid before. */
+const AWAITED: Readonly<Record<string, string | undefined>> = {
+  source_not_found: "until the service knows the transaction",
+  source_not_final: "until it is final",
+  block_not_found: "until there is such a block",
+};
+
 /** Prints each step of a purchase when it is done, and what comes next on the live line. */
 export function progressLines(out: Terminal, working: Working): (progress: Progress) => void {
+  let awaited: string | undefined;
   return (progress) => {
+    const now = progress.step === "waiting" ? AWAITED[progress.code ?? ""] : undefined;
+    if (now !== undefined) {
+      // The line counts the time of the whole wait.
+      if (now !== awaited) {
+        out.line(`  waiting    ${now}; nothing is paid before`);
+        working.show(`waiting ${now}`);
+      }
+      awaited = now;
+      return;
+    }
+    // A payment that expired during the wait is signed again.
+    if (awaited !== undefined && (progress.step === "offered" || progress.step === "signed")) return;
+    awaited = undefined;
     working.show(NEXT[progress.step]);
     if (progress.step === "signed") return out.marked("ok", "signed", 2);
     if (progress.step === "waiting") {

@@ -197,6 +197,29 @@ $`,
     expect(bought.stderr.endsWith("\r\u001b[K")).toBe(true);
   });
 
+  test("--wait buys when the transaction is known and final", async () => {
+    const unknown = problem(404, "source_not_found", { retryAfter: 0 });
+    const early = problem(409, "source_not_final", { retryAfter: 0 });
+    await using service = await fakeService(offered, unknown, unknown, early, offered, delivery(bytes));
+    const { code, stdout } = await run(service, "--wait");
+    expect(stdout.split("\n").slice(1, 5)).toEqual([
+      "  ✓ signed",
+      "  waiting    until the service knows the transaction; nothing is paid before",
+      "  waiting    until it is final; nothing is paid before",
+      "  ✓ paid     SETTLEMENT",
+    ]);
+    expect(code).toBe(0);
+    expect(new Set(headers(service)).size).toBe(2);
+  });
+
+  test("--wait has an end, after which nothing was paid", async () => {
+    await using service = await fakeService(offered, problem(409, "source_not_final", { retryAfter: 60 }));
+    expect(await run(service, "--wait", "1")).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(/\(source_not_final\)\n.*\n {2}Nothing was paid\.\n.*--wait/s),
+    });
+  });
+
   test("ends with paid, unfinished when the bundle does not come", async () => {
     await using service = await fakeService(
       offered,
@@ -220,7 +243,7 @@ $`,
       "an unknown transaction",
       [problem(404, "source_not_found")],
       6,
-      /source_not_found\)\n.*\n {2}Nothing was paid\.\n$/,
+      /source_not_found\)\n.*\n {2}Nothing was paid\.\n.*--wait\.\n$/,
     ],
     ["a payment used elsewhere", [offered, problem(409, "payment_bound_to_other_request")], 6, /remove this one: \//],
     ["a service that is stopping", [problem(503, "stopping")], 4, /can't be reached\n {2}detail of stopping/],
@@ -262,6 +285,7 @@ $`,
     [[txnId, "--chain", "base"], /^attestd: --chain is base, and \S+ is of algorand\n/],
     [[txnId, "--chain", "bitcoin"], /algorand, base/],
     [[txnId, "--service", "localhost:4020"], /'--service <url>' argument 'localhost:4020' is invalid/],
+    [["--wait", txnId], /'--wait \[seconds\]' argument '\S+' is invalid\. Write whole seconds, .* behind the id\./],
     [[txnId, "--max-price", "1 USDC"], /^attestd: --max-price: "1 USDC" is not an amount of USDC/],
   ])("attest %j is a usage error, and sends no request", async (args, words) => {
     await using service = await fakeService();

@@ -313,6 +313,34 @@ describe("a payment that is void", () => {
     expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 2]);
   });
 
+  test("is replaced whenever it expires while a source is waited for", async () => {
+    const expired = paymentRequired([ALGORAND_OFFER], "expired");
+    const [unknown, early] = [problem(404, "source_not_found"), problem(409, "source_not_final", { retryAfter: 9 })];
+    await using service = await fakeService(
+      ...[paymentRequired([ALGORAND_OFFER]), unknown, expired, early, early, expired, early, delivery(bytes)],
+    );
+    const { run, clock } = purchase(service, { maxWaitMs: 1, maxSourceWaitMs: 60_000 });
+    await run();
+    expect(service.requests.map(({ header }) => signatureOf(header))).toEqual([undefined, 1, 1, 2, 2, 2, 3, 3]);
+    expect(clock.waits).toEqual([1000, 9000, 9000, 9000]);
+  });
+
+  test("is not replaced by a second one when it is refused before any wait", async () => {
+    const refused = paymentRequired([ALGORAND_OFFER], "insufficient_funds");
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), refused);
+    const { run, wallet } = purchase(service, { maxSourceWaitMs: 60_000 });
+    await expect(run()).rejects.toEqual(failing("not_paid"));
+    expect(wallet.signed).toBe(1);
+  });
+
+  test("buys nothing when the source is still too new at the end of the wait", async () => {
+    const early = problem(409, "source_not_final", { retryAfter: 9 });
+    await using service = await fakeService(paymentRequired([ALGORAND_OFFER]), early, early, early);
+    const { run, clock } = purchase(service, { maxSourceWaitMs: 20_000 });
+    await expect(run()).rejects.toEqual(failing("refused", { problem: expect.objectContaining({ status: 409 }) }));
+    expect(clock.waits).toEqual([9000, 9000]);
+  });
+
   test("when an earlier call left it, is replaced by one new one, and by no third", async () => {
     const vault = memoryVault();
     const expired = paymentRequired([ALGORAND_OFFER], "expired");

@@ -29,6 +29,12 @@ export type PurchaseOptions<B extends Bundle = Bundle> = {
   onProgress?: (progress: Progress) => void;
   /** How long to ask for the bundle of a sent payment, in ms; 5 minutes unless given. */
   maxWaitMs?: number;
+  /**
+   * How long to wait for a source that the service does not know yet, or not as final, in ms. Nothing is paid before: a
+   * signed payment is sent again, and signed anew when it expires. Without it, only one that is not final is waited for, as
+   * long as `maxWaitMs`.
+   */
+  maxSourceWaitMs?: number;
   signal?: AbortSignal;
   fetch?: typeof globalThis.fetch;
   clock?: Clock;
@@ -122,6 +128,8 @@ function normalized(txid: string): string {
 function openCall(options: Omit<PurchaseOptions, "save">, request: PaidRequest): Call {
   const service = serviceUrl(options.service);
   const clock = options.clock ?? systemClock;
+  const { maxWaitMs = DEFAULT_MAX_WAIT_MS, maxSourceWaitMs } = options;
+  const now = clock.now();
   return {
     service,
     request,
@@ -130,7 +138,9 @@ function openCall(options: Omit<PurchaseOptions, "save">, request: PaidRequest):
     maxPrice: readPrice(options.maxPrice),
     vault: options.vault,
     onProgress: options.onProgress ?? (() => undefined),
-    deadline: clock.now() + (options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS),
+    maxWaitMs,
+    deadline: now + maxWaitMs,
+    ...(maxSourceWaitMs !== undefined && { sourceDeadline: now + maxSourceWaitMs }),
     signal: options.signal ?? new AbortController().signal,
     fetch: options.fetch ?? globalThis.fetch,
     clock,

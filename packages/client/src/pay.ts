@@ -18,8 +18,12 @@ export type Call = {
   maxPrice: bigint;
   vault: Vault;
   onProgress: (progress: Progress) => void;
+  /** How long to ask for the bundle, in ms: since the beginning, or since the source was last too new. */
+  maxWaitMs: number;
   /** When to stop asking, in the clock's ms. */
   deadline: number;
+  /** When to stop waiting for a source that is too new; absent where that is not wanted. */
+  sourceDeadline?: number;
   signal: AbortSignal;
   fetch: typeof globalThis.fetch;
   clock: Clock;
@@ -46,12 +50,15 @@ const SIGNING_TIMEOUT_MS = 60_000;
 const GRACE_SECONDS = 60;
 const MIN_WAIT_MS = 250;
 const MAX_BACKOFF_MS = 15_000;
+/** The service may know the source soon, or see it as final; nothing was charged. */
+const TOO_NEW = new Set(["source_not_found", "source_not_final", "block_not_found"]);
 /** The statuses below 500 after which the payment stays valid; every other one is final. */
 const WORTH_SENDING_AGAIN = new Set([408, 425, 429]);
 
 /**
  * Gets the bytes of a bundle with the payment in the vault, or else with a new one. A 402 means that the payment is void: if
- * it may have expired meanwhile, one new payment is signed, and otherwise the call fails with the reason.
+ * it may have expired meanwhile, one new payment is signed, or another one whenever a source is waited for; otherwise the
+ * call fails with the reason.
  */
 export async function obtainBundle(call: Call): Promise<Delivered> {
   let payment = await call.vault.get(call.id).catch(vaultFailed);
@@ -65,7 +72,7 @@ export async function obtainBundle(call: Call): Promise<Delivered> {
     await forget(call, payment);
     mayHaveExpired ||= answer.sendings > 1;
     const { paymentRequired } = answer;
-    if (renewed || !mayHaveExpired)
+    if (!answer.wasTooNew && (renewed || !mayHaveExpired))
       throw new AttestError("not_paid", paymentRequired.error ?? "The service refused the payment.");
     payment = await signAndStore(call, paymentRequired);
   }
@@ -114,14 +121,19 @@ async function signAndStore(call: Call, required: PaymentRequired): Promise<Stor
 
 /** Sends the same bytes until the service has decided about the payment, or until the deadline. */
 async function sendUntilAnswered(call: Call, payment: StoredPayment) {
+  let wasTooNew = false;
   for (let sendings = 1; ; sendings++) {
     const answer = await send(call, payment);
     if (answer?.kind === "bundle") return answer;
-    if (answer?.kind === "payment_required") return { ...answer, sendings };
+    if (answer?.kind === "payment_required") return { ...answer, sendings, wasTooNew };
     const problem = answer?.problem;
-    if (problem && !isWorthSendingAgain(problem)) throw await refused(call, payment, problem);
+    const isTooNew = call.sourceDeadline !== undefined && problem !== undefined && TOO_NEW.has(problem.code);
+    if (problem && !isTooNew && !isWorthSendingAgain(problem)) throw await refused(call, payment, problem);
+    wasTooNew ||= isTooNew;
     const retryInMs = waitBefore(sendings, problem);
-    if (call.clock.now() + retryInMs > call.deadline) {
+    if (isTooNew) call.deadline = call.clock.now() + call.maxWaitMs;
+    const deadline = (isTooNew ? call.sourceDeadline : undefined) ?? call.deadline;
+    if (call.clock.now() + retryInMs > deadline) {
       throw problem && isUncharged(problem) ? await refused(call, payment, problem) : unfinished(call, problem);
     }
     call.onProgress({ step: "waiting", retryInMs, ...(problem && { code: problem.code }) });

@@ -1,7 +1,14 @@
 import { Argument, type Command, Option } from "commander";
 import type { Running } from "../environment.ts";
 import { subcommand } from "./help.ts";
-import { addChainOptions, addTrustOptions, serviceUrl, trustedKeyHistory } from "./options.ts";
+import {
+  addChainOptions,
+  addTrustOptions,
+  DEFAULT_WAIT,
+  serviceUrl,
+  trustedKeyHistory,
+  waitSeconds,
+} from "./options.ts";
 
 const CHAINS = ["algorand", "base"];
 
@@ -13,6 +20,12 @@ export function addBuying(program: Command, { environment, finish }: Running): v
       .option("--wallet <file>", "the payer's keys (default: the sandbox's)")
       .addOption(trustedKeyHistory())
       .option("--max-price <usdc>", "ask before paying more; without a terminal, refuse", "0.01")
+      .addOption(
+        new Option(
+          "--wait [seconds]",
+          `wait until it is known and final, then buy (default: ${DEFAULT_WAIT} s); nothing is paid before`,
+        ).argParser(waitSeconds),
+      )
       .option("--out <file>", "where to save the bundle (default: named after its subject and round)")
       .option("--json", "print the report as JSON");
 
@@ -21,6 +34,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
     "buy an attestation",
     "Buy an attestation of a confirmed transaction, check it and save it. If interrupted, run the same command again.",
     "  attestd attest 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+    "  attestd attest TXID --wait              of a transaction that was sent just now",
     "  attestd attest TXID --service https://attestd.example --wallet wallet.json --keys keys.json",
   )
     .argument("<txid>", "Algorand transaction id, or Base transaction hash")

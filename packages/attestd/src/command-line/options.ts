@@ -59,6 +59,16 @@ export function oneMoreKid(text: string, before: string[] = []): string[] {
   throw new InvalidArgumentError("The id of a key has 43 characters, as `attestd keys history` prints it.");
 }
 
+/** Seconds of `--wait` without a value: Base calls a block final after some 20 minutes. */
+export const DEFAULT_WAIT = 1800;
+const MAX_WAIT = 86_400;
+
+/** Seconds to wait for a transaction. */
+export function waitSeconds(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_WAIT) return Number(text);
+  throw new InvalidArgumentError(`Write whole seconds, ${MAX_WAIT} at most, or put --wait behind the id.`);
+}
+
 /** A ledger by CAIP-2. */
 export function ledgerId(text: string): string {
   if (/^algorand:[\w-]{32}$/.test(text)) return text;

@@ -16,6 +16,7 @@ import { type Bundle, matchTransactionId } from "@attestd/proof";
 import { receiptFile, receiptFileName } from "@attestd/web/receipt-file";
 import { attestFailure } from "../attest-failure.ts";
 import { printResult, progressLines } from "../attest-text.ts";
+import { DEFAULT_WAIT } from "../command-line/options.ts";
 import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
@@ -29,6 +30,8 @@ type PurchaseCommandOptions = {
   wallet?: string;
   keys?: string;
   maxPrice: string;
+  /** Seconds; `true` without a value. */
+  wait?: number | true;
   out?: string;
   json?: boolean;
 };
@@ -112,6 +115,9 @@ async function purchase<B extends Bundle>(
     maxPrice: options.maxPrice,
     ...trustOptions(trusted),
     vault,
+    ...(options.wait !== undefined && {
+      maxSourceWaitMs: 1000 * (options.wait === true ? DEFAULT_WAIT : options.wait),
+    }),
     save: async (attestation: Attestation) => {
       file = await saveBundle(attestation, options.out);
     },
