@@ -77,7 +77,7 @@ export function evidence(
   const origin = historyOf(trust)?.keys.find((key) => key.kid === kid)?.origin;
   const by = origin ? `${hostOf(origin)}, key ${out.short(kid)} (${status})` : `key ${out.short(kid)} (pinned)`;
   return [
-    `${subjectLine(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
+    `${subject(bundle, out)}, ${recorded} on ${ledgerName(report)} in round ${bundle.attest.round}${time ? `, ${time}` : ""}`,
     ...(report.receipt ? [`outcome: ${OUTCOMES[report.receipt.status]}`] : []),
     `signed by ${by}`,
     basisLine(trusted),
@@ -107,8 +107,7 @@ export function warnings({ warnings: found }: VerifyReport, trusted: TrustedKeys
   return found.map((warning) => WARNINGS[warning](date));
 }
 
-/** What a bundle attests, in one line. @param out shortens ids */
-export function subjectLine(bundle: Bundle, out: Terminal): string {
+function subject(bundle: Bundle, out: Terminal): string {
   const chain = chainOf(bundle).label;
   const block = "block" in bundle ? `block ${bundle.block.height}` : undefined;
   if (!("source" in bundle)) return `${chain} ${block}, ${out.short(bundle.block.blockHash)}`;

@@ -1,9 +1,10 @@
 import { conclusionOf } from "@attestd/proof";
+import { circumstancesOf, headline, subjectOf } from "@attestd/proof/description";
 import { conclusionOfFile, type FileConclusion, isProven } from "@attestd/web/verdict";
 import type { Checked, Result } from "./checked-file.ts";
 import type { TrustedKeys } from "./keys-file.ts";
 import { railName, receiptTrouble, receiptVerdict, utc } from "./receipt-text.ts";
-import { basisLine, subjectLine, verdict, warnings } from "./report-text.ts";
+import { basisLine, verdict, warnings } from "./report-text.ts";
 import type { Source } from "./sources.ts";
 import type { Mark, Terminal } from "./terminal.ts";
 
@@ -45,13 +46,7 @@ export function tableOf(sources: readonly Source[], trusted: TrustedKeys | undef
           break;
         }
         case "checked":
-          return print(
-            verdict(result),
-            result.file,
-            whenOf(result),
-            whatOf(result, out),
-            ...remarksOn(result, trusted),
-          );
+          return print(verdict(result), result.file, ...statementOf(result), ...remarksOn(result, trusted));
       }
     },
     end(results) {
@@ -61,15 +56,15 @@ export function tableOf(sources: readonly Source[], trusted: TrustedKeys | undef
   };
 }
 
-/** The time of the block in which the transaction stands; or else the round of the record. Of a proven bundle alone. */
-function whenOf(checked: Checked): string {
+/** When it happened, or else the round of the record, and what; of a proven bundle alone. */
+function statementOf(checked: Checked): [when: string, what: string] {
   const { report, bundle } = checked;
-  if (!isProven(checked) || bundle === undefined) return "";
-  return report.statement ? utc(report.statement.block.time) : `recorded in round ${bundle.attest.round}`;
-}
-
-function whatOf(checked: Checked, out: Terminal): string {
-  return isProven(checked) && checked.bundle ? subjectLine(checked.bundle, out) : "";
+  if (!isProven(checked) || bundle === undefined) return ["", ""];
+  const subject = subjectOf(bundle);
+  const { block, outcome } = circumstancesOf(subject, report);
+  const when = block?.time === undefined ? `recorded in round ${bundle.attest.round}` : utc(block.time);
+  const { title, beside } = headline(subject, outcome);
+  return [when, beside === undefined ? title : `${title}. ${beside}`];
 }
 
 function remarksOn(checked: Checked, trusted: TrustedKeys | undefined): string[] {

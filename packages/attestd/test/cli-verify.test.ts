@@ -270,11 +270,11 @@ describe("attestd verify", () => {
   test("prints a line for each of several files, and a count", async () => {
     const { code, stdout } = await run("good.json bad.json stranger.json text.json good.json --keys keys.json");
     expect(stdout).toBe(
-      `✓ Verified                  good.json      recorded in round 1000   Algorand ${shortId}
+      `✓ Verified                  good.json      2026-05-28 20:26:40 UTC  ALGO payment on Algorand, 1.00 ALGO
 ✕ Not verified              bad.json                                signature, hashPreimage
 ? Signer unknown            stranger.json
 ✕ Can't read                text.json                               Not JSON (line 3).
-✓ Verified                  good.json      recorded in round 1000   Algorand ${shortId}
+✓ Verified                  good.json      2026-05-28 20:26:40 UTC  ALGO payment on Algorand, 1.00 ALGO
 ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
 `,
     );
@@ -327,9 +327,7 @@ ${rests}2 verified, 1 not verified, 1 signer unknown, 1 unreadable
     const day = date.toISOString().slice(0, 10);
     const words = [WARNINGS.included_only(), WARNINGS.history_old(day)];
     expect((await run("included.json --keys aged.json")).stdout).toContain(`  ${words.join("\n  ")}\n`);
-    expect((await run("included.json good.json --keys aged.json")).stdout).toContain(
-      `in block 46000000  ${words.join("  ")}\n`,
-    );
+    expect((await run("included.json good.json --keys aged.json")).stdout).toContain(`ETH  ${words.join("  ")}\n`);
   });
 
   test("prints characters that could move a terminal's cursor as code points", async () => {

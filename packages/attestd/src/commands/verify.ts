@@ -16,7 +16,7 @@ import { receiptEvidence, receiptVerdict } from "../receipt-text.ts";
 import { basisLine, evidence, verdict } from "../report-text.ts";
 import { type Source, sourcesOf } from "../sources.ts";
 import type { Terminal } from "../terminal.ts";
-import { tableOf } from "../verify-table.ts";
+import type { tableOf } from "../verify-table.ts";
 
 export type VerifyOptions = TrustOptions & { json?: boolean };
 
@@ -35,7 +35,8 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   using working = environment.working(chains && "asking the chains");
   const sources = withoutReceiptsBeside(await sourcesOf(names));
   const isMany = sources.length !== 1 || sources.some(({ isFound }) => isFound);
-  const table = isMany && !options.json ? tableOf(sources, trusted, out) : undefined;
+  // What describes transactions is loaded only for a table.
+  const table = isMany && !options.json ? await loadTable(sources, trusted, out) : undefined;
   const results: Result[] = [];
   for (const source of sources) {
     if (isMany) working.show(`${results.length + 1} of ${sources.length}`);
@@ -50,6 +51,10 @@ export async function verify(names: string[], options: VerifyOptions, environmen
   if (results.every(({ kind }) => kind === "other")) throw nothingThere(names, results.length);
   table?.end(results);
   return exitCode(results);
+}
+
+async function loadTable(...of: Parameters<typeof tableOf>) {
+  return (await import("../verify-table.ts")).tableOf(...of);
 }
 
 /** A receipt is checked with the bundle that it stands beside. */
