@@ -115,6 +115,7 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   await press(page, "Check on the ledger");
   await page.waitForSelector("[data-state=warning_found]");
   yield at("found on the ledger, with a warning");
+  await checkFile(page, file(bundle));
 
   await drop(page, file(revoked));
   await page.waitForSelector("[data-state=revoked]");
