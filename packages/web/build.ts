@@ -59,21 +59,42 @@ async function asset(
   return [own, ...paths.filter((path) => path !== own)];
 }
 
+const frame = await readFile(join(HERE, "frame.html"), "utf8");
+
+type Document = {
+  title: string;
+  description: string;
+  /** What a reader without JavaScript can do instead. */
+  noscript: string;
+  style: string;
+  /** Its script, and the chunks that this loads. */
+  scripts: readonly [own: string, ...chunks: string[]];
+};
+
+/** Makes a document of the frame that all share. */
+function html({ title, description, noscript, style, scripts: [script, ...chunks] }: Document): string {
+  // Preloads what the script imports at once.
+  const shared = chunks.filter((path) => path.startsWith("/assets/chunk-"));
+  const preloads = shared.map((path) => `    <link rel="modulepreload" href="${path}">\n`).join("");
+  const values: Record<string, string> = { title, description, noscript, style, script, preloads };
+  return frame.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
+}
+
 const [worker] = await asset("judge", "page/judge-worker.ts");
-const [script, ...chunks] = await asset("page", "page/main.ts", { JUDGE_WORKER_URL: JSON.stringify(worker) });
+const scripts = await asset("page", "page/main.ts", { JUDGE_WORKER_URL: JSON.stringify(worker) });
 const [style] = await asset("style", "style.css");
-const source = await readFile(join(HERE, "index.html"), "utf8");
 files.set("/icon.svg", await readFile(join(HERE, "icon.svg")));
 files.set("/example.json", exampleFile());
-// Preloads what the script imports at once.
-const shared = chunks.filter((path) => path.startsWith("/assets/chunk-"));
-const preloads = shared.map((path) => `  <link rel="modulepreload" href="${path}">\n`).join("");
 files.set(
   "/index.html",
-  source
-    .replace("/assets/page.js", script)
-    .replace("/assets/page.css", style)
-    .replace("  </head>", `  ${preloads}  </head>`),
+  html({
+    title: "Check an attestation",
+    description: "Check an attestation of an Algorand or Base transaction in your browser, or buy one.",
+    noscript:
+      "Your browser does the checking, and needs JavaScript for it. The command line and docs/verify need none.",
+    style,
+    scripts,
+  }),
 );
 
 const version = createHash("sha256");
@@ -83,7 +104,7 @@ const { outputFiles: serviceWorker } = await build({
   entryPoints: ["page/service-worker.ts"],
   outdir: "/",
   define: {
-    PAGE_FILES: JSON.stringify(["/", "/icon.svg", "/example.json", worker, script, ...chunks, style]),
+    PAGE_FILES: JSON.stringify(["/", "/icon.svg", "/example.json", worker, ...scripts, style]),
     PAGE_VERSION: JSON.stringify(`attestd-${version.digest("hex").slice(0, 16)}`),
   },
 });

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { decodePaymentRequiredHeader } from "@x402/core/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../helpers/temporary-folder.ts";
 import { type Contract, contractOf, type OpenApiDocument } from "./contract.ts";
@@ -95,6 +96,32 @@ describe("every document", () => {
         origins.every((origin) => [deployment.url, deployment.sandbox.facilitatorUrl].includes(origin)),
     );
   });
+});
+
+test("/status says what is sold, by whom, and how far the ledger is", async () => {
+  const { sandbox, url } = deployment;
+  const [keys] = (await readJson("/.well-known/attestor-keys.json")).keys.toReversed();
+  const offers = decodePaymentRequiredHeader(
+    (await post(`${url}/attest`, { txid: sandbox.sampleTransactions.algorand })).headers.get("payment-required") ?? "",
+  ).accepts;
+  const asked = await fetch(`${sandbox.algorand.networkUrl}/v2/transactions/params`);
+  const params = (await asked.json()) as { "last-round": number };
+  const status = await readJson("/status");
+  expect(status).toMatchObject({
+    status: "pass",
+    reasons: [],
+    origin: url,
+    sandbox: true,
+    attestor: { kid: keys.kid, algorandAddress: keys.algorandAddress, fromRound: keys.fromRound },
+    chains: expect.arrayContaining([{ chain: "algorand", networks: ["algorand-mainnet"] }]),
+    networks: expect.arrayContaining([
+      { network: "algorand-mainnet", priceUsdc: `${Number(offers[0]?.amount) / 1e6}` },
+    ]),
+  });
+  expect(status.contact).toBeUndefined();
+  expect(status.ledger.network).toMatch(/^algorand:/);
+  expect(status.ledger.round).toBeGreaterThanOrEqual(params["last-round"] - 5);
+  expect(Math.abs(Date.parse(status.ledger.seenAt) - Date.now())).toBeLessThan(60_000);
 });
 
 test.each(["/openapi.json", "/openapi.json?utm=1", "/llms.txt", "/.well-known/mcp/server-card.json"])(

@@ -82,6 +82,19 @@ export async function dropEach(page: Page, ...groups: GivenFile[][]): Promise<vo
   }`);
 }
 
+/** Drops files or folders of this machine on the page, as the browser itself gets them. */
+export async function dropPaths(page: Page, ...files: string[]): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  for (const type of ["dragEnter", "dragOver", "drop"] as const)
+    await devtools.send("Input.dispatchDragEvent", {
+      type,
+      x: 200,
+      y: 200,
+      data: { items: [], files, dragOperationsMask: 1 },
+    });
+  await devtools.detach();
+}
+
 /** Pastes text on the page. */
 export async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate(`(() => {

@@ -21,6 +21,7 @@ import {
   startBrowser,
   watchFocus,
 } from "./browser.ts";
+import { manyFiles } from "./many.ts";
 import {
   attestor,
   bundle,
@@ -318,7 +319,9 @@ describe.skipIf(!browser)("the page checks", () => {
     await context.setOffline(true);
     await choose(page, file(bought));
     await page.waitForSelector("[data-state=warning]");
-    expect(await shown(page.locator("#offline"))).toBe("Offline. Verification works; the ledger check can't.");
+    expect(await shown(page.locator("#offline"))).toBe(
+      "Offline. Files can be checked; the ledger can't be asked, and nothing can be bought.",
+    );
     await page.getByRole("button", { name: "Check on the ledger" }).click();
     await page.getByText("Couldn't ask the ledger; the result stands.").waitFor();
 
@@ -328,12 +331,14 @@ describe.skipIf(!browser)("the page checks", () => {
     await page.waitForSelector("[data-state=warning]");
   });
 
+  manyFiles(() => site);
+
   test("a slow file with a notice, and can be cancelled", async () => {
     const context = await site.newContext();
     // The key list never arrives, and without it nothing is judged.
     await context.route("**/.well-known/attestor-keys.json", () => undefined);
     const page = await openPage(context, site.deployment.url);
-    await page.getByRole("button", { name: "Choose file" }).focus();
+    await page.getByRole("button", { name: "Choose files" }).focus();
     await choose(page, file(bundle));
     // The element that had the focus is gone: the new view has it.
     await expect.poll(() => focused(page)).toBe("Reading…");
@@ -347,7 +352,7 @@ describe.skipIf(!browser)("the page checks", () => {
     const lost = await watchFocus(context);
     const page = await openPage(context, site.deployment.url);
     const press = (name: string) => pressByKeyboard(page, name);
-    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Choose file")]);
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), press("Choose files")]);
     const buffer = Buffer.from(JSON.stringify(bought));
     await chooser.setFiles({ name: "b.json", mimeType: "application/json", buffer });
     await page.waitForSelector("[data-state=warning]");

@@ -4,20 +4,27 @@ import type { Endpoint } from "./catalogue/catalogue.ts";
 import type { Handler, Route, TransportOptions } from "./endpoints/transport.ts";
 import { freeHandler } from "./http/free.ts";
 import { createListener, type ListenerOptions } from "./http/listener.ts";
+import { forBrowsers, type View } from "./http/page.ts";
 import { type PaidOptions, paidHandler } from "./http/paid.ts";
 import { Problem } from "./problems.ts";
 
-export type AppOptions = PaidOptions & ListenerOptions & Pick<TransportOptions, "catalogue" | "operations">;
+export type AppOptions = PaidOptions &
+  ListenerOptions &
+  Pick<TransportOptions, "catalogue" | "operations"> & {
+    /** The page, for browsers; undefined where it is not built. */
+    view?: View | undefined;
+  };
 
 /** Answers every request: those to the endpoints of the catalogue, and those to the other `routes` (MCP, A2A, the page). */
-export function createApp({ catalogue, operations, routes, ...options }: AppOptions): RequestListener {
+export function createApp({ catalogue, operations, routes, view, ...options }: AppOptions): RequestListener {
   const ofCatalogue = Object.entries(catalogue).map(([id, endpoint]): Route => {
     const operation = operations[id];
     if (!operation) throw new Error(`the endpoint ${id} has no operation`);
     const { method, path } = endpoint;
     const handle =
       operation.kind === "paid" ? paidHandler(endpoint, operation, options) : freeHandler(endpoint, operation);
-    return { method, path, handle: checked(endpoint, handle) };
+    const safe = checked(endpoint, handle);
+    return { method, path, handle: endpoint.hasView ? forBrowsers(safe, view) : safe };
   });
   return createListener({ ...options, routes: [...ofCatalogue, ...routes] });
 }

@@ -7,7 +7,7 @@ import { createApp } from "./app.ts";
 import { CATALOGUE } from "./catalogue/catalogue.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import type { Observe } from "./http/listener.ts";
-import { type PageFile, pageRoutes } from "./http/page.ts";
+import { type PageFile, pageRoutes, viewOf } from "./http/page.ts";
 import type { RateLimit } from "./http/rate-limit.ts";
 import { answerUnread } from "./http/unread.ts";
 import { mcpRoute } from "./mcp/route.ts";
@@ -82,7 +82,7 @@ export async function startService(
     const paths = [...Object.values(CATALOGUE), ...agents].map(({ path }) => path);
     const counted = answerCounter(paths);
     const listener = createApp({
-      ...{ ...offered, routes, rateLimit },
+      ...{ ...offered, routes, rateLimit, view: viewOf(page) },
       observe(incoming, answer) {
         counted(incoming, answer);
         observe?.(incoming, answer);

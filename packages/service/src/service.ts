@@ -18,6 +18,7 @@ import { type Config, configInvalid } from "./config/config.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
 import { createOperations } from "./endpoints/operations.ts";
+import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
 import { hasCode, ignoring } from "./errors.ts";
 import { openJournal, requireOwner } from "./journal/open.ts";
@@ -201,6 +202,7 @@ export async function openService(config: Config, origin: string, log: Logger, s
       pools: { verification: verification.jobs, blocks: networks.blockJobs },
     }),
   );
+  const about = { origin, sandbox: config.sandbox, contact: config.contact, chains: [...chains.keys()] };
   const closing = opened.move();
   return {
     kid: signer.kid,
@@ -214,9 +216,11 @@ export async function openService(config: Config, origin: string, log: Logger, s
         sources: chains,
         bundle: (id) => journal.bundle(id),
         readiness: ready,
+        status: () =>
+          statusOf({ ...about, readiness: ready(), history: keys.history(), rounds: ledger.rounds, offers }),
         keyHistory: keys.history,
         blockCapabilities: blockCapabilities(chains),
-        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, [...chains.keys()])),
+        documents: createDocuments(CATALOGUE, siteOf(config, origin, offers, about.chains)),
       }),
     },
     drain: () => capacity.stop(),

@@ -3,8 +3,8 @@ import type { Fact } from "../src/facts.ts";
 import { hostOf } from "../src/printable.ts";
 import { basisSentence, doubtOf, doubtSentence, type KeyList } from "../src/trust-basis.ts";
 import { NO_KEY_LIST } from "../src/words.ts";
-import { h } from "./dom.ts";
-import { factList, heading, saveKeysButton } from "./parts.ts";
+import { actions, h } from "./dom.ts";
+import { chooseButton, factList, heading, saveKeysButton } from "./parts.ts";
 import type { Site } from "./site.ts";
 
 /** The view of the key list that this page judges by. */
@@ -12,7 +12,8 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
   await site.keysReady;
   const { current } = site.keys;
   const title = heading("Trusted keys");
-  if (!current) return site.show([title, h("p", { class: "block" }, NO_KEY_LIST)], focus);
+  const choose = chooseButton("Choose a key list", site.take);
+  if (!current) return site.show([title, h("p", { class: "block" }, NO_KEY_LIST), actions(...choose)], focus);
   const found = doubtOf(current, current.history.keys.at(-1)?.kid);
   site.show(
     [
@@ -22,7 +23,7 @@ export async function openKeysPage(site: Site, focus: boolean): Promise<void> {
       ...current.history.keys.toReversed().flatMap(entryView),
       h("h2", {}, "Keep it"),
       h("p", {}, "With a copy of this list, bundles can be checked when this site is gone."),
-      h("p", { class: "actions" }, saveKeysButton(current)),
+      actions(saveKeysButton(current), ...choose),
     ],
     focus,
   );

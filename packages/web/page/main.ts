@@ -3,10 +3,14 @@ import { parsePointer } from "../src/pointer.ts";
 import { printable } from "../src/printable.ts";
 import type { BuyPage } from "./buy/buy-page.ts";
 import { h, present } from "./dom.ts";
+import { markView, servedStatus, showConnection } from "./frame.ts";
+import { chosen, dropped, type GivenFiles } from "./given-files.ts";
 import { startJudging } from "./judging.ts";
 import { servedKeys } from "./key-list.ts";
 import { openKeysPage } from "./keys-page.ts";
+import { openProblemsPage } from "./problems-page.ts";
 import type { Site } from "./site.ts";
+import { openStatusPage } from "./status-page.ts";
 import { openStorage } from "./storage.ts";
 import { createVerifyPage } from "./verify-page.ts";
 
@@ -24,6 +28,7 @@ const site: Site = {
   judging,
   storage,
   keys,
+  status: servedStatus(storage),
   keysReady: servedKeys(judging, storage).then(({ keys: served, contradiction }) => {
     keys.served = served;
     keys.current ??= served;
@@ -42,8 +47,11 @@ const site: Site = {
   announce(progress) {
     status.textContent = progress;
   },
+  take(given) {
+    void takeAll(given);
+  },
   openBundle(bytes) {
-    void takeAll([new Blob([bytes.slice()])]);
+    void takeAll(pasted(bytes.slice()));
   },
 };
 const verifyPage = createVerifyPage(site);
@@ -57,29 +65,44 @@ function buyPage(): Promise<BuyPage> {
 
 /** @param focus whether the reader came from another view, so that the focus moves to this one */
 function route(focus: boolean): void {
-  const { hash } = location;
+  const { hash, pathname } = location;
   const pointer = parsePointer(hash);
   status.textContent = "";
-  const view = hash === "#buy" || hash === "#keys" ? hash : "#verify";
-  for (const link of document.querySelectorAll("nav a"))
-    link.ariaCurrent = link.getAttribute("href") === view ? "page" : null;
-  if (pointer) void verifyPage.follow(pointer);
-  else if (view === "#buy") void buyPage().then((page) => page.open(focus));
-  else if (view === "#keys") void openKeysPage(site, focus);
+  routed = pathname;
+  const view = pathname === "/" ? (VIEWS.find((one) => one === `/${hash}`) ?? VERIFY) : pathname;
+  markView(view);
+  if (pathname === "/status") void openStatusPage(site, focus);
+  else if (pathname !== "/") void openProblemsPage(site, focus);
+  else if (pointer) void verifyPage.follow(pointer);
+  else if (view === "/#buy") void buyPage().then((page) => page.open(focus));
+  else if (view === "/#keys") void openKeysPage(site, focus);
   else verifyPage.open(focus);
 }
+
+const VERIFY = "/#verify";
+const VIEWS = ["/#buy", "/#keys"];
+/** The path of the view that is shown. */
+let routed = location.pathname;
 
 /** Resolves when the verify view is open. */
 let verifyIsOpen: Promise<unknown> = Promise.resolve();
 
 /** Checks files that were dropped or pasted anywhere, in the order in which they came. */
-async function takeAll(files: readonly Blob[]): Promise<void> {
-  if (location.hash === "#buy" || location.hash === "#keys") {
+async function takeAll(given: GivenFiles | Promise<GivenFiles>): Promise<void> {
+  if (location.pathname !== "/") {
+    history.pushState(null, "", VERIFY);
+    route(false);
+  } else if (location.hash === "#buy" || location.hash === "#keys") {
     verifyIsOpen = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
     location.hash = "#verify";
   }
   await verifyIsOpen;
-  await verifyPage.take(files);
+  await verifyPage.take(await given);
+}
+
+/** What has no file name. */
+function pasted(contents: BlobPart): GivenFiles {
+  return { files: [{ name: "what was pasted", blob: new Blob([contents]) }], leftOut: false };
 }
 
 const over = (isOver: boolean) => document.querySelector(".drop")?.classList.toggle("over", isOver);
@@ -91,22 +114,16 @@ addEventListener("dragleave", () => over(false));
 addEventListener("drop", (event) => {
   event.preventDefault();
   over(false);
-  void takeAll([...(event.dataTransfer?.files ?? [])]);
+  if (event.dataTransfer) void takeAll(dropped(event.dataTransfer));
 });
 addEventListener("paste", (event) => {
   if (event.target instanceof HTMLInputElement) return;
-  const files = [...(event.clipboardData?.files ?? [])];
+  const { files, leftOut } = chosen(event.clipboardData?.files ?? []);
   const text = event.clipboardData?.getData("text/plain") ?? "";
-  if (files.length > 0) void takeAll(files);
-  else if (text !== "") void takeAll([new Blob([text])]);
+  if (files.length > 0) void takeAll({ files, leftOut });
+  else if (text !== "") void takeAll(pasted(text));
 });
 
-const offline = document.getElementById("offline") as HTMLElement;
-const showConnection = () => {
-  offline.hidden = navigator.onLine;
-};
-addEventListener("online", showConnection);
-addEventListener("offline", showConnection);
 showConnection();
 
 // Opens all details while printing: paper cannot be unfolded.
@@ -120,10 +137,13 @@ addEventListener("afterprint", () => {
 });
 
 addEventListener("hashchange", () => route(true));
+addEventListener("popstate", () => {
+  if (location.pathname !== routed) route(true);
+});
 const kept = (await storage?.all<StoredPayment>("payments").catch(() => [])) ?? [];
 if (kept.length > 0) {
   void (await buyPage()).resume(kept);
-  if (location.hash === "#buy") route(false);
+  if (location.pathname !== "/" || location.hash === "#buy") route(false);
   else location.hash = "#buy";
 } else route(false);
 // Keeps a copy of the page for offline use. Best effort: without it the page works until it is closed.

@@ -4,6 +4,7 @@ import type { Fact } from "../src/facts.ts";
 import { halves, printable } from "../src/printable.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import { button, type Child, download, h } from "./dom.ts";
+import { chosen, type GivenFiles } from "./given-files.ts";
 import { icon } from "./icons.ts";
 
 /** An id that breaks in two equal halves, and each half in two again if it does not fit. */
@@ -115,9 +116,48 @@ function marked(part: string, start: number, end: number): HTMLElement {
   );
 }
 
+/** The operator's contact as a link. @param contact mailto: or https: URI */
+export function contactLink(contact: string | undefined): Child {
+  if (contact === undefined || !/^(mailto|https):/.test(contact)) return "none is given";
+  return h(
+    "a",
+    { class: "see", href: contact, rel: "noopener noreferrer" },
+    printable(contact.replace(/^mailto:/, "")),
+  );
+}
+
 /** Children that a reader unfolds. */
 export function disclosure(summary: string, ...children: Child[]): HTMLElement {
   return h("details", {}, h("summary", {}, summary), ...children);
+}
+
+/** A button with the file chooser that it opens. Phones cannot drop, so it stands wherever a file is asked for. */
+export function chooseButton(
+  label: string,
+  take: (given: GivenFiles) => void,
+  properties: Record<string, string> = {},
+): Child[] {
+  return chooser(label, { multiple: true }, take, properties);
+}
+
+/** The same for a whole folder; nothing where the browser cannot choose one. */
+export function folderButton(label: string, take: (given: GivenFiles) => void): Child[] {
+  return "webkitdirectory" in HTMLInputElement.prototype ? chooser(label, { webkitdirectory: true }, take, {}) : [];
+}
+
+function chooser(
+  label: string,
+  kind: Record<string, boolean>,
+  take: (given: GivenFiles) => void,
+  properties: Record<string, string>,
+): Child[] {
+  const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true", ...kind });
+  input.addEventListener("change", () => {
+    take(chosen(input.files ?? []));
+    // The same file can be chosen again.
+    input.value = "";
+  });
+  return [button(label, () => input.click(), properties), input];
 }
 
 /** Saves the key list that a file was judged by, in the format of `--keys`; works offline. */

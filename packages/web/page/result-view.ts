@@ -5,9 +5,12 @@ import { printable } from "../src/printable.ts";
 import { doubt, isProven, isVerified, type Judged, verdictOf } from "../src/verdict.ts";
 import { LIMITS } from "../src/words.ts";
 import { actions, button, type Child, h } from "./dom.ts";
-import { checkList, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
+import type { GivenFiles } from "./given-files.ts";
+import { checkList, chooseButton, disclosure, factList, fieldList, heading, saveKeysButton } from "./parts.ts";
 
 export type ResultActions = {
+  /** Takes a key list, or another file. */
+  take(given: GivenFiles): void;
   askLedger(pressed: HTMLButtonElement): void;
   saveCertificate(): void;
   printCertificate(): void;
@@ -41,6 +44,7 @@ export function resultView(result: Result, can: ResultActions): Child[] {
       result.isNamed && h("p", {}, "This is the attestation that the certificate names."),
       result.ledgerTrouble !== undefined &&
         h("p", {}, `Couldn't ask the ledger; the result stands. ${printable(result.ledgerTrouble)}`),
+      verdict.state === "unknown" && signerKey(judged),
       ...actionRows(result, verdict.mayAskLedger, can),
     ),
     ...(isProven(judged) ? proven(judged, rows) : refused(judged, rows)),
@@ -48,6 +52,12 @@ export function resultView(result: Result, can: ResultActions): Child[] {
     isProven(judged) && withoutThisSite(judged),
     limits(judged),
   ];
+}
+
+/** Whom to ask for a key list: the key is all that is known of an unknown signer. */
+function signerKey({ report }: Judged): Child {
+  const { kid } = report.attestor;
+  return kid !== undefined && factList([{ label: "Signer's key", id: kid }]);
 }
 
 function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean, can: ResultActions): Child[] {
@@ -62,6 +72,7 @@ function actionRows({ judged, ledgerTrouble, service }: Result, mayAsk: boolean,
     actions(
       asks && button(ledgerTrouble === undefined ? "Check on the ledger" : "Try again", can.askLedger, ask),
       certifies && button("Save certificate", can.saveCertificate),
+      ...(verdictOf(judged).state === "unknown" ? chooseButton("Choose a key list", can.take) : []),
       !isGood && again,
     ),
     asks && h("p", { class: "hint", id: "ledger-hint" }, `The ledger check sends this file to ${service}.`),

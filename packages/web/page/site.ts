@@ -1,5 +1,7 @@
+import type { ServiceStatus } from "../src/service-status.ts";
 import type { KeyList } from "../src/trust-basis.ts";
 import type { Child } from "./dom.ts";
+import type { GivenFiles } from "./given-files.ts";
 import type { Judging } from "./judging.ts";
 import type { Storage } from "./storage.ts";
 
@@ -10,6 +12,8 @@ export type Site = {
   storage: Storage | undefined;
   /** The key lists: `current` is the served one, or one that was dropped, see `givenBeside`. */
   keys: { served: KeyList | undefined; current: KeyList | undefined };
+  /** What the service says of itself; undefined when it cannot be asked, and was not before. */
+  status: Promise<ServiceStatus | undefined>;
   /** Resolves when the served key list has been fetched, or could not be. */
   keysReady: Promise<void>;
   /**
@@ -19,6 +23,8 @@ export type Site = {
   show(view: readonly Child[], focus: boolean): void;
   /** Announces progress to screen readers. */
   announce(progress: string): void;
+  /** Checks files, or takes key lists, in the verify view. */
+  take(given: GivenFiles): void;
   /** Opens a bundle in the verify view. */
   openBundle(bytes: Uint8Array): void;
 };

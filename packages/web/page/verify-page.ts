@@ -1,29 +1,24 @@
 import { AttestError, withChainOf } from "@attestd/client/chain-check";
-import { type Bundle, bundleId, parseBundle, parseJson } from "@attestd/proof";
-import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
-import type { Judgement } from "../src/judge.ts";
+import { type Bundle, bundleId, type KeyHistory } from "@attestd/proof";
+import { rowOf, sortedRows, unreadableRow } from "../src/file-rows.ts";
 import { isBundleOf, type Pointer } from "../src/pointer.ts";
-import { givenBeside, historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
-import { LIMITS, STATES, UNREADABLE } from "../src/words.ts";
+import { givenBeside, type KeyList } from "../src/trust-basis.ts";
+import { UNREADABLE } from "../src/words.ts";
 import { certificateSvg, printCertificate } from "./certificate.ts";
-import { actions, busy, button, type Child, download, h } from "./dom.ts";
-import { heading } from "./parts.ts";
-import { type Result, type ResultActions, resultView } from "./result-view.ts";
+import { basisOf, type Checked, checkFile } from "./check-file.ts";
+import { busy, download } from "./dom.ts";
+import type { GivenFile, GivenFiles } from "./given-files.ts";
+import type { Result, ResultActions } from "./result-view.ts";
 import { fetchBlob, type Site } from "./site.ts";
+import type { Row, Table } from "./table-view.ts";
+import { LOOKING, type State, showProgress, verifyView } from "./verify-views.ts";
 
 const READING_SHOWN_AFTER_MS = 300;
+/** The most bytes that are read at once of many files. */
+const MAX_TOTAL_BYTES = 256 * 2 ** 20;
 
-const EMPTY = "Drop, paste or choose a bundle or certificate. Nothing leaves this device.";
-const LOOKING = "Looking for the attestation that the certificate names…";
-const GIVE_NAMED =
-  "This certificate names one attestation, which can't be fetched here. Drop, paste or choose its file, and it is compared with the certificate.";
-
-type State =
-  /** `isLooking`: the bundle that the pointer names is being fetched. */
-  | { name: "empty"; pointer?: Pointer; isLooking?: boolean }
-  | { name: "reading" }
-  | { name: "unreadable"; why: string }
-  | { name: "judged"; result: Result };
+/** What was taken: key lists alone, or files; undefined when it was cancelled. */
+type Taken = "keys" | "files" | undefined;
 
 /** The view that checks files. */
 export function createVerifyPage(site: Site) {
@@ -32,8 +27,12 @@ export function createVerifyPage(site: Site) {
   let turn = 0;
   /** Counts presses of Cancel: a file given before one is not judged any more. */
   let cancels = 0;
+  /** Resolves at the next of them. */
+  let cancelled = Promise.withResolvers<undefined>();
+  /** How many of the files that are being read have been checked. */
+  let done = 0;
   /** Resolves when every file given so far has been checked. */
-  let allChecked: Promise<unknown> = Promise.resolve();
+  let allChecked: Promise<Taken> = Promise.resolve(undefined);
 
   return {
     /** Shows the last verdict, or asks for a file. */
@@ -42,93 +41,150 @@ export function createVerifyPage(site: Site) {
     follow,
   };
 
-  /** Checks files that were dropped, chosen or pasted, in order; key lists count for the files after them. */
-  async function take(files: readonly Blob[]): Promise<void> {
-    let areKeys = files.length > 0;
-    let checking = allChecked;
-    for (const file of files) {
-      const kind = check(file);
-      checking = kind;
-      areKeys = (await kind) === "keys" && areKeys;
-    }
-    const isLast = checking === allChecked;
-    if (areKeys && isLast && state.name !== "judged") location.hash = "#keys";
-  }
-
   function enter(next: State, focus = true): void {
     state = next;
     render(focus);
   }
 
   function render(focus: boolean): void {
-    site.show(viewOf(state), focus && state.name !== "reading");
+    const actions = {
+      take: (given: GivenFiles) => void take(given),
+      showExample: () => void showExample(),
+      startOver: () => enter({ name: "empty" }),
+      cancel,
+      openRow: (table: Table, row: GivenFile) => void inTurn(() => takeOne(row, { table })),
+      backTo: (table: Table) => enter({ name: "table", table }),
+      ofResult: resultActions,
+    };
+    site.show(verifyView(state, site, actions), focus && state.name !== "reading");
   }
 
-  function viewOf(shown: State): Child[] {
-    switch (shown.name) {
-      case "empty":
-        return emptyView(shown);
-      case "reading":
-        return readingView();
-      case "unreadable":
-        return unreadableView(shown.why);
-      case "judged":
-        return resultView(shown.result, resultActions(shown.result));
-    }
+  /** Checks what was dropped, chosen or pasted, in order; a key list counts for the files after it, and beside it. */
+  async function take({ files, leftOut }: GivenFiles): Promise<void> {
+    const [only, ...others] = files;
+    if (only === undefined) return;
+    const taken = inTurn(() => (others.length === 0 ? takeOne(only) : takeMany(files, leftOut)));
+    const what = await taken;
+    if (what === "keys" && taken === allChecked && state.name === "empty") location.hash = "#keys";
   }
 
-  /**
-   * Checks files in the order in which they were given: each is judged by the key lists given before it.
-   * @param keys to judge by; those of the page, unless given
-   * @returns what the file was, where that is known
-   */
-  function check(file: Blob, keys?: KeyList): Promise<Judgement["kind"] | undefined> {
+  /** Each is judged by the key lists given before it. */
+  function inTurn(work: () => Promise<Taken>): Promise<Taken> {
     const cancelsBefore = cancels;
-    const checked = allChecked.then(() => (cancels === cancelsBefore ? checkNow(file, keys) : undefined));
-    allChecked = checked;
-    return checked;
+    const taken = allChecked.then(() => (cancels === cancelsBefore ? work() : undefined));
+    allChecked = taken;
+    return taken;
   }
 
-  async function checkNow(file: Blob, keys?: KeyList): Promise<Judgement["kind"] | undefined> {
-    const pointer = state.name === "empty" ? state.pointer : undefined;
+  /** @param with.keys to judge by; those of the page, unless given */
+  async function takeOne(
+    { blob }: Pick<GivenFile, "blob">,
+    { keys, table, pointer = pointerNow() }: { keys?: KeyList; table?: Table; pointer?: Pointer | undefined } = {},
+  ): Promise<Taken> {
     const mine = ++turn;
-    const cancelsBefore = cancels;
-    if (file.size > MAX_FILE_BYTES) {
-      enter({ name: "unreadable", why: UNREADABLE.tooLarge(file.size) });
-      return "unreadable";
+    const checked = await whileReading(mine, () => check(blob, keys));
+    if (checked?.kind === "keys") {
+      useKeys(checked.history, blob);
+      return afterKeys(mine);
     }
-    const slow = setTimeout(() => {
-      if (mine === turn) enter({ name: "reading" });
-    }, READING_SHOWN_AFTER_MS);
-    try {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      await site.keysReady;
-      const trusted = keys ?? site.keys.current;
-      const age = trusted ? historyAge(trusted.basis) : 0;
-      const judgement = await site.judging.judge(bytes, { history: trusted?.history, historyAge: age });
-      if (judgement === undefined || cancels !== cancelsBefore) return undefined;
-      if (judgement.kind === "keys") await takeKeys(judgement.history, file, mine);
-      else if (mine !== turn) return judgement.kind;
-      else if (judgement.kind === "unreadable") enter({ name: "unreadable", why: judgement.why });
-      else enter(judged(judgement, trusted, pointer));
-      return judgement.kind;
-    } catch {
-      if (mine === turn) enter({ name: "unreadable", why: UNREADABLE.gone });
-      return "unreadable";
-    } finally {
-      clearTimeout(slow);
-    }
+    if (checked && mine === turn) enter(stateOf(checked, pointer, table));
+    return "files";
   }
 
-  /** Judges by a key list from now on: also what is shown, and whatever was asked for since. */
-  async function takeKeys(history: KeyList["history"], file: Blob, mine: number): Promise<void> {
+  /** @returns undefined when it was cancelled */
+  function check(file: Blob, keys?: KeyList): Promise<Checked | undefined> {
+    return Promise.race([checkFile(site, file, keys), cancelled.promise]);
+  }
+
+  function pointerNow(): Pointer | undefined {
+    return state.name === "empty" ? state.pointer : undefined;
+  }
+
+  /** Shows after a moment that files are being read. @returns undefined when it was cancelled */
+  async function whileReading<T>(mine: number, work: () => Promise<T>, total = 1): Promise<T | undefined> {
+    const cancelsBefore = cancels;
+    const slow = setTimeout(() => {
+      if (mine === turn) enter({ name: "reading", done, total });
+    }, READING_SHOWN_AFTER_MS);
+    const result = await work();
+    clearTimeout(slow);
+    return cancels === cancelsBefore ? result : undefined;
+  }
+
+  function stateOf(checked: Exclude<Checked, { kind: "keys" }>, pointer: Pointer | undefined, table?: Table): State {
+    if (checked.kind === "unreadable") return { name: "unreadable", why: checked.why, table };
+    const { judged, bytes } = checked;
+    if (pointer !== undefined && !(judged.bundle && isBundleOf(pointer, judged.bundle)))
+      return { name: "unreadable", why: UNREADABLE.otherBundle };
+    const result = { judged, bytes, isNamed: pointer !== undefined, service: location.host };
+    return { name: "judged", result, table };
+  }
+
+  /** Judges what is shown again, by the key list that was given. */
+  async function afterKeys(mine: number): Promise<Taken> {
+    if (state.name === "judged") return takeOne({ blob: new Blob([state.result.bytes.slice()]) });
+    if (state.name === "table") return takeMany(state.table.rows, state.table.leftOut);
+    if (mine === turn) enter({ name: "empty" });
+    return "keys";
+  }
+
+  /** Judges by a key list from now on. */
+  function useKeys(history: KeyHistory, file: Blob): void {
     const current = givenBeside({ history, basis: basisOf(file) }, site.keys.served);
     site.keys.current = current;
     site.announce(
       current === site.keys.served ? "This site's own key list continues that one, and is used." : "Key list added.",
     );
-    if (state.name === "judged") await checkNow(new Blob([state.result.bytes.slice()]));
-    else if (mine === turn) enter({ name: "empty" });
+  }
+
+  /** Checks many files; a key list among them counts for all of them. One file beside key lists is shown by itself. */
+  async function takeMany(files: readonly GivenFile[], leftOut: boolean): Promise<Taken> {
+    const pointer = pointerNow();
+    const mine = ++turn;
+    const cancelsBefore = cancels;
+    const rows: Row[] = [];
+    const keysBefore = site.keys.current;
+    await whileReading(
+      mine,
+      async () => {
+        await checkAll(files, rows, cancelsBefore);
+        // Those before a key list were judged without it.
+        if (site.keys.current !== keysBefore && cancels === cancelsBefore)
+          await checkAll(rows.splice(0), rows, cancelsBefore);
+      },
+      files.length,
+    );
+    const wasStopped = cancels !== cancelsBefore;
+    const [only] = rows;
+    if (only === undefined) return wasStopped ? undefined : afterKeys(mine);
+    if (rows.length === 1 && !wasStopped && !leftOut) return takeOne(only, { pointer });
+    if (wasStopped || mine === turn)
+      enter({ name: "table", table: { rows: sortedRows(rows), leftOut, given: files.length, wasStopped } });
+    return "files";
+  }
+
+  async function checkAll(files: readonly GivenFile[], rows: Row[], cancelsBefore: number): Promise<void> {
+    let bytes = 0;
+    for (const [index, { name, blob }] of files.entries()) {
+      done = index;
+      showProgress(done, files.length);
+      bytes += blob.size;
+      const checked: Checked | undefined =
+        bytes > MAX_TOTAL_BYTES ? { kind: "unreadable", why: UNREADABLE.tooMany } : await check(blob);
+      if (checked === undefined || cancels !== cancelsBefore) return;
+      if (checked.kind === "keys") useKeys(checked.history, blob);
+      else if (checked.kind === "judged") rows.push({ ...rowOf(name, checked.judged), blob });
+      else rows.push({ ...unreadableRow(name, checked.why), blob });
+    }
+  }
+
+  function cancel(): void {
+    cancels++;
+    turn++;
+    site.judging.cancel();
+    cancelled.resolve(undefined);
+    cancelled = Promise.withResolvers();
+    enter({ name: "empty" });
   }
 
   /** Follows a certificate's QR code. */
@@ -141,7 +197,7 @@ export function createVerifyPage(site: Site) {
     if (mine !== turn) return;
     site.announce("");
     state = { name: "empty", pointer };
-    if (found) await check(found);
+    if (found) await inTurn(() => takeOne({ blob: found }));
     else render(true);
   }
 
@@ -150,13 +206,14 @@ export function createVerifyPage(site: Site) {
     if (!found) return enter({ name: "unreadable", why: UNREADABLE.gone });
     const { bundle, history } = JSON.parse(await found.text());
     const keys: KeyList = { history, basis: { basis: "example", name: "example.json", since: Date.now() } };
-    await check(new Blob([JSON.stringify(bundle)]), keys);
+    await inTurn(() => takeOne({ blob: new Blob([JSON.stringify(bundle)]) }, { keys }));
   }
 
   function resultActions(result: Result): ResultActions {
     const { judged, bytes } = result;
     const name = judged.bundle ? fileName(judged.bundle) : "bundle";
     return {
+      take: (given) => void take(given),
       askLedger: (pressed) => void askLedger(result, pressed),
       saveCertificate: () => download(`${name}.svg`, "image/svg+xml", certificateSvg(judged, bytes)),
       printCertificate: () => printCertificate(certificateSvg(judged, bytes)),
@@ -169,6 +226,7 @@ export function createVerifyPage(site: Site) {
     busy(pressed, "Asking the ledger…");
     site.announce("Asking the ledger…");
     const mine = turn;
+    const table = state.name === "judged" ? state.table : undefined;
     let asked: Result;
     try {
       const report = await withChainOf(location.origin, result.bytes, result.judged.report);
@@ -179,65 +237,8 @@ export function createVerifyPage(site: Site) {
     }
     if (mine !== turn) return;
     site.announce("");
-    enter({ name: "judged", result: asked });
+    enter({ name: "judged", result: asked, table });
   }
-
-  function emptyView({ pointer, isLooking }: Extract<State, { name: "empty" }>): Child[] {
-    const input = h("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true" });
-    input.addEventListener("change", () => void take([...(input.files ?? [])]));
-    return [
-      h(
-        "div",
-        { class: "drop" },
-        heading(STATES.empty.heading),
-        h("p", {}, pointer === undefined ? EMPTY : isLooking ? LOOKING : GIVE_NAMED),
-        actions(
-          button("Choose file", () => input.click(), { class: "primary" }),
-          pointer === undefined && button("Example", () => void showExample()),
-        ),
-        input,
-      ),
-      h("footer", { class: "limits" }, h("p", {}, LIMITS)),
-    ];
-  }
-
-  function readingView(): Child[] {
-    const cancel = () => {
-      cancels++;
-      turn++;
-      site.judging.cancel();
-      enter({ name: "empty" });
-    };
-    site.announce(STATES.reading.heading);
-    return [h("div", { class: "drop" }, heading(STATES.reading.heading), actions(button("Cancel", cancel)))];
-  }
-
-  function unreadableView(why: string): Child[] {
-    const again = button("Check another", () => enter({ name: "empty" }));
-    const properties = { class: "verdict", "data-tone": STATES.unreadable.tone, "data-state": "unreadable" };
-    return [h("section", properties, heading(STATES.unreadable.heading), h("p", {}, why), actions(again))];
-  }
-}
-
-function judged(
-  { report, bytes, subject, certificate }: Extract<Judgement, { kind: "judged" }>,
-  keys: KeyList | undefined,
-  pointer: Pointer | undefined,
-): State {
-  const bundle = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
-  if (pointer !== undefined && !(bundle && isBundleOf(pointer, bundle)))
-    return { name: "unreadable", why: UNREADABLE.otherBundle };
-  const isNamed = pointer !== undefined;
-  return {
-    name: "judged",
-    result: { judged: { report, bundle, subject, keys, certificate }, bytes, isNamed, service: location.host },
-  };
-}
-
-/** Pasted text has neither a name nor a date. */
-function basisOf(file: Blob): KeyList["basis"] {
-  if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
-  return { basis: "file", name: file.name, since: writtenAt(file.lastModified) };
 }
 
 function fileName(bundle: Bundle): string {

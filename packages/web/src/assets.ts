@@ -2,7 +2,15 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 
 /** One file of the page, as it is served. */
-export type PageAsset = NonNullable<Awaited<ReturnType<typeof readPage>>>[number];
+export type PageAsset = {
+  /** URL path: `/`, `/docs`, `/assets/main-AB12.js`. */
+  path: string;
+  type: string;
+  body: Uint8Array<ArrayBuffer>;
+  /** Its name changes with its contents. */
+  isImmutable: boolean;
+  allows?: Readonly<Record<string, readonly string[]>> | undefined;
+};
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -12,21 +20,34 @@ const TYPES: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
+/** What a document may load beside its own origin, by directive of its content security policy; every other one nothing. */
+const ALLOWS: Readonly<Record<string, PageAsset["allows"]>> = {
+  // The renderer of the API has its icons in its style sheet.
+  "/docs": { "img-src": ["data:"] },
+};
+
 const DIST = join(import.meta.dirname, "../dist");
 
 /** Reads the built page. @returns undefined when `packages/web/build.ts` has not been run */
-export async function readPage(folder = DIST) {
+export async function readPage(folder = DIST): Promise<PageAsset[] | undefined> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = names.filter((name) => extname(name) in TYPES);
   if (!files.includes("index.html")) return undefined;
   return Promise.all(
-    files.map(async (name) => ({
-      /** URL path: `/`, `/assets/main-AB12.js`. */
-      path: name === "index.html" ? "/" : `/${name.replaceAll("\\", "/")}`,
-      type: TYPES[extname(name)] ?? "application/octet-stream",
-      body: new Uint8Array(await readFile(join(folder, name))),
-      /** Its name changes with its contents. */
-      isImmutable: name.startsWith("assets"),
-    })),
+    files.map(async (name) => {
+      const path = pathOf(name);
+      return {
+        path,
+        type: TYPES[extname(name)] ?? "application/octet-stream",
+        body: new Uint8Array(await readFile(join(folder, name))),
+        isImmutable: name.startsWith("assets"),
+        allows: ALLOWS[path],
+      };
+    }),
   );
+}
+
+/** A document has no extension in its URL. */
+function pathOf(name: string): string {
+  return name === "index.html" ? "/" : `/${name.replaceAll("\\", "/").replace(/\.html$/, "")}`;
 }

@@ -112,7 +112,7 @@ function conclusion(state: FileConclusion, judged: Judged): string[] {
     case "unknown":
       return [
         "Unchanged, but its key is in no history here. Anyone could have made it.",
-        keys ? "If you have the signer's key list, drop it here too." : NO_KEY_LIST,
+        keys ? "If you have the signer's key list, give it to this page too." : NO_KEY_LIST,
       ];
     case "revoked":
       return [

@@ -21,7 +21,8 @@ export const STATES = {
 
 export const LIMITS =
   "It says these bytes were seen on the chain; not that the payment was wanted, lawful or irreversible.";
-export const NO_KEY_LIST = "This page has no key list yet. Go online once, or drop the signer's key list here.";
+export const NO_KEY_LIST =
+  "This page has no key list yet. Go online once and load it again, or give it the signer's key list.";
 
 /** The outcome of a transaction whose receipt is in the bundle; on certificates, too. */
 export const OUTCOMES: Readonly<Record<ReceiptStatus, string>> = {
@@ -45,6 +46,7 @@ export const UNREADABLE = {
   noBundleInside: "This certificate carries no bundle. Ask for the bundle's file.",
   tooLarge: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB; bundles are smaller.`,
   badKeys: (why: string) => `Not a valid key list: ${why}.`,
-  gone: "The browser couldn't open it.",
+  gone: "The browser couldn't open it. Choose the file again.",
+  tooMany: "Not read: together the files have more than 256 MB. Check it by itself.",
   otherBundle: "This is not the attestation that the certificate names.",
 } as const;

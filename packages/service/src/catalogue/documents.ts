@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
-import { CACHED } from "./read.ts";
+import { CACHED, VIEWED } from "./read.ts";
 import {
   AgentCard,
   AiCatalog,
@@ -97,12 +97,16 @@ export const DOCUMENTS = {
     PlainText,
     "text/plain; charset=utf-8",
   ),
-  problems: document(
-    "/problems",
-    "Every problem's code and its meaning",
-    "The list behind `/problems/{code}`.",
-    ProblemIndex,
-  ),
+  problems: {
+    ...document(
+      "/problems",
+      "Every problem's code and its meaning",
+      "The list behind `/problems/{code}`.",
+      ProblemIndex,
+    ),
+    cacheControl: VIEWED,
+    hasView: true,
+  },
   apiCatalog: document(
     "/.well-known/api-catalog",
     "API catalog",

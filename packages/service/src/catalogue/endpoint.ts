@@ -54,6 +54,8 @@ export type Endpoint = {
   problems: readonly ProblemCode[];
   /** Value of Cache-Control on success; `no-store` where absent. */
   cacheControl?: string;
+  /** Whether a browser (Accept: text/html) gets the page instead, which shows the same. */
+  hasView?: boolean;
   tool?: Tool;
   skill?: Skill;
 };

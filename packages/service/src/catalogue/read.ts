@@ -4,7 +4,7 @@ import { Bundle } from "./schemas/bundles.ts";
 import { JwkSet, KeyHistory } from "./schemas/keys.ts";
 import { Base64Url32 } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
-import { BlockCapabilities, Health, Readiness } from "./schemas/reports.ts";
+import { BlockCapabilities, Health, Readiness, Status } from "./schemas/reports.ts";
 
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
@@ -12,6 +12,9 @@ const GET = { method: "GET", access: "free", problems: [] } as const;
 const OPERATE = { ...GET, tag: "operate" } as const;
 /** What may be kept for as long as documents that change only when the service restarts. */
 export const CACHED = { ...GET, cacheControl: "public, max-age=300" } as const;
+
+/** Of what has another form for browsers: shared caches that do not heed Vary would mix the two. */
+export const VIEWED = "private, max-age=300";
 
 export const READ = {
   health: {
@@ -36,6 +39,15 @@ export const READ = {
       },
     },
     tool: { name: "readiness", title: "Check whether paid calls can be served", annotations: ANNOTATIONS },
+  },
+  status: {
+    ...OPERATE,
+    path: "/status",
+    summary: "What is sold, on which networks, by whom and with which key",
+    description:
+      "For people and programs: readiness and its reasons, every network that can pay with its price, the source chains, the ledger's last round as it was seen, the current key and the version. Always 200; it asks nobody.",
+    replies: { 200: { description: "As it stands now.", schema: Status } },
+    hasView: true,
   },
   blockCapabilities: {
     ...CACHED,
@@ -87,6 +99,8 @@ export const READ = {
     params: z.object({ code: ProblemCodeSchema }),
     replies: { 200: { description: "The explanation.", schema: ProblemExplanation } },
     problems: ["not_found"],
+    cacheControl: VIEWED,
+    hasView: true,
     tool: { name: "explain_problem", title: "Explain a problem's code", annotations: ANNOTATIONS },
   },
 } as const satisfies Record<string, Endpoint>;

@@ -130,10 +130,17 @@ function responses(endpoint: Endpoint): Record<string, ResponseObject> {
   if (endpoint.cacheControl) add(304, { description: "Not modified: If-None-Match names this ETag." });
   const byStatus = Map.groupBy([...endpoint.problems, ...ALWAYS_POSSIBLE], (code) => PROBLEMS[code][0]);
   for (const [status, codes] of byStatus) add(status, problemResponse(codes));
+  if (endpoint.hasView) for (const status of [200, 404]) if (all.has(status)) add(status, VIEW);
   return Object.fromEntries(
     [...all].sort(([a], [b]) => a - b).map(([status, alternatives]) => [status, alternatives.reduce(merge)]),
   );
 }
+
+/** What a browser gets. */
+const VIEW: ResponseObject = {
+  description: "For a browser, a page that shows it.",
+  content: { "text/html": { schema: { type: "string" } } },
+};
 
 function merge(a: ResponseObject, b: ResponseObject): ResponseObject {
   return {

@@ -1,8 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ask } from "../../test/fakes/transport.ts";
-import type { Route } from "../endpoints/transport.ts";
-import { type PageFile, pageRoutes } from "./page.ts";
+import { json } from "../endpoints/answer.ts";
+import type { Handler, Route } from "../endpoints/transport.ts";
+import { Problem } from "../problems.ts";
+import { forBrowsers, type PageFile, pageRoutes, viewOf } from "./page.ts";
 
 const body = new TextEncoder().encode("<h1>a page, a page, a page</h1>");
 const files: PageFile[] = [
@@ -47,6 +49,49 @@ describe("the page", () => {
       expect(plain.headers.get("vary")).toBe("accept-encoding");
       expect(new Uint8Array(await plain.arrayBuffer())).toEqual(body);
     }
+  });
+
+  test("allows a document only what it names beside its own origin", async () => {
+    const docs = { ...files[0], path: "/docs", allows: { "img-src": ["data:"] } } as PageFile;
+    const [own, plain] = pageRoutes([docs, files[0] as PageFile]);
+    const policy = async (route: Route) => (await ask(route)).headers.get("content-security-policy");
+    expect(await policy(plain as Route)).toContain("img-src 'self';");
+    expect(await policy(own as Route)).toBe(
+      (await policy(plain as Route))?.replace("img-src 'self'", "img-src 'self' data:"),
+    );
+  });
+
+  describe("in the place of an endpoint's JSON", () => {
+    const handle = async () => json(200, "{}");
+    const missing = () => Promise.reject(new Problem("not_found", "nothing"));
+    const accepting = (accept: string | undefined, made: Handler, built = files) =>
+      ask(
+        { method: "GET", path: "/status", handle: forBrowsers(made, viewOf(built)) },
+        { headers: accept === undefined ? {} : { accept } },
+      );
+    const type = (answer: Response) => answer.headers.get("content-type")?.split(";")[0];
+
+    test.each<[string, string | undefined, string]>([
+      ["Chrome", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", "text/html"],
+      ["curl, fetch", "*/*", "application/json"],
+      ["one that says nothing", undefined, "application/json"],
+      ["one that prefers JSON", "application/json, text/html;q=0.5", "application/json"],
+      ["one that refuses HTML", "text/html;q=0, */*", "application/json"],
+      ["one that writes it oddly", "Text/HTML ; Q=1", "text/html"],
+    ])("%s gets the form that it asks for", async (_, accept, expected) => {
+      const answer = await accepting(accept, handle);
+      expect([answer.status, type(answer)]).toEqual([200, expected]);
+      expect(answer.headers.get("vary")).toMatch(/(^|, )accept$/);
+      const hasPolicy = answer.headers.get("content-security-policy") !== null;
+      expect(hasPolicy).toBe(expected === "text/html");
+    });
+
+    test("what is missing is so for both, and where the page is not built all get JSON", async () => {
+      const answer = await accepting("text/html", missing);
+      expect([answer.status, type(answer)]).toEqual([404, "text/html"]);
+      await expect(accepting("application/json", missing)).rejects.toThrow("nothing");
+      await expect(accepting("text/html", missing, [])).rejects.toThrow("nothing");
+    });
   });
 
   test("answers 404 where it is not built", async () => {

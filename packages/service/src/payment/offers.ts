@@ -91,6 +91,12 @@ export function createOffers({ rails, maxTimeoutSeconds, now, onChange, onSwitch
       );
     },
 
+    /** Every rail: its terms, and why nothing is sold on it now. */
+    standing(): { option: PaymentOption; obstacle: string | undefined }[] {
+      checkObstacles();
+      return entries.flatMap((entry) => preferredOption(entry).map((option) => ({ option, obstacle: entry.closed })));
+    },
+
     /** Whether any rail is offered now. */
     get isOpen(): boolean {
       checkObstacles();

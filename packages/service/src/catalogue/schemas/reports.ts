@@ -57,6 +57,32 @@ export const Readiness = namedObject("Readiness", "Whether paid calls can be ser
   reasons: z.array(z.string()).describe("What cannot be sold now, and why. With `pass` everything else is sold."),
 });
 
+export const Status = namedObject("Status", "The service as it stands now.", {
+  ...Readiness.shape,
+  version: z.string().describe("Of the interface."),
+  origin: z.url(),
+  sandbox: z.boolean().describe("Whether nothing here is real."),
+  contact: z.string().optional().describe("Of the operator: a mailto: or https: URI, where one is configured."),
+  attestor: z
+    .strictObject({ kid: z.string(), algorandAddress: z.string(), fromRound: z.int() })
+    .describe("The current key, its account, and its first round."),
+  ledger: z
+    .strictObject({ network: z.string().describe("CAIP-2."), round: z.int(), seenAt: z.iso.datetime() })
+    .describe("Where attestations are recorded, its last round as seen here, and when it was seen."),
+  chains: z
+    .array(z.strictObject({ chain: z.enum(NAMES), networks: z.array(z.string()) }))
+    .describe("What is attested, and the networks that can pay for it."),
+  networks: z
+    .array(
+      z.strictObject({
+        network: z.string(),
+        priceUsdc: z.string(),
+        obstacle: z.string().optional().describe("Why nothing is sold on it now."),
+      }),
+    )
+    .describe("Every network that can pay."),
+});
+
 const Level = z.enum(["included", "safe", "finalized"]);
 const Texts = z.array(z.string());
 

@@ -1,0 +1,46 @@
+import { type Bundle, type KeyHistory, parseBundle, parseJson } from "@attestd/proof";
+import { MAX_FILE_BYTES } from "../src/bundle-file.ts";
+import type { Judgement } from "../src/judge.ts";
+import { historyAge, type KeyList, writtenAt } from "../src/trust-basis.ts";
+import type { Judged } from "../src/verdict.ts";
+import { UNREADABLE } from "../src/words.ts";
+import type { Site } from "./site.ts";
+
+/** What a file is; `bytes` is the bundle, UTF-8. */
+export type Checked =
+  | { kind: "judged"; judged: Judged; bytes: Uint8Array }
+  | { kind: "keys"; history: KeyHistory }
+  | { kind: "unreadable"; why: string };
+
+/**
+ * Checks one file, offline.
+ * @param keys to judge by; those of the page, unless given
+ * @returns undefined when it was cancelled
+ */
+export async function checkFile(site: Site, file: Blob, keys?: KeyList): Promise<Checked | undefined> {
+  if (file.size > MAX_FILE_BYTES) return { kind: "unreadable", why: UNREADABLE.tooLarge(file.size) };
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    await site.keysReady;
+    const trusted = keys ?? site.keys.current;
+    const age = trusted ? historyAge(trusted.basis) : 0;
+    const judgement = await site.judging.judge(bytes, { history: trusted?.history, historyAge: age });
+    return judgement?.kind === "judged" ? judged(judgement, trusted) : judgement;
+  } catch {
+    return { kind: "unreadable", why: UNREADABLE.gone };
+  }
+}
+
+function judged(
+  { report, bytes, subject, certificate }: Extract<Judgement, { kind: "judged" }>,
+  keys: KeyList | undefined,
+): Checked {
+  const bundle: Bundle | undefined = report.checks.schema === "pass" ? parseBundle(parseJson(bytes)) : undefined;
+  return { kind: "judged", judged: { report, bundle, subject, keys, certificate }, bytes };
+}
+
+/** The basis of a key list that the reader gave. Pasted text has neither a name nor a date. */
+export function basisOf(file: Blob): KeyList["basis"] {
+  if (!(file instanceof File)) return { basis: "file", name: "what was pasted" };
+  return { basis: "file", name: file.name, since: writtenAt(file.lastModified) };
+}

@@ -1,0 +1,73 @@
+import type { Fact } from "../src/facts.ts";
+import { printable } from "../src/printable.ts";
+import { listed, networkName, type ServiceStatus } from "../src/service-status.ts";
+import { actions, button, type Child, h } from "./dom.ts";
+import { fetchStatus } from "./frame.ts";
+import { contactLink, factList, heading, type Row, rowList } from "./parts.ts";
+import type { Site } from "./site.ts";
+
+/** The view of what the service says of itself now. */
+export async function openStatusPage(site: Site, focus: boolean): Promise<void> {
+  const status = await fetchStatus();
+  const again = button("Ask again", () => void openStatusPage(site, true));
+  if (status) return site.show(statusView(status, again), focus);
+  const why = "The service doesn't answer now. Files can still be checked, on this device. Nothing can be bought.";
+  site.show([verdict("caution", heading("Not reachable", "⚠"), h("p", {}, why), actions(again))], focus);
+}
+
+function statusView(status: ServiceStatus, again: Child): Child[] {
+  const { networks, chains, ledger, attestor, version, reasons, origin, contact } = status;
+  const isOpen = status.status === "pass";
+  const tone = !isOpen || reasons.length > 0 ? "caution" : "passed";
+  const title = !isOpen ? "Nothing is sold now" : reasons.length > 0 ? "Selling, with trouble" : "Selling";
+  const rail = ({ network, priceUsdc, obstacle }: ServiceStatus["networks"][number]): Row => ({
+    label: networkName(network),
+    value: [obstacle === undefined ? `${priceUsdc} USDC` : `${priceUsdc} USDC, not sold now: ${printable(obstacle)}`],
+  });
+  const key: Fact[] = [
+    { label: "Key", id: attestor.kid },
+    { label: "Account", id: attestor.algorandAddress },
+    { label: "Since", text: `round ${attestor.fromRound}` },
+  ];
+  return [
+    verdict(
+      tone,
+      heading(title, tone === "passed" ? "✓" : "⚠"),
+      ...reasons.map((reason) => h("p", {}, sentence(reason))),
+      isOpen ? undefined : h("p", {}, "Checking files works meanwhile. Nobody is charged for what is not attested."),
+      actions(again),
+    ),
+    h("h2", {}, "Paid on"),
+    rowList(networks.map(rail)),
+    h("h2", {}, "What is attested"),
+    rowList(
+      chains.map(({ chain, networks: able }) => ({
+        label: networkName(chain),
+        value: [`transactions and blocks, paid on ${listed(able.map(networkName))}`],
+      })),
+    ),
+    h("h2", {}, "Ledger"),
+    factList([
+      { label: "Last round", text: `${ledger.round}, seen ${ledger.seenAt.slice(0, 19).replace("T", " ")} UTC` },
+      { label: "Network", text: ledger.network },
+    ]),
+    h("h2", {}, "Current key"),
+    factList(key),
+    h("h2", {}, "Service"),
+    rowList([
+      { label: "Origin", value: [printable(origin)] },
+      { label: "Contact", value: [contactLink(contact)] },
+      { label: "Version", value: [printable(version)] },
+    ]),
+  ];
+}
+
+function verdict(tone: string, ...children: Child[]): HTMLElement {
+  return h("section", { class: "verdict", "data-tone": tone }, ...children);
+}
+
+/** A reason of the service as a sentence. */
+function sentence(reason: string): string {
+  const text = printable(reason);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+}

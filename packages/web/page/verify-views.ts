@@ -1,0 +1,107 @@
+import type { Pointer } from "../src/pointer.ts";
+import { STATES } from "../src/words.ts";
+import { aboutView } from "./about.ts";
+import { actions, button, type Child, h } from "./dom.ts";
+import type { GivenFiles } from "./given-files.ts";
+import { chooseButton, folderButton, heading } from "./parts.ts";
+import { type Result, type ResultActions, resultView } from "./result-view.ts";
+import type { Site } from "./site.ts";
+import { type Table, type TableActions, tableView } from "./table-view.ts";
+
+export type State =
+  /** `isLooking`: the bundle that the pointer names is being fetched. */
+  | { name: "empty"; pointer?: Pointer | undefined; isLooking?: boolean }
+  /** Files that were checked, of those that were given. */
+  | { name: "reading"; done: number; total: number }
+  /** `table`: of which it was opened. */
+  | { name: "unreadable"; why: string; table?: Table | undefined }
+  | { name: "judged"; result: Result; table?: Table | undefined }
+  | { name: "table"; table: Table };
+type Shown<Name> = Extract<State, { name: Name }>;
+
+export type Actions = TableActions & {
+  take(given: GivenFiles): void;
+  showExample(): void;
+  cancel(): void;
+  backTo(table: Table): void;
+  ofResult(result: Result): ResultActions;
+};
+
+const EMPTY = "Drop, paste or choose bundles, certificates or whole folders. Nothing leaves this device.";
+export const LOOKING = "Looking for the attestation that the certificate names…";
+const GIVE_NAMED =
+  "This certificate names one attestation, which can't be fetched here. Drop, paste or choose its file, and it is compared with the certificate.";
+
+export function verifyView(state: State, site: Site, can: Actions): Child[] {
+  switch (state.name) {
+    case "empty":
+      return emptyView(state, site, can);
+    case "reading":
+      return readingView(state, site, can);
+    case "unreadable":
+      return unreadableView(state, can);
+    case "judged":
+      return [back(state.table, can), ...resultView(state.result, can.ofResult(state.result))];
+    case "table":
+      return tableView(state.table, site.keys.current, can);
+  }
+}
+
+/** Leads from a file back to the table that it was opened from. */
+function back(table: Table | undefined, can: Pick<Actions, "backTo">): Child {
+  if (table === undefined) return undefined;
+  const label = `Back to the ${table.rows.length} files`;
+  return h(
+    "p",
+    { class: "back" },
+    button(label, () => can.backTo(table), { class: "quiet" }),
+  );
+}
+
+function emptyView({ pointer, isLooking }: Shown<"empty">, site: Site, can: Actions): Child[] {
+  const choose = chooseButton("Choose files", can.take, { class: "primary" });
+  return [
+    h(
+      "div",
+      { class: "drop" },
+      heading(STATES.empty.heading),
+      h("p", {}, pointer === undefined ? EMPTY : isLooking ? LOOKING : GIVE_NAMED),
+      actions(
+        ...choose,
+        ...(pointer === undefined ? folderButton("Choose a folder", can.take) : []),
+        pointer === undefined && button("Example", can.showExample),
+      ),
+    ),
+    aboutView(site),
+  ];
+}
+
+function readingView({ done, total }: Shown<"reading">, site: Site, can: Actions): Child[] {
+  site.announce(STATES.reading.heading);
+  const progress = h("p", { id: "progress" }, total === 1 ? "" : `${done} of ${total} files`);
+  return [
+    h("div", { class: "drop" }, heading(STATES.reading.heading), progress, actions(button("Cancel", can.cancel))),
+  ];
+}
+
+/** Shows how many files have been checked, while they are. */
+export function showProgress(done: number, total: number): void {
+  const progress = document.getElementById("progress");
+  if (progress && total > 1) progress.textContent = `${done} of ${total} files`;
+}
+
+function unreadableView({ why, table }: Shown<"unreadable">, can: Actions): Child[] {
+  const { heading: title, tone } = STATES.unreadable;
+  const again = button("Check another", can.startOver);
+  return [
+    back(table, can),
+    h(
+      "section",
+      { class: "verdict", "data-tone": tone, "data-state": "unreadable" },
+      heading(title),
+      h("p", {}, why),
+      h("p", {}, "A bundle is a .json file; a certificate is a .pdf or .svg file that carries its bundle."),
+      actions(again),
+    ),
+  ];
+}

@@ -1,0 +1,63 @@
+import { subjectTitle } from "@attestd/proof/description";
+import { isProven, type Judged, verdictOf } from "./verdict.ts";
+import { STATES } from "./words.ts";
+
+export type RowState = keyof typeof STATES;
+
+/** One of many files in a table. */
+export type FileRow = {
+  name: string;
+  state: RowState;
+  /** What was attested, or why it is not shown. */
+  what: string;
+  when: string;
+};
+
+/** The worst first, so that nothing hides behind what is good. */
+const ORDER: readonly RowState[] = [
+  "failed",
+  "altered",
+  "revoked",
+  "unreadable",
+  "unknown",
+  "uncompared",
+  "warning",
+  "warning_found",
+];
+
+/** @param name as the reader knows it */
+export function rowOf(name: string, judged: Judged): FileRow {
+  const { state, sentences } = verdictOf(judged);
+  if (!isProven(judged) || judged.subject === undefined) return { name, state, what: sentences[0] ?? "", when: "" };
+  return { name, state, what: subjectTitle(judged.subject), when: whenOf(judged) };
+}
+
+export function unreadableRow(name: string, why: string): FileRow {
+  return { name, state: "unreadable", what: why, when: "" };
+}
+
+export function sortedRows<R extends FileRow>(rows: readonly R[]): R[] {
+  const rank = ({ state }: FileRow) => (ORDER.includes(state) ? ORDER.indexOf(state) : ORDER.length);
+  return rows.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** The verdict about many files together. */
+export function totalOf(rows: readonly FileRow[]): { heading: string; tone: string; icon: string; counts: string[] } {
+  const tones = new Set(rows.map(({ state }) => STATES[state].tone));
+  const good = rows.filter(({ state }) => /^(verified|warning)/.test(state)).length;
+  const byHeading = Map.groupBy(sortedRows(rows), ({ state }) => STATES[state].heading);
+  const worst = tones.has("failed") ? "failed" : tones.size === 1 && tones.has("passed") ? "passed" : "caution";
+  return {
+    heading: `${good} of ${rows.length} files verified`,
+    tone: worst,
+    icon: { failed: "✕", passed: "✓", caution: "⚠" }[worst],
+    counts: [...byHeading].map(([heading, of]) => `${of.length} × ${heading}`),
+  };
+}
+
+/** When the transaction was on its chain, as far as the file states it; else the round of the record. */
+function whenOf({ report, bundle }: Judged): string {
+  const time = report.statement?.block.time;
+  if (time === undefined) return bundle ? `recorded in round ${bundle.attest.round}` : "";
+  return `${new Date(time * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
