@@ -27,9 +27,10 @@ const history = testHistory([{ attestor, fromRound: 1 }]);
 
 /** The library's verdict. */
 function ours(text: string): Verdict {
-  const { checks, attestor: by, warnings, receipt } = verify(text, { trust: history, crypto: nativeCrypto });
+  const { checks, attestor: by, warnings, receipt, statement } = verify(text, { trust: history, crypto: nativeCrypto });
   const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
-  return { failed, status: by.status, warnings, receipt: receipt?.status };
+  const stated = checks.note === "pass" ? statement : undefined;
+  return { failed, status: by.status, warnings, receipt: receipt?.status, statement: stated };
 }
 
 const VALUES = [

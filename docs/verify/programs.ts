@@ -1,7 +1,14 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type CheckName, type KeyStatus, type ReceiptStatus, verify, type Warning } from "@attestd/proof";
+import {
+  type CheckName,
+  type KeyStatus,
+  type ReceiptStatus,
+  type Statement,
+  verify,
+  type Warning,
+} from "@attestd/proof";
 
 /* The independent verifiers of this folder, as programs that tests run. */
 
@@ -54,10 +61,21 @@ export type Verdict = {
   warnings: Warning[];
   /** What became of the transaction, where `inclusion` passes and the bundle has a receipt. */
   receipt?: ReceiptStatus | undefined;
+  /** What the note of a transaction states, where `note` passes. */
+  statement?: Statement | undefined;
 };
 
+/** What a verifier prints of a statement. */
+export function statedLine({ block: { hash, height, time }, outcome }: Statement): string {
+  return `states ${hash} ${height} ${time} ${outcome}`;
+}
+
 /** What a verifier prints of a bundle. */
-export function printed(file: string, text: string, { failed, status, warnings, receipt }: Verdict): string[] {
+export function printed(
+  file: string,
+  text: string,
+  { failed, status, warnings, receipt, statement }: Verdict,
+): string[] {
   if (failed.includes("schema")) return [file, "FAIL schema", "not verified"];
   const { attestor, checks, lightHeader } = verify(text);
   const offline = (Object.keys(checks) as CheckName[]).filter((check) => !check.startsWith("chain"));
@@ -66,5 +84,6 @@ export function printed(file: string, text: string, { failed, status, warnings, 
   const verdict = failed.length > 0 ? ["not verified"] : [...warnings.map((warning) => `warning ${warning}`), record];
   if (lightHeader) results.push(`${lightHeader} commitment`);
   if (receipt) results.push(`receipt ${receipt}`);
+  if (statement) results.push(statedLine(statement));
   return [file, ...results, `key ${attestor.kid} ${status}`, ...verdict];
 }

@@ -24,17 +24,21 @@ import { serve } from "../../packages/service/test/fakes/transport.ts";
 const COMMAND = resolve(import.meta.dirname, "../../packages/attestd/src/main.ts");
 
 /** The verdict on a bundle; of a malformed bundle only that it is malformed. */
-type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings"> & { receipt: Case["receipt"] | undefined };
+type Verdict = Pick<Case, "name" | "failed" | "status" | "warnings"> & {
+  receipt: Case["receipt"] | undefined;
+  statement: Case["statement"] | undefined;
+};
 
-const right = ({ name, failed, status, warnings, receipt }: Case): Verdict => ({
+const right = ({ name, failed, status, warnings, receipt, statement }: Case): Verdict => ({
   name,
   failed,
   status,
   warnings,
   receipt,
+  statement,
 });
 
-function verdict(name: string, { checks, attestor, warnings, receipt }: VerifyReport): Verdict {
+function verdict(name: string, { checks, attestor, warnings, receipt, statement }: VerifyReport): Verdict {
   const failed = (Object.keys(checks) as (keyof typeof checks)[]).filter((check) => checks[check] === "fail");
   return {
     name,
@@ -42,6 +46,7 @@ function verdict(name: string, { checks, attestor, warnings, receipt }: VerifyRe
     status: checks.schema === "fail" ? undefined : attestor.status,
     warnings,
     receipt: receipt?.status,
+    statement: checks.note === "pass" ? statement : undefined,
   };
 }
 
@@ -134,7 +139,7 @@ type CommandLine = VerifyReport & { file: string; unreadable?: string };
 function ofCommand(name: string, line: CommandLine): Verdict {
   return line.unreadable === undefined
     ? verdict(name, line)
-    : { name, failed: ["schema"], status: undefined, warnings: [], receipt: undefined };
+    : { name, failed: ["schema"], status: undefined, warnings: [], receipt: undefined, statement: undefined };
 }
 
 function command(args: string[], cwd: string): Promise<{ code: number; lines: CommandLine[] }> {

@@ -50,6 +50,30 @@ export const VERIFIED: readonly Case[] = [
       warnings: ["included_only"],
     },
   ),
+  is(
+    "base transfer that failed",
+    testBundle({ ...now, chain: "base", txnBytes: testBaseTransaction(1), statement: { s: 0 } }),
+    {
+      statement: {
+        block: { hash: `0x${"b10c".repeat(16)}`, height: 46_000_000, time: 1_780_000_000 },
+        outcome: "failed",
+      },
+      warnings: ["transaction_failed"],
+    },
+  ),
+  is("a transaction of the first block and second", testBundle({ ...now, statement: { n: 0, u: 0 } }), {
+    statement: { block: { hash: `${"BLOCK".repeat(10)}AA`, height: 0, time: 0 }, outcome: "not_applicable" },
+  }),
+  is(
+    "a transaction of the last height and second that JSON has",
+    testBundle({ ...now, statement: { n: 2 ** 53 - 1, u: 2 ** 53 - 1 } }),
+    {
+      statement: {
+        block: { hash: `${"BLOCK".repeat(10)}AA`, height: 9007199254740991, time: 9007199254740991 },
+        outcome: "not_applicable",
+      },
+    },
+  ),
   is("base legacy transaction", ofBase(legacy(Uint8Array.of(0x42, 0x2d)))),
   is("base legacy transaction before EIP-155", ofBase(legacy(Uint8Array.of(27)))),
   is("base deposit", ofBase(deposit)),

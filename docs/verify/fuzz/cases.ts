@@ -114,6 +114,19 @@ const ODD_NOTES = [
   `${PREFIX}[]`,
 ];
 
+/** What a transaction's note may state of its block, and what it may not. */
+const ODD_FACTS: Json[] = [
+  ...[0, 1, 2, -1, 2 ** 53 - 1, "0", "1", "", true, null],
+  ...[
+    `0x${"0".repeat(64)}`,
+    `0x${"A".repeat(64)}`,
+    `0x${"0".repeat(63)}`,
+    "A".repeat(52),
+    `${"A".repeat(51)}B`,
+    "a".repeat(52),
+  ],
+];
+
 function alterNote(random: Random, attest: Record<string, Json>): void {
   const text = String(attest.note);
   const json = JSON.parse(text.slice(PREFIX.length)) as Record<string, Json>;
@@ -128,6 +141,7 @@ function alterNote(random: Random, attest: Record<string, Json>): void {
     [2, () => respelledText(random, text)],
     [2, () => random.pick(ODD_NOTES)],
     [1, () => text + random.pick(ODD_NOTES)],
+    [3, () => `${PREFIX}${canonicalJson({ ...json, [random.pick([..."bnstu"])]: random.pick(ODD_FACTS) })}`],
     [
       1,
       () =>

@@ -34,7 +34,9 @@ export function subjectOf(kind: Kind, chain: string, made: Made): Subject {
   const [ofTxn, ofHead] = [hex(sha("sha256", txn)), hex(sha("sha256", head))];
   const source = { chain, txnId, hashSha256: ofTxn, txnBytesBase64: toBase64(txn) };
   const block = { chain, height, blockHash, headerBase64: toBase64(head), hashSha256: ofHead };
-  if (kind === "transaction") return { source, levels, note: { c, h: ofTxn, t: txnId } };
   const note = { b: blockHash, c, h: ofHead, n: height };
+  // The time of no header: a transaction's bundle does not hold one.
+  const outcome = chain === "base" ? { s: height % 2 } : {};
+  if (kind === "transaction") return { source, levels, note: { ...note, ...outcome, h: ofTxn, t: txnId, u: height } };
   return kind === "block" ? { block, levels, note } : { source, block, inclusion: inclusion ?? null, levels, note };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Trust } from "@attestd/proof";
 import * as ours from "@attestd/proof";
 import { nativeCrypto } from "../../../packages/proof/test/native-crypto.ts";
-import { type Program, run } from "../programs.ts";
+import { type Program, run, statedLine } from "../programs.ts";
 import type { Batch } from "./cases.ts";
 
 /** What a verifier says of each bundle of a batch, line by line but for the file's name. */
@@ -39,7 +39,7 @@ const REFUSED = "FAIL schema\nnot verified";
 
 function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): string {
   const report = verify(bytes, { trust, crypto: nativeCrypto });
-  const { checks, verified, attestor, warnings, lightHeader, receipt } = report;
+  const { checks, verified, attestor, warnings, lightHeader, receipt, statement } = report;
   if (checks.schema === "fail") return REFUSED;
   const offline = Object.entries(checks).filter(([check]) => !check.startsWith("chain"));
   const { attest } = parseJson(bytes) as { attest: { round: number } };
@@ -47,6 +47,7 @@ function said({ verify, parseJson }: Proof, bytes: Uint8Array, trust: Trust): st
     ...offline.map(([check, result]) => `${result === "fail" ? "FAIL" : result} ${check}`),
     ...(lightHeader ? [`${lightHeader} commitment`] : []),
     ...(receipt ? [`receipt ${receipt.status}`] : []),
+    ...(statement && checks.note === "pass" ? [statedLine(statement)] : []),
     `key ${attestor.kid} ${attestor.status}`,
     ...(verified ? warnings.map((warning) => `warning ${warning}`) : []),
     verified ? `verified, stated as recorded on Algorand in round ${attest.round}` : "not verified",

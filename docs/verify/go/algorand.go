@@ -26,6 +26,7 @@ var seedVersions = []string{
 const specs = "\xd9\x59https://github.com/algorandfoundation/specs/tree/"
 
 func (algorand) levels() []string { return []string{"finalized"} }
+func (algorand) canFail() bool    { return false }
 
 // transaction gives the id and the network of a transaction; the ledger where it names no network.
 func (algorand) transaction(data []byte, ledger string) facts {

@@ -23,6 +23,7 @@ var transactionFields = map[byte]string{
 type base struct{}
 
 func (base) levels() []string { return []string{"included", "safe", "finalized"} }
+func (base) canFail() bool    { return true }
 
 // transaction gives the id and the network of a transaction. A sandbox plays recordings of other chains as Base.
 func (base) transaction(data []byte, ledger string) facts {

@@ -21,6 +21,7 @@ type facts struct {
 
 type chain interface {
 	levels() []string
+	canFail() bool // whether a transaction that failed stands in a block
 	transaction(data []byte, ledger string) facts
 	header(data []byte, ledger string) facts
 	isIncluded(inclusion object, transaction, header []byte) bool
@@ -34,7 +35,8 @@ type result struct {
 }
 
 // check gives the results of all checks but the first, in their order.
-func check(bundle object, on chain, believed trust) []result {
+func check(bundle object, name string, believed trust) []result {
+	on, id := chains[name], chainIDs[name]
 	source, hasSource := bundle["source"].(object)
 	block, hasBlock := bundle["block"].(object)
 	inclusion, hasInclusion := bundle["inclusion"].(object)
@@ -73,24 +75,39 @@ func check(bundle object, on chain, believed trust) []result {
 		attempt(func() { isIncluded = on.isIncluded(inclusion, txn, header) })
 		results = append(results, result{"inclusion", isIncluded})
 	}
-	return append(results, result{"note", isNote(bundle["attest"].(object)["note"].(string), note, on.levels())})
+	return append(results, result{"note", isNote(bundle["attest"].(object)["note"].(string), note, on, id)})
 }
 
 var paymentForm = regexp.MustCompile(`^[\w-]{21}[AQgw]$`)
 
-// isNote says whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form.
-func isNote(text string, facts object, levels []string) bool {
+func readNote(text string) object {
 	value, _ := parse([]byte(strings.TrimPrefix(text, prefix)))
-	stated, _ := value.(object)
-	level, _ := stated["l"].(string)
-	payment, _ := stated["p"].(string)
+	note, _ := value.(object)
+	return note
+}
+
+// isNote says whether a note says what was recomputed. What no one can recompute from the bundle only has a form.
+func isNote(text string, facts object, on chain, id *regexp.Regexp) bool {
+	form := object{"p": paymentForm, "l": test(func(level any) bool {
+		name, _ := level.(string)
+		return slices.Contains(on.levels(), name)
+	})}
+	if facts["t"] != nil { // a transaction's bundle does not hold its block
+		form = with(form, object{"b": id, "n": integer(0), "u": integer(0)})
+		if on.canFail() {
+			form["s"] = test(func(outcome any) bool { return outcome == 0.0 || outcome == 1.0 })
+		}
+	}
 	for _, fact := range facts {
 		if fact == "" { // not to be had from the bytes
 			return false
 		}
 	}
-	facts["l"], facts["p"] = level, payment
-	return slices.Contains(levels, level) && paymentForm.MatchString(payment) && text == prefix+canonical(facts)
+	note, stated := readNote(text), object{}
+	for name := range form {
+		stated[name] = note[name]
+	}
+	return fits(stated, form) && text == prefix+canonical(with(facts, stated))
 }
 
 func hexSHA256(data []byte) string {

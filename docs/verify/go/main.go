@@ -39,7 +39,7 @@ func report(file string, believed trust) bool {
 	name := chainOf(value)
 	results := []result{{"schema", name != ""}}
 	if name != "" {
-		results = append(results, check(bundle, chains[name], believed)...)
+		results = append(results, check(bundle, name, believed)...)
 	}
 	fmt.Println(file)
 	verified := true
@@ -56,6 +56,9 @@ func report(file string, believed trust) bool {
 	}
 	if status != "" {
 		fmt.Println("receipt", status)
+	}
+	if _, hasBlock := bundle["block"]; !hasBlock && slices.Contains(results, result{"note", true}) {
+		status = state(bundle["attest"].(object)["note"].(string))
 	}
 	if name != "" {
 		status, _ := judgeKey(bundle, believed)
@@ -76,6 +79,16 @@ func report(file string, believed trust) bool {
 	}
 	fmt.Printf("verified, stated as recorded on Algorand in round %.0f\n", bundle["attest"].(object)["round"])
 	return true
+}
+
+// state prints what a transaction's note states: its block by hash, height and time, and the outcome, which it gives.
+func state(text string) string {
+	note, outcome := readNote(text), "not_applicable"
+	if number, ok := note["s"].(float64); ok {
+		outcome = []string{"failed", "succeeded"}[int(number)]
+	}
+	fmt.Printf("states %s %.0f %.0f %s\n", note["b"], note["n"], note["u"], outcome)
+	return outcome
 }
 
 // outcome is what became of the transaction, where the bundle has its receipt.

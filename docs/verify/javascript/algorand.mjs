@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import { readMap } from "./msgpack.mjs";
 
 export const LEVELS = ["finalized"];
+/** Whether a transaction that failed stands in a block. */
+export const CAN_FAIL = false;
 
 const hash = (name, ...parts) => parts.reduce((hasher, part) => hasher.update(part), createHash(name)).digest();
 const decode = (text) => Buffer.from(text, "base64");

@@ -5,6 +5,8 @@ import { MAINNET } from "./keys.mjs";
 import { readFields, readInteger, readList } from "./rlp.mjs";
 
 export const LEVELS = ["included", "safe", "finalized"];
+/** Whether a transaction that failed stands in a block. */
+export const CAN_FAIL = true;
 
 const NETWORK = "eip155:8453";
 const keccak = (bytes) => Buffer.from(keccak_256(bytes));

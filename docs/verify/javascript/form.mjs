@@ -2,7 +2,7 @@
 import { isAddress } from "./algorand.mjs";
 
 // A shape is a constant, a pattern, a test, a list of at most 20, or an object, of which "name?" may be absent.
-const integer = (min) => (value) => Number.isSafeInteger(value) && value >= min;
+export const integer = (min) => (value) => Number.isSafeInteger(value) && value >= min;
 const text = (value) => typeof value === "string" && Buffer.byteLength(value) <= 1024;
 const base64 = (length) => (value) => {
   const bytes = typeof value === "string" ? Buffer.from(value, "base64") : [];
@@ -10,7 +10,7 @@ const base64 = (length) => (value) => {
 };
 const HEX = /^[0-9a-f]{64}$/;
 const SHA256 = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
-const ID = { algorand: /^[A-Z2-7]{51}[AQ]$/, base: /^0x[0-9a-f]{64}$/ };
+export const ID = { algorand: /^[A-Z2-7]{51}[AQ]$/, base: /^0x[0-9a-f]{64}$/ };
 
 const attestation = {
   version: 1,

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import * as algorand from "./algorand.mjs";
 import * as base from "./base.mjs";
-import { chainOf } from "./form.mjs";
+import { chainOf, ID, integer } from "./form.mjs";
 import { canonical, parse } from "./json.mjs";
 import { judgeKey, keyId, keySha256, MAINNET, readTrust, signs } from "./keys.mjs";
 
@@ -18,7 +18,7 @@ const sha256 = (data) => createHash("sha256").update(data).digest("hex");
 function check(bundle, chain, trust) {
   const { signature, ...unsigned } = bundle;
   const { source, block, inclusion, attest, attestor } = bundle;
-  const { LEVELS, transaction, header, isIncluded } = CHAINS[chain];
+  const { transaction, header, isIncluded } = CHAINS[chain];
   const [txn, head] = [source && decode(source.txnBytesBase64), block && decode(block.headerBase64)];
   const ofTxn = source && attempt(() => transaction(txn, trust.ledger));
   const ofBlock = block && attempt(() => header(head, trust.ledger));
@@ -34,16 +34,30 @@ function check(bundle, chain, trust) {
     ...(source && { transactionId: ofTxn?.id === source.txnId }),
     ...(block && { blockHash: ofBlock?.hash === block.blockHash && ofBlock.height === block.height }),
     ...(inclusion && { inclusion: attempt(() => isIncluded(inclusion, txn, head)) }),
-    note: attempt(() => isNote(attest.note, facts, LEVELS)),
+    note: attempt(() => isNote(attest.note, facts, chain)),
   };
 }
 
-/** Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form. */
-function isNote(text, facts, levels) {
-  const { l, p } = parse(Buffer.from(text.slice(PREFIX.length)));
-  const isForm = levels.includes(l) && /^[\w-]{21}[AQgw]$/.test(p) && !Object.values(facts).includes(undefined);
-  return isForm && text === `${PREFIX}${canonical({ ...facts, l, p })}`;
+const read = (note) => parse(Buffer.from(note.slice(PREFIX.length)));
+
+/** Whether a note says what was recomputed. What no one can recompute from the bundle only has a form. */
+function isNote(text, facts, chain) {
+  const { LEVELS, CAN_FAIL } = CHAINS[chain];
+  const { b, l, n, p, s, u } = read(text);
+  // A transaction's bundle does not hold its block.
+  const ofBlock = "t" in facts ? { b, n, u, ...(CAN_FAIL && { s }) } : {};
+  const isStated =
+    !("t" in facts) || (ID[chain].test(b) && [n, u].every(integer(0)) && (!CAN_FAIL || [0, 1].includes(s)));
+  const isForm = LEVELS.includes(l) && /^[\w-]{21}[AQgw]$/.test(p) && !Object.values(facts).includes(undefined);
+  return isStated && isForm && text === `${PREFIX}${canonical({ ...facts, ...ofBlock, l, p })}`;
 }
+
+/** What a transaction's note states: its block by hash, height and time, and how it ended there. */
+function statement({ attest }) {
+  const { b, n, s, u } = read(attest.note);
+  return [b, n, u, s === undefined ? "not_applicable" : OUTCOMES[s]];
+}
+const OUTCOMES = ["failed", "succeeded"];
 
 /** What became of the transaction, where the bundle has its receipt. */
 function outcome({ source, inclusion: { receipt } }) {
@@ -69,11 +83,13 @@ function report(file, trust) {
   if (chain && bundle.inclusion?.lightHeader) console.log("not_checked commitment");
   const status = results.inclusion && outcome(bundle);
   if (status) console.log("receipt", status);
+  const stated = results.note && !bundle.block ? statement(bundle) : [];
+  if (stated.length > 0) console.log("states", ...stated);
   if (chain) console.log("key", keyId(bundle.attestor.pqPublicKey), judgeKey(bundle, trust)[0]);
   const verified = Object.values(results).every(Boolean);
   if (verified && trust.ledger !== MAINNET) console.log("warning sandbox");
   if (verified && bundle.attest.note.includes('"l":"included"')) console.log("warning included_only");
-  if (verified && status === "failed") console.log("warning transaction_failed");
+  if (verified && [status, stated[3]].includes("failed")) console.log("warning transaction_failed");
   console.log(verified ? `verified, stated as recorded on Algorand in round ${bundle.attest.round}` : "not verified");
   return verified;
 }

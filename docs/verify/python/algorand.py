@@ -7,6 +7,8 @@ from base64 import b32decode, b32encode, b64decode, urlsafe_b64encode
 from msgpack import read_map
 
 LEVELS = ("finalized",)
+# Whether a transaction that failed stands in a block.
+CAN_FAIL = False
 
 # Consensus v34 to v38, whose light headers begin with the seed: text of 89 letters.
 SPECS = b"\xd9\x59https://github.com/algorandfoundation/specs/tree/"

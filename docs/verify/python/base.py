@@ -8,6 +8,8 @@ from keys import MAINNET
 from rlp import Item, read_fields, read_integer, read_list
 
 LEVELS = ("included", "safe", "finalized")
+# Whether a transaction that failed stands in a block.
+CAN_FAIL = True
 NETWORK = "eip155:8453"
 
 

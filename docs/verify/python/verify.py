@@ -5,7 +5,6 @@ nothing with attestd but Python's own library and the package `cryptography`, 48
 """
 
 import hashlib
-import re
 import sys
 from base64 import b64decode
 from pathlib import Path
@@ -14,10 +13,10 @@ import algorand
 import base
 from form import chain_of
 from keys import MAINNET, judge_key, key_id, key_sha256, read_trust, signs
-from strict_json import canonical, parse
+from note import is_note, statement
+from strict_json import parse
 
 CHAINS = {"algorand": algorand, "base": base}
-PREFIX = "attestd/v1:j"
 
 
 def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
@@ -46,16 +45,8 @@ def check(bundle: dict, chain: str, trust: dict) -> dict[str, bool]:
         results["blockHash"] = (block["blockHash"], block["height"]) == (facts["hash"], facts["height"])
     if inclusion:
         results["inclusion"] = attempt(lambda: module.is_included(inclusion, txn, head)) is True
-    results["note"] = attempt(lambda: is_note(bundle["attest"]["note"], note, module.LEVELS)) is True
+    results["note"] = attempt(lambda: is_note(bundle["attest"]["note"], note, chain, module)) is True
     return results
-
-
-def is_note(text: str, facts: dict, levels: tuple) -> bool:
-    """Whether a note says what was recomputed. Its level and payment no one can recompute; they only have a form."""
-    stated = parse(text.removeprefix(PREFIX).encode())
-    level, payment = stated["l"], stated["p"]
-    is_form = level in levels and re.fullmatch("[A-Za-z0-9_-]{21}[AQgw]", payment) is not None and None not in facts.values()
-    return is_form and text == PREFIX + canonical({**facts, "l": level, "p": payment}).decode()
 
 
 def sha256(data: bytes) -> str:
@@ -91,6 +82,10 @@ def report(file: str, trust: dict) -> bool:
     status = outcome(bundle) if results.get("inclusion") else None
     if status:
         print("receipt", status)
+    if results.get("note") and "block" not in bundle:
+        stated = statement(bundle["attest"]["note"])
+        status = stated[-1]
+        print("states", *stated)
     if chain:
         print("key", key_id(bundle["attestor"]["pqPublicKey"]), judge_key(bundle, trust)[0])
     if not all(results.values()):

@@ -59,6 +59,8 @@ function refused(problem: Problem | undefined, why: string, storedIn: string | u
     case "source_not_found":
     case "block_not_found":
       return [EXIT.notPaid, what, why, UNPAID, "If it is new, wait for it: --wait."];
+    case "transaction_failed":
+      return [EXIT.notPaid, what, why, UNPAID, "Without --require it is attested as one that failed."];
     default:
       // Money may have moved only if the code begins with one of these.
       return [EXIT.notPaid, what, why, ...(/^(payment|http)_/.test(problem?.code ?? "http_") ? [] : [UNPAID])];

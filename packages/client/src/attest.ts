@@ -45,6 +45,8 @@ export type AttestOptions = PurchaseOptions<ProofBundle> & {
   txid: string;
   /** Inferred from `txid` when absent. */
   chain?: ChainName;
+  /** Do not buy the attestation of a transaction that failed: then the call fails with `refused`, and nothing is charged. */
+  require?: "succeeded";
 };
 
 export type AttestBlockOptions = PurchaseOptions<BlockBundle> & {
@@ -83,8 +85,9 @@ const DEFAULT_MAX_WAIT_MS = 300_000;
  * @throws AttestError
  */
 export async function attest(options: AttestOptions): Promise<Attestation<ProofBundle>> {
-  const { txid, chain } = options;
-  return buy(options, { path: "/attest", body: { txid: normalized(txid), ...(chain && { chain }) } });
+  const { txid, chain, require } = options;
+  const body = { txid: normalized(txid), ...(chain && { chain }), ...(require && { require }) };
+  return buy(options, { path: "/attest", body });
 }
 
 /** Buys the attestation of one block, as `attest` does that of a transaction. @throws AttestError */

@@ -142,11 +142,12 @@ async function sendUntilAnswered(call: Call, payment: StoredPayment) {
 }
 
 /** @returns undefined when no complete answer came: the payment may have been settled or not */
-async function send(call: Call, { request, header, offer }: StoredPayment): Promise<Answer | undefined> {
+async function send(call: Call, { header, offer }: StoredPayment): Promise<Answer | undefined> {
   const timeout = AbortSignal.timeout((offer.maxTimeoutSeconds + GRACE_SECONDS) * 1000);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    return await postRequest(call.fetch, call.service, request, { header, signal });
+    // The stored request bought the same thing, perhaps on another condition.
+    return await postRequest(call.fetch, call.service, call.request, { header, signal });
   } catch (error) {
     call.signal.throwIfAborted();
     if (error instanceof AttestError && error.code === "unreachable") return undefined;

@@ -9,7 +9,7 @@ export type ChainName = string;
 
 /** A request to a paid route. */
 export type PaidRequest =
-  | { path: "/attest"; body: { txid: string; chain?: ChainName } }
+  | { path: "/attest"; body: { txid: string; chain?: ChainName; require?: "succeeded" } }
   | { path: "/attest-block"; body: { chain: ChainName; height: number } }
   | { path: "/prove-tx-inclusion"; body: { chain: ChainName; txId: string; height: number } };
 

@@ -210,6 +210,37 @@ describe.each(Object.entries(bundles))("%s", (_name, bundle) => {
   });
 });
 
+describe("the statement of a report", () => {
+  const time = 1_780_000_000;
+  const ofBase = { hash: `0x${"b10c".repeat(16)}`, height: 46_000_000, time };
+  const failing = bundleOf({ chain: "base", txnBytes: testBaseTransaction(1), statement: { s: 0 } });
+
+  it("is what the note of a transaction states, and a failure is warned of", () => {
+    const ofAlgorand = { hash: `${"BLOCK".repeat(10)}AA`, height: 46_580_000, time };
+    expect(check(bundles["an Algorand transaction"]).statement).toEqual({
+      block: ofAlgorand,
+      outcome: "not_applicable",
+    });
+    expect(check(bundles["a Base transaction"]).statement).toEqual({ block: ofBase, outcome: "succeeded" });
+    const report = check(failing);
+    expect(report.statement).toEqual({ block: ofBase, outcome: "failed" });
+    expect([report.verified, report.warnings]).toEqual([true, ["transaction_failed"]]);
+  });
+
+  it("is not there of blocks and inclusions, of notes of another form, and where the form is wrong", () => {
+    const { note } = failing.attest;
+    for (const bundle of [
+      bundles["a Base block"],
+      bundles["a Base inclusion"],
+      resigned(failing, ["attest", "note"], note.replace('"s":0,', "")),
+      resigned(failing, ["attest", "note"], note.replace("b10c", "B10C")),
+      resigned(failing, ["attest", "note"], "hello"),
+      resigned(failing, ["version"], 2),
+    ])
+      expect(check(bundle).statement).toBeUndefined();
+  });
+});
+
 describe("a change that the attestor itself has signed", () => {
   const transaction = bundles["an Algorand transaction"] as ProofBundle;
   const base = bundles["a Base transaction"] as ProofBundle;
@@ -303,6 +334,39 @@ describe("a change that the attestor itself has signed", () => {
       note.replace(transaction.source.txnId, other.source.txnId),
       ["note /attest/note/t"],
     ],
+    [
+      "a note without its block",
+      transaction,
+      ["attest", "note"],
+      note.replace(/"b":"[^"]*",/, ""),
+      ["note /attest/note/b"],
+    ],
+    [
+      "a note of a block of another chain",
+      transaction,
+      ["attest", "note"],
+      note.replace(/"b":"[^"]*"/, `"b":"0x${"b1".repeat(32)}"`),
+      ["note /attest/note/b"],
+    ],
+    ["a note without a height", transaction, ["attest", "note"], note.replace(/"n":\d+,/, ""), ["note /attest/note/n"]],
+    ["a note without a time", transaction, ["attest", "note"], note.replace(/,"u":\d+/, ""), ["note /attest/note/u"]],
+    [
+      "a note of Algorand with an outcome",
+      transaction,
+      ["attest", "note"],
+      note.replace(',"t":', ',"s":1,"t":'),
+      ["note /attest/note/s"],
+    ],
+    [
+      "a note of Base without one",
+      base,
+      ["attest", "note"],
+      base.attest.note.replace('"s":1,', ""),
+      ["note /attest/note/s"],
+    ],
+    // Nothing in the bundle contradicts these: they are for the chain to confirm.
+    ["another block", base, ["attest", "note"], base.attest.note.replace("b10c", "b10d"), []],
+    ["another time", transaction, ["attest", "note"], note.replace(/"u":\d+/, '"u":0'), []],
     ["the note of a block", transaction, ["attest", "note"], blockNote, ["note /attest/note"]],
     [
       "a key's note",

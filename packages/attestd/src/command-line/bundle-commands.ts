@@ -39,6 +39,7 @@ export function addBuying(program: Command, { environment, finish }: Running): v
   )
     .argument("<txid>", "Algorand transaction id, or Base transaction hash")
     .addOption(new Option("--chain <name>", "the chain of <txid> (default: recognized from its form)").choices(CHAINS))
+    .addOption(new Option("--require <outcome>", "buy only if the transaction ended so").choices(["succeeded"]))
     .action(async (txid, options) => {
       const { attest } = await import("../commands/purchase.ts");
       finish(await attest(txid, options, environment));

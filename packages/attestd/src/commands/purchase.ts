@@ -39,13 +39,14 @@ type PurchaseCommandOptions = {
 /** Buys the attestation of a transaction. See `purchase`. */
 export async function attest(
   txid: string,
-  { chain, ...options }: PurchaseCommandOptions & { chain?: ChainName },
+  { chain, require, ...options }: PurchaseCommandOptions & { chain?: ChainName; require?: "succeeded" },
   environment: Environment,
 ): Promise<ExitCode> {
   const matched = chainOf(txid);
   if (chain !== undefined && chain !== matched)
     throw new Failure(EXIT.usage, `--chain is ${chain}, and ${txid} is of ${matched}`, ["Leave --chain out."]);
-  return purchase((common) => buyAttestation({ ...common, txid, ...(chain && { chain }) }), options, environment);
+  const wanted = { txid, ...(chain && { chain }), ...(require && { require }) };
+  return purchase((common) => buyAttestation({ ...common, ...wanted }), options, environment);
 }
 
 /** Buys the attestation of a block. See `purchase`. */
