@@ -95,6 +95,24 @@ export function addChecking(program: Command, { environment, finish }: Running):
     finish(await verify(files, options, environment));
   });
 
+  subcommand(
+    program,
+    "inspect",
+    "explain a file, without verifying it",
+    "Explain what a file is, and what its parts say: a bundle, a certificate, a receipt, a key history, a payment header",
+    "(PAYMENT-REQUIRED, PAYMENT-SIGNATURE or PAYMENT-RESPONSE, as base64 or JSON), or the note of an attestation.",
+    "Nothing is verified: that is what `attestd verify` does.",
+    "  attestd inspect b.json",
+    "  attestd inspect https://attestd.example/.well-known/attestor-keys.json",
+    "  pbpaste | attestd inspect -",
+  )
+    .argument("<files...>", "files, folders or URLs; - is standard input")
+    .option("--json", "print one explanation a line as JSON")
+    .action(async (files, options) => {
+      const { inspect } = await import("../commands/inspect.ts");
+      finish(await inspect(files, options, environment));
+    });
+
   const certifying = subcommand(
     program,
     "certificate",

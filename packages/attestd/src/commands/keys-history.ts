@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import {
   checkKeyNotes,
   isProofError,
-  type KeyEntry,
   type KeyHistory,
   parseJson,
   parseKeyHistory,
@@ -14,6 +13,7 @@ import type { Environment } from "../environment.ts";
 import { EXIT, type ExitCode, Failure, failsFor } from "../failure.ts";
 import { writeWhole } from "../files.ts";
 import { type Indexer, recordedKeyNotes } from "../key-notes.ts";
+import { spanOf, statusOf } from "../key-text.ts";
 import { fault, readKeys } from "../keys-file.ts";
 import { operate } from "../operate.ts";
 import { standingSandbox } from "../sandbox-folder.ts";
@@ -147,14 +147,4 @@ function print({ ledger, keys }: KeyHistory, out: Terminal, results: string[]): 
     out.line(`           ${spanOf(key)}`);
   }
   for (const line of results) out.line(`  ${line}`);
-}
-
-function statusOf({ untilRound, revokedRound }: KeyEntry): string {
-  if (revokedRound !== undefined) return "revoked";
-  return untilRound === undefined ? "current" : "retired";
-}
-
-function spanOf({ fromRound, untilRound, revokedRound }: KeyEntry): string {
-  const span = untilRound === undefined ? `from round ${fromRound} on` : `rounds ${fromRound} to ${untilRound - 1}`;
-  return revokedRound === undefined ? span : `${span}, withdrawn from round ${revokedRound} on`;
 }

@@ -1,0 +1,190 @@
+import {
+  type Bundle,
+  bundleId,
+  isProofError,
+  type KeyEntry,
+  type KeyHistory,
+  type Note,
+  type ProofError,
+  parseBundle,
+  parseJson,
+  parseKeyHistory,
+  parseNote,
+  type VerifyReport,
+  verify,
+} from "@attestd/proof";
+import { circumstancesOf, outcomeWords, sentenceOf, subjectOf } from "@attestd/proof/description";
+import { fromBase64, fromUtf8 } from "@attestd/proof/encoding";
+import { attempt } from "@attestd/proof/errors";
+import { excerpt } from "@attestd/proof/text";
+import { type FileContents, readFileContents } from "@attestd/web/bundle-file";
+import { hostOf } from "@attestd/web/printable";
+import { EXIT, Failure } from "./failure.ts";
+import { inspectPayment } from "./inspection-payment.ts";
+import { inspectReceipt } from "./inspection-receipt.ts";
+import type { Inspection } from "./inspection-rows.ts";
+import { spanOf, statusOf } from "./key-text.ts";
+import { utc } from "./receipt-text.ts";
+
+/** A header's name may stand before its value, as in a log. */
+const HEADER = /^(?:payment-(?:required|signature|response)|x-payment(?:-response)?):\s*/i;
+
+/**
+ * Explains the content of a file: a bundle or a certificate, a receipt, a key history, a payment header or a note.
+ * @throws Failure `unreadable` for anything else, and for one whose form is wrong
+ */
+export async function inspectBytes(bytes: Uint8Array): Promise<Inspection> {
+  try {
+    const text = attempt("malformed", () => fromUtf8(bytes))
+      ?.trim()
+      .replace(HEADER, "");
+    const inText = text === undefined ? undefined : inspectText(text);
+    return inText ?? (await inspectContents(await readFileContents(bytes), bytes));
+  } catch (error) {
+    if (isProofError(error, "json")) throw new Failure(EXIT.unreadable, notJson(error, bytes), UNKNOWN);
+    if (isProofError(error, "format"))
+      throw new Failure(EXIT.unreadable, `Its form is wrong: ${[error.pointer, error.message].join(" ").trim()}.`);
+    throw error;
+  }
+}
+
+const UNKNOWN = ["inspect explains bundles, certificates, receipts, key histories, payment headers and notes."];
+
+function notJson({ fault, line, message }: ProofError, bytes: Uint8Array): string {
+  if (bytes.length === 0) return "The file is empty.";
+  return fault === "syntax" ? `Nothing that is known here, and no JSON (line ${line}).` : `No good JSON: ${message}.`;
+}
+
+/** What is not JSON: a note, a compact JWS, or a payment header's base64. */
+function inspectText(text: string): Inspection | undefined {
+  if (text.startsWith("attestd/")) return inspectNote(text);
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return inspectReceipt(text);
+  if (!/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return undefined;
+  const decoded = attempt("malformed", () => fromBase64(text));
+  const payment = decoded && inspectPayment(parseJson(decoded));
+  if (payment) return payment;
+  throw new Failure(EXIT.unreadable, "Base64 of something that is not known here.", UNKNOWN);
+}
+
+async function inspectContents(contents: FileContents, bytes: Uint8Array): Promise<Inspection> {
+  switch (contents.kind) {
+    case "bundle": {
+      const inspection = inspectBundle(contents.bytes);
+      if (contents.from === "json") return inspection;
+      const title = `Certificate (${contents.from.toUpperCase()}) of: ${inspection.title}`;
+      return { ...inspection, kind: "certificate", title, value: { format: contents.from, ...inspection.value } };
+    }
+    case "keys":
+      return inspectKeys(parseKeyHistory(contents.value));
+    case "receipt": {
+      const payment = inspectPayment(parseJson(bytes));
+      return payment ?? inspectReceipt(contents.jws);
+    }
+    case "empty_certificate":
+      throw new Failure(EXIT.unreadable, "A PDF or SVG without a bundle in it: not a certificate of attestd.");
+    case "other": {
+      const payment = inspectPayment(parseJson(bytes));
+      if (payment) return payment;
+      throw new Failure(EXIT.unreadable, "JSON of something that is not known here.", UNKNOWN);
+    }
+  }
+}
+
+const TITLES: Record<VerifyReport["type"], string> = {
+  "transaction-attestation": "Attestation of a transaction",
+  "block-attestation": "Attestation of a block",
+  "tx-inclusion": "Proof that a transaction is in a block",
+};
+
+/** @throws ProofError */
+function inspectBundle(bytes: Uint8Array): Inspection {
+  const bundle = parseBundle(bytes);
+  // The report is used for what it reads, and for no result.
+  const report = verify(bytes);
+  const subject = subjectOf(bundle);
+  const circumstances = circumstancesOf(subject, report);
+  const { transaction, chain } = subject;
+  const { block } = circumstances;
+  const note = attempt("format", () => parseNote(bundle.attest.note));
+  const rows: Inspection["rows"] = [["chain", chain.label]];
+  if (transaction) rows.push(["transaction", transaction.id]);
+  if (block) {
+    rows.push(["block", `${block.height}`], ["block hash", block.hash]);
+    if (block.time !== undefined) rows.push(["block time", utc(block.time)]);
+  }
+  if (transaction) rows.push(["outcome", outcomeWords(subject, circumstances.outcome)]);
+  for (const { label, value } of transaction?.fields ?? [])
+    rows.push([`  ${label.toLowerCase()}`, excerpt(value, 200)]);
+  rows.push(["fingerprint", `${subject.fingerprint} (SHA-256 of the ${block && !transaction ? "header" : "bytes"})`]);
+  if ("inclusion" in bundle) rows.push(["proof", inclusionWords(bundle.inclusion)]);
+  rows.push(["recorded", `in round ${bundle.attest.round}, by the transaction ${bundle.attest.txnId}`]);
+  rows.push(...(note ? noteRows(note) : [["note", excerpt(bundle.attest.note, 200)] as [string, string]]));
+  rows.push(["signed by", `key ${report.attestor.kid}`], ["account", bundle.attestor.algorandAddress]);
+  rows.push(["bundle id", bundleId(bundle)]);
+  return {
+    kind: report.type,
+    title: TITLES[report.type],
+    rows,
+    remarks: [`It states: ${sentenceOf(subject, circumstances)}`],
+    value: { bundle, kid: report.attestor.kid, bundleId: bundleId(bundle), note: note ?? null, ...circumstances },
+  };
+}
+
+function inclusionWords(inclusion: Extract<Bundle, { inclusion: unknown }>["inclusion"]): string {
+  if (inclusion.kind === "mpt") {
+    const receipt = inclusion.receipt ? `, and ${inclusion.receipt.nodes.length} of its receipt` : ", no receipt";
+    return `place ${inclusion.index} in the block; ${inclusion.nodes.length} trie nodes${receipt}`;
+  }
+  const light = inclusion.lightHeader ? "; leads on to a state proof's commitment" : "";
+  return `place ${inclusion.index} in the block; ${inclusion.siblings.length} siblings in the tree ${inclusion.tree}${light}`;
+}
+
+/** What the members of a note are. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  a: "SHA-256 of the attestor's key",
+  b: "block hash",
+  c: "chain of the source",
+  g: "ledger on which the note stands",
+  h: "SHA-256 of the transaction, or of the block's header",
+  k: "SHA-256 of a key's entry, new or withdrawn",
+  l: "how sure the chain was",
+  n: "block height",
+  p: "commitment to the payment",
+  s: "outcome",
+  t: "transaction id",
+  u: "block time",
+};
+
+/** @throws ProofError `format` */
+function inspectNote(text: string): Inspection {
+  const note = parseNote(text);
+  const title = "k" in note ? "Note of a key" : "t" in note ? "Note of a transaction" : "Note of a block";
+  return { kind: "note", title, rows: noteRows(note), remarks: [], value: { note } };
+}
+
+function noteRows(note: Note): Inspection["rows"] {
+  return Object.entries(note).map(([name, value]) => {
+    const words = { s: value === 1 ? " (succeeded)" : " (failed)", u: ` (${utc(Number(value))})` }[name] ?? "";
+    return [`note ${name}`, `${value}${words}: ${MEMBERS[name] ?? "unknown"}`];
+  });
+}
+
+function inspectKeys(history: KeyHistory): Inspection {
+  const { ledger, keys } = history;
+  const host = hostOf(keys.at(-1)?.origin ?? "");
+  const rowsOf = (key: KeyEntry): Inspection["rows"] => [
+    [`${statusOf(key)} key`, key.kid],
+    ["  valid", spanOf(key)],
+    ["  origin", key.origin],
+  ];
+  return {
+    kind: "key-history",
+    title: `Key history of ${host}`,
+    rows: [["ledger", ledger], ["account", keys[0]?.algorandAddress ?? ""], ...keys.toReversed().flatMap(rowsOf)],
+    remarks: [
+      "Each key but the first is endorsed by the one before, and none is missing between.",
+      "Whether it is complete, only the ledger or an earlier copy shows: attestd keys history.",
+    ],
+    value: { history },
+  };
+}
