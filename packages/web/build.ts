@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { BuildOptions } from "esbuild";
+import { fileURLToPath } from "node:url";
+import type { BuildOptions, Plugin } from "esbuild";
 import { exampleFile } from "./example.ts";
 
 // Builds the page into `dist`, or into the folder given as argument. `npm ci` runs it. Nothing is fetched.
@@ -15,8 +16,18 @@ const { build } = await import("esbuild").catch(() => {
 const HERE = import.meta.dirname;
 const OUT = resolve(process.argv[2] ?? join(HERE, "dist"));
 
-/** Packages that sign with keys of the program. The page signs with the reader's wallet and does not need them. */
-const NOT_HERE = ["algosdk", "viem*", "@solana/*", "@x402/avm*", "@x402/evm*", "@x402/svm*", "@x402/core/client"];
+/** Leaves out what signs with a program's own keys: the page signs with the reader's wallet. */
+const withoutKeys: Plugin = {
+  name: "without-keys",
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.]/ }, ({ importer, path }) =>
+      importer === KEY_WALLET && !path.startsWith("@attestd/") ? { path, external: true } : undefined,
+    );
+  },
+};
+const KEY_WALLET = join(dirname(fileURLToPath(import.meta.resolve("@attestd/client"))), "wallet.ts");
+/** Wallets that use-wallet knows and the page does not offer: they need servers or scripts of others. */
+const OTHER_WALLETS = ["@blockshake/*", "@perawallet/*", "@walletconnect/*", "@web3auth/*"];
 
 const COMMON = {
   absWorkingDir: HERE,
@@ -26,7 +37,8 @@ const COMMON = {
   target: ["chrome126", "firefox128", "safari18"],
   minify: true,
   legalComments: "none",
-  external: NOT_HERE,
+  plugins: [withoutKeys],
+  external: ["/assets/*", ...OTHER_WALLETS],
   logLevel: "warning",
   write: false,
 } as const satisfies BuildOptions;
@@ -81,7 +93,16 @@ function html({ title, description, noscript, style, scripts: [script, ...chunks
 }
 
 const [worker] = await asset("judge", "page/judge-worker.ts");
-const scripts = await asset("page", "page/main.ts", { JUDGE_WORKER_URL: JSON.stringify(worker) });
+// Large, loaded once a wallet is chosen, and of no use without a network: no chunks of the page, which keeps those.
+const [arc27] = await asset("arc27", "page/buy/libraries/arc27.ts");
+const [algorand] = await asset("algorand", "page/buy/libraries/algorand.ts");
+const [solana] = await asset("solana", "page/buy/libraries/solana.ts");
+const scripts = await asset("page", "page/main.ts", {
+  JUDGE_WORKER_URL: JSON.stringify(worker),
+  ARC27_URL: JSON.stringify(arc27),
+  ALGORAND_URL: JSON.stringify(algorand),
+  SOLANA_URL: JSON.stringify(solana),
+});
 const [style] = await asset("style", "style.css");
 files.set("/icon.svg", await readFile(join(HERE, "icon.svg")));
 files.set("/example.json", exampleFile());

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { RAILS } from "@attestd/proof/rails";
 import type { Sandbox } from "@attestd/sandbox";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { decodePaymentRequiredHeader } from "@x402/core/http";
@@ -131,6 +132,14 @@ export async function probesOf({ deployment, bought, bundles, fillAccounts }: Pr
       () => made(rich, "base"),
       () => `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`,
     ),
+    "What a payment on Algorand must name": [get(`/networks/${RAILS.algorand.network}`)],
+    "What a payment on Solana must name": [get(`/networks/${RAILS.solana.network}`)],
+    "The balance of an address on Algorand": [
+      get(`/networks/${RAILS.algorand.network}/balances/${sandbox.payers.algorand.address}`),
+    ],
+    "The balance of an address on Solana": [
+      get(`/networks/${RAILS.solana.network}/balances/${sandbox.payers.solana?.address}`),
+    ],
     "A bundle to be verified": (["transaction", "block", "inclusion"] as const).flatMap((kind) => verified(kind, "")),
     "The bundle of a transaction, with `?chain=1`": verified("transaction", "?chain=1"),
     "The bundle of a block, with `?chain=1`": verified("block", "?chain=1"),

@@ -1,60 +1,61 @@
 import type { BrowserContext } from "playwright-core";
 import { type Hex, numberToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { expose, type InjectedWallet, newWallet, type PageEvents, signing } from "./injected-wallet.ts";
 
-/** A wallet's behaviour, which the test sets, and what it was asked. */
-export type BrowserWallet = {
+export type BrowserWallet = InjectedWallet & {
   /** The selected chain. */
   chainId: number;
   /** The known chains. */
   chains: Set<number>;
-  /** Whether it refuses the next signature, with code 4001. */
-  declines: boolean;
   /** micro-USDC; undefined for the chain's answer. */
   balance: bigint | undefined;
-  /** Called before each signature. */
-  onSign: (typedData: { message: Record<string, string>; domain: Record<string, unknown> }) => Promise<void>;
-  signatures: number;
-  /** Requested methods, in order. */
-  asked: string[];
 };
 
-/** Puts a wallet with a real key into every page of a context, at `window.ethereum` (EIP-1193). */
-export async function injectWallet(context: BrowserContext, privateKey: Hex, rpcUrl: string): Promise<BrowserWallet> {
+/** What the wallet's user sees of a signature. */
+export type TypedData = { message: Record<string, string>; domain: Record<string, unknown> };
+
+/**
+ * Puts a wallet with a real key into every page of a context.
+ *
+ * @param announcedAs the name by which it announces itself (EIP-6963); unless given it is at `window.ethereum` (EIP-1193)
+ */
+export async function injectWallet(
+  context: BrowserContext,
+  privateKey: Hex,
+  rpcUrl: string,
+  announcedAs?: string,
+): Promise<BrowserWallet> {
   const account = privateKeyToAccount(privateKey);
   const wallet: BrowserWallet = {
+    ...newWallet(),
     chainId: 8453,
     chains: new Set([1, 8453]),
-    declines: false,
     balance: undefined,
-    onSign: async () => undefined,
-    signatures: 0,
-    asked: [],
   };
   let isConnected = false;
 
-  await context.exposeFunction("askWallet", async (method: string, params: unknown[]) => {
-    wallet.asked.push(method);
-    try {
-      return { result: await answer(method, params) };
-    } catch (error) {
-      return { error };
-    }
-  });
-  await context.addInitScript(() => {
+  await expose(context, "askWallet", wallet, answer);
+  await context.addInitScript((name) => {
     type Ask = (
       method: string,
       params: unknown,
     ) => Promise<{ result?: unknown; error?: { code: number; message: string } }>;
-    const page = globalThis as unknown as { askWallet: Ask; ethereum: unknown };
-    page.ethereum = {
+    const page = globalThis as unknown as PageEvents & { askWallet: Ask; ethereum: unknown };
+    const provider = {
       async request({ method, params }: { method: string; params?: unknown }) {
         const { result, error } = await page.askWallet(method, params ?? []);
         if (error) throw Object.assign(new Error(error.message), error);
         return result;
       },
     };
-  });
+    if (name === undefined) page.ethereum = provider;
+    else
+      page.addEventListener("eip6963:requestProvider", () => {
+        const detail = { info: { name, uuid: crypto.randomUUID(), rdns: "example.wallet", icon: "" }, provider };
+        page.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+      });
+  }, announcedAs);
   return wallet;
 
   async function answer(method: string, params: unknown[]): Promise<unknown> {
@@ -82,12 +83,7 @@ export async function injectWallet(context: BrowserContext, privateKey: Hex, rpc
         return wallet.balance === undefined ? rpc(method, params) : numberToHex(wallet.balance, { size: 32 });
       case "eth_signTypedData_v4": {
         const { domain, types, primaryType, message } = JSON.parse(params[1] as string);
-        await wallet.onSign({ message, domain });
-        if (wallet.declines) {
-          wallet.declines = false;
-          throw { code: 4001, message: "User rejected the request." };
-        }
-        wallet.signatures++;
+        await signing(wallet, { message, domain } satisfies TypedData);
         return account.signTypedData({ domain, types, primaryType, message });
       }
       default:

@@ -6,6 +6,8 @@ import { post } from "../e2e/deployment.ts";
 import { startForeignPage } from "../e2e/foreign-page.ts";
 import { BASE_USDC, USDC_ABI } from "../e2e/rails.ts";
 import { openPage, pressByKeyboard, shown, startBrowser, stored, watchFocus } from "./browser.ts";
+import type { TypedData } from "./browser-wallet.ts";
+import { testOtherRails } from "./buy-other-rails.ts";
 import { closeSite, type Site, startSite } from "./site.ts";
 import { onPayment, walletOf } from "./states.ts";
 
@@ -15,7 +17,7 @@ afterAll(() => browser?.close());
 describe.skipIf(!browser)("buying on the page", () => {
   let site: Site;
   beforeAll(async () => {
-    site = await startSite(browser as Browser);
+    site = await startSite(browser as Browser, ["base", "solana"]);
   });
   afterAll(() => closeSite(site));
 
@@ -50,7 +52,7 @@ describe.skipIf(!browser)("buying on the page", () => {
     let message: Record<string, string> = {};
     wallet.onSign = async (typedData) => {
       seen = await shown(page.locator("main"));
-      ({ message } = typedData);
+      ({ message } = typedData as TypedData);
     };
     await press(page, "Sign and pay 0.001 USDC");
     await page.getByRole("heading", { name: "Bought and saved" }).waitFor();
@@ -232,17 +234,17 @@ describe.skipIf(!browser)("buying on the page", () => {
     expect(await received()).toBe(before);
   });
 
-  test("shows the command when there is no wallet, or for Algorand", async () => {
-    const page = await review(await site.newContext());
+  test("shows the command when no wallet is found", async () => {
+    const page = await openPage(await site.newContext(), url("#buy"));
+    await page.getByLabel("Transaction").fill(txid());
+    await press(page, "See the price");
+    await page.getByText("No wallet was found in this browser.").waitFor();
     expect(await shown(page.locator("pre"))).toContain(`npx attestd attest ${txid()} --service ${site.deployment.url}`);
-    await press(page, "Cancel");
-    await page.getByLabel("Transaction").fill(site.deployment.sandbox.sampleTransactions.algorand);
-    await press(page, "See the price");
-    await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
-    await page.getByLabel("Transaction").fill("0x12");
-    await press(page, "See the price");
-    await page.getByText("That is not a transaction id").waitFor();
+    // Lute is a site, too, which everybody may have.
+    expect(await page.getByRole("button").allInnerTexts()).toEqual(["Lute on Algorand", "Cancel"]);
   });
+
+  describe("with the wallets of the other rails", () => testOtherRails(() => site));
 
   test("is off when the browser stores nothing, and gives the reason", async () => {
     const { context, wallet } = await walletOf(site);

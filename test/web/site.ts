@@ -1,4 +1,5 @@
 import type { KeyHistory, ProofBundle } from "@attestd/proof";
+import type { OptionalNetwork } from "@attestd/sandbox";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { usdcTransfer } from "../../packages/web/example.ts";
@@ -46,8 +47,11 @@ export async function closeSite(site?: Site): Promise<void> {
   expect(site?.faults).toEqual([]);
 }
 
-export async function startSite(browser: Browser): Promise<Site> {
-  const deployment = await startDeployment({ networks: ["base"] }, {}, { page: await freshPage() });
+/** @param networks beside Algorand */
+export async function startSite(browser: Browser, networks: OptionalNetwork[] = ["base"]): Promise<Site> {
+  // A payment that a busy machine signs late is still valid.
+  const settings = { MAX_TIMEOUT_SECONDS: "600" };
+  const deployment = await startDeployment({ networks }, settings, { page: await freshPage() });
   const contexts: BrowserContext[] = [];
   const shared = new Map<KeyHistory, Promise<Page>>();
   const faults: string[] = [];

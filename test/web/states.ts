@@ -7,6 +7,7 @@ import type { Hex } from "viem";
 import { usdcTransfer } from "../../packages/web/example.ts";
 import { testBaseBlock, testBlockBundle, testBundle, testHistory, testInclusionBundle } from "../bundles/bundles.ts";
 import { post } from "../e2e/deployment.ts";
+import { injectAlgorandWallet } from "./algorand-browser-wallet.ts";
 import { choose, drop, openPage } from "./browser.ts";
 import { injectWallet } from "./browser-wallet.ts";
 import {
@@ -30,6 +31,7 @@ export type Stop = { state: string; page: Page };
 export const WALKS: Readonly<Record<string, (site: Site) => AsyncGenerator<Stop>>> = {
   "checking a file": checking,
   "a purchase": purchase,
+  "a browser without a wallet": noWallet,
 };
 
 async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop> {
@@ -132,10 +134,21 @@ async function* checking({ newContext, deployment }: Site): AsyncGenerator<Stop>
   yield at("a key list that is rejected");
 }
 
+/** A browser without a wallet, in which the purchase is left to the command or to a site. */
+async function* noWallet({ open, deployment }: Site): AsyncGenerator<Stop> {
+  const page = await open(undefined, "#buy");
+  await page.getByLabel("Transaction").fill(deployment.sandbox.sampleTransactions.base as string);
+  await press(page, "See the price");
+  await page.getByText("No wallet was found").waitFor();
+  yield { state: "no wallet", page };
+}
+
 async function* purchase(site: Site): AsyncGenerator<Stop> {
   const { deployment } = site;
   const { algorand, base: txid = "" } = deployment.sandbox.sampleTransactions;
   const { context, wallet } = await walletOf(site);
+  const extension = await injectAlgorandWallet(context, deployment.sandbox);
+  const ledgers = extension.ledgers.splice(0);
   const page = await openPage(context, `${deployment.url}/#buy`);
   const at = (state: string): Stop => ({ state, page });
   const heading = (name: string) => page.getByRole("heading", { name }).waitFor();
@@ -148,22 +161,36 @@ async function* purchase(site: Site): AsyncGenerator<Stop> {
   await askPrice("0x12");
   await page.getByText("That is not a transaction id").waitFor();
   yield at("no transaction id");
-  await askPrice(algorand);
-  await page.getByText("An Algorand transaction is paid with Algorand USDC").waitFor();
-  yield at("what this page can't buy");
   await page.route("**/attest", (route) => route.abort("connectionrefused"), { times: 1 });
   await askPrice(txid);
   await page.getByText("The service can't be reached now.").waitFor();
   yield at("the service is stopped");
   await page.evaluate("delete globalThis.ethereum");
-  await askPrice(txid);
-  await heading("Review");
-  yield at("review, without a wallet");
-  await press(page, "Cancel");
   await announceWallets(page, ["Wallet One", "Wallet Two"]);
   await askPrice(txid);
-  await heading("Review");
-  yield at("review, with two wallets");
+  await heading("Pay with");
+  yield at("asked which wallet");
+  await press(page, "Cancel");
+  await askPrice(algorand);
+  await press(page, "Kibisis on Algorand");
+  await page.getByText("This wallet doesn't know the ledger").waitFor();
+  yield at("review, of a wallet for another ledger");
+
+  extension.ledgers.push(...ledgers);
+  await page.reload();
+  await askPrice(algorand);
+  await press(page, "Kibisis on Algorand");
+  await page.getByRole("button", { name: "Connect Kibisis" }).waitFor();
+  yield at("review on Algorand, not connected");
+  await press(page, "Connect Kibisis");
+  await page.getByRole("button", { name: "Sign and pay" }).waitFor();
+  yield at("review on Algorand");
+  await press(page, "Cancel");
+  await page.route("**/networks/*/balances/*", (route) => route.fulfill({ json: { usdc: null } }), { times: 1 });
+  await askPrice(algorand);
+  await press(page, "Kibisis on Algorand");
+  await page.getByText("This account has not opted in to USDC").waitFor();
+  yield at("review on Algorand, without USDC");
 
   wallet.chainId = 1;
   wallet.chains.delete(8453);

@@ -17,6 +17,7 @@ import { deadline, systemClock } from "./clock.ts";
 import { type Config, configInvalid } from "./config/config.ts";
 import { createDocuments } from "./documents/documents.ts";
 import { siteOf } from "./documents/site.ts";
+import { createNetworks } from "./endpoints/networks.ts";
 import { createOperations } from "./endpoints/operations.ts";
 import { statusOf } from "./endpoints/status.ts";
 import type { Api } from "./endpoints/transport.ts";
@@ -31,6 +32,7 @@ import { createOffers } from "./payment/offers.ts";
 import { resourceOf } from "./payment/resource.ts";
 import { blockCapabilities } from "./subjects/block-capabilities.ts";
 import { createProducts } from "./subjects/products.ts";
+import { createBulkhead } from "./verification/bulkhead.ts";
 import { openVerification } from "./verification/open.ts";
 
 /** The service, which carries calls and does not listen yet. */
@@ -52,6 +54,8 @@ export type Seams = {
 
 /** Time-out of one request to a provider, a facilitator or a chain, in ms. */
 const DEADLINE_MS = 20_000;
+/** Look-ups of wallets' balances: free, one upstream request each, and no loss where they are refused. */
+const BALANCES = { maxActive: 2, maxWaiting: 16, perSecond: 4, refusal: "Too many balances are being looked up." };
 /** How long a paid request waits for its bundle after the time-out of its offer, in ms. */
 const WAIT_BEYOND_TIMEOUT_MS = 30_000;
 const MAX_IN_FLIGHT = 2_000;
@@ -212,6 +216,12 @@ export async function openService(config: Config, origin: string, log: Logger, s
       offers,
       readMessage: verification.readMessage,
       operations: createOperations({
+        networks: createNetworks({
+          rails: enabled,
+          bounded: createBulkhead({ ...BALANCES, clock: systemClock }).run,
+          clock: systemClock,
+          deadlineMs: DEADLINE_MS,
+        }),
         verifier: observedVerifier(verification.verifier),
         sources: chains,
         bundle: (id) => journal.bundle(id),

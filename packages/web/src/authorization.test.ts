@@ -37,7 +37,7 @@ test("the payer signs exactly the offer's amount, payee and lifetime, for the of
   expect(await recoverTypedDataAddress({ types: own, primaryType, domain, message, signature })).toBe(account.address);
 
   const required = { x402Version: 2, resource: { url: "https://attestd.example/attest" }, accepts: [offer] };
-  expect(paymentPayload(required as never, offer as never, authorization, signature)).toEqual({
+  expect(paymentPayload(required as never, offer as never, { signature, authorization })).toEqual({
     x402Version: 2,
     resource: required.resource,
     accepted: offer,

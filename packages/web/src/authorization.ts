@@ -51,12 +51,11 @@ export function typedData(offer: PaymentRequirements, authorization: Authorizati
   });
 }
 
-/** The payment, as x402 v2 sends it. @param signature 0x and hex */
+/** The payment, as x402 v2 sends it. @param payload the scheme's own part */
 export function paymentPayload(
   { resource }: PaymentRequired,
   offer: PaymentRequirements,
-  authorization: Authorization,
-  signature: string,
+  payload: PaymentPayload["payload"],
 ): PaymentPayload {
-  return { x402Version: 2, resource, accepted: offer, payload: { signature, authorization } };
+  return { x402Version: 2, resource, accepted: offer, payload };
 }

@@ -2,21 +2,44 @@
 export const BUY = {
   title: "Buy an attestation",
   intro:
-    "An attestation records on Algorand that a transaction was on its chain. It is paid for each time, with USDC on Base from a browser wallet.",
+    "An attestation records on Algorand that a transaction was on its chain. It is paid for each time, with USDC from a wallet of this browser: on Algorand, and for a Base transaction also on Base or Solana.",
   field: "Transaction",
-  fieldHint: "A Base transaction hash: 0x and 64 characters.",
-  notAnId: "That is not a transaction id, which is 0x and 64 characters of 0–9 and a–f.",
-  algorandOnly: "An Algorand transaction is paid with Algorand USDC, which this page can't do. The command line can:",
+  fieldHint: "A Base hash, 0x and 64 characters, or an Algorand id, 52 capital letters and digits.",
+  notAnId: "That is not a transaction id: 0x and 64 characters of 0–9 and a–f, or 52 of A–Z and 2–7.",
   asking: "Asking the price…",
   reviewTitle: "Review",
   notCharged: "Not charged if it can't be attested.",
-  signs: (amount: string, until: string) =>
-    `a permission to move exactly ${amount} USDC to that address before ${until}. Not an approval; nothing else can be taken.`,
-  tooLittle: (have: string, need: string) => `You have ${have} USDC on Base, and ${need} is needed. Nothing was paid.`,
-  noWallet: "This browser has no wallet. The command line can buy, too:",
+  signs: {
+    base: (amount: string, until: string) =>
+      `a permission to move exactly ${amount} USDC to that address before ${until}. Not an approval; nothing else can be taken.`,
+    algorand: (amount: string, until: string) =>
+      `your part of a transaction group: it moves exactly ${amount} USDC to that address, and is void from about ${until}. Nothing else can be taken.`,
+    solana: (amount: string, until: string) =>
+      `a transaction that moves exactly ${amount} USDC to that address, and is void from about ${until}. Nothing else can be taken.`,
+  },
+  fees: { sponsored: "No network fee.", own: "And the network's fee." },
+  tooLittle: (have: string, rail: string, need: string) =>
+    `You have ${have} USDC on ${rail}, and ${need} is needed. Nothing was paid.`,
+  noAccount: {
+    algorand: "This account has not opted in to USDC (asset 31566704), so it has none. Nothing was paid.",
+    base: "This account has no USDC. Nothing was paid.",
+    solana: "This account has no USDC on Solana. Nothing was paid.",
+  },
+  unknownBalance: "unknown",
+  notConnected: "unknown: the wallet is not connected yet",
+  loading: "Loading…",
+  chooseTitle: "Pay with",
+  chooseHint: "You see what is paid, and to whom, before the wallet opens.",
+  siteHint: (name: string) => `${name} is a site that opens in a window of its own.`,
+  noWallet: "No wallet was found in this browser. The command line can buy, too:",
+  otherLedger:
+    "This wallet doesn't know the ledger on which this site is paid. Choose another wallet, or use the command line:",
+  altered: (why: string) =>
+    `Your wallet changed the payment before it signed it, and so it was refused: ${why.replace(/\.$/, "")}. Nothing was paid.`,
   declined: "You declined. Nothing was paid.",
   otherChain: "The wallet is on another network than Base.",
   noBase: "The wallet doesn't know Base yet.",
+  noNetwork: "The wallet doesn't know this network. Nothing was paid.",
   walletTrouble: (why: string) => `The wallet failed: ${why}. Nothing was paid.`,
   cantKeep:
     "This browser stores nothing for this page, perhaps because its window is private. A payment could be lost, so buying is off. Nothing was paid.",

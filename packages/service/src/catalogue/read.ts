@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Endpoint } from "./endpoint.ts";
 import { Bundle } from "./schemas/bundles.ts";
 import { JwkSet, KeyHistory } from "./schemas/keys.ts";
+import { Balance, NetworkParameters, PaymentNetwork } from "./schemas/networks.ts";
 import { Base64Url32 } from "./schemas/primitives.ts";
 import { ProblemCodeSchema, ProblemExplanation } from "./schemas/problem.ts";
 import { BlockCapabilities, Health, Readiness, Status } from "./schemas/reports.ts";
@@ -71,6 +72,33 @@ export const READ = {
     problems: ["not_found"],
     cacheControl: "public, max-age=31536000, immutable",
     tool: { name: "get_bundle", title: "Fetch a delivered bundle", annotations: ANNOTATIONS },
+  },
+  network: {
+    ...GET,
+    path: "/networks/:network",
+    tag: "read",
+    summary: "What a payment on a network must name to be valid now",
+    description:
+      "For wallets without a node of their own. Algorand: the ledger's genesis, its last round, and the fees in microAlgos. Solana: a recent blockhash. Take them from a node that you trust if you have one.",
+    params: z.object({ network: PaymentNetwork }),
+    replies: { 200: { description: "As the network's nodes say.", schema: NetworkParameters } },
+    problems: ["not_found", "providers_unavailable", "providers_conflict"],
+  },
+  balance: {
+    ...GET,
+    path: "/networks/:network/balances/:address",
+    tag: "read",
+    summary: "The USDC of an address",
+    description: "For wallets without a node of their own, before they pay on Algorand or Solana.",
+    params: z.object({
+      network: PaymentNetwork,
+      address: z
+        .string()
+        .regex(/^[0-9A-Za-z]{32,58}$/)
+        .describe("An address of the network."),
+    }),
+    replies: { 200: { description: "As the network's nodes say.", schema: Balance } },
+    problems: ["not_found", "over_capacity", "providers_unavailable", "providers_conflict"],
   },
   keys: {
     ...CACHED,

@@ -12,6 +12,7 @@ import { PROBLEMS, Problem, type ProblemCode } from "../problems.ts";
 import type { BlockCapabilities } from "../subjects/block-capabilities.ts";
 import { attestSubject, blockSubject, inclusionSubject, type Subject } from "../subjects/subject.ts";
 import type { Verifier } from "../verification/verifier.ts";
+import type { createNetworks } from "./networks.ts";
 
 /** The operation of an endpoint, the same for every transport. */
 export type Operation = PaidOperation | FreeOperation;
@@ -64,6 +65,7 @@ export type OperationsOptions = {
   /** The key history now; the same object until it changes. */
   keyHistory: () => KeyHistory;
   blockCapabilities: BlockCapabilities;
+  networks: ReturnType<typeof createNetworks>;
   /** By the name of their endpoint. */
   documents: Record<DocumentId, string>;
 };
@@ -89,6 +91,8 @@ export function createOperations(options: OperationsOptions): Record<EndpointId,
       if (text === undefined) throw new Problem("not_found", "No delivered bundle has this id.");
       return { status: 200, text };
     }),
+    network: reading(async ({ network = "" }) => found(await options.networks.parameters(network))),
+    balance: reading(async ({ network = "", address = "" }) => found(await options.networks.balance(network, address))),
     keys: derived(options.keyHistory, JSON.stringify),
     jwks: derived(options.keyHistory, (history) => JSON.stringify(jwks(history))),
     problem: reading(({ code }) => {

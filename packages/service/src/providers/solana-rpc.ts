@@ -13,6 +13,9 @@ const slot = z.int().nonnegative();
 /** Bytes as `[text, encoding]`. */
 const bytes = z.tuple([z.string(), z.literal("base64")]).transform(([text]) => fromBase64(text));
 const Validity = z.object({ context: z.object({ slot }), value: z.boolean() });
+const LatestBlockhash = z.object({
+  value: z.object({ blockhash: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/), lastValidBlockHeight: slot }),
+});
 const ListedTransactions = z.array(
   z.object({
     signature: z.string(),
@@ -81,6 +84,12 @@ export class SolanaRpc extends JsonRpc {
   /** @throws ProviderError also when the node is behind its cluster */
   async checkHealth(signal: AbortSignal): Promise<void> {
     await this.call("getHealth", [], z.literal("ok"), signal);
+  }
+
+  /** A blockhash for a new transaction, as young as other nodes surely know. */
+  async latestBlockhash(signal: AbortSignal): Promise<{ blockhash: string; lastValidBlockHeight: number }> {
+    const answer = await this.call("getLatestBlockhash", [{ commitment: "confirmed" }], LatestBlockhash, signal);
+    return answer.value;
   }
 
   /**

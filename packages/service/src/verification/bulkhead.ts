@@ -7,13 +7,17 @@ export type BulkheadOptions = {
   maxWaiting: number;
   /** Tasks that start in a second; twice as many after a time without any. */
   perSecond: number;
+  /** What a task is told that would have to wait too long; that of bundles unless given. */
+  refusal?: string;
   clock: Pick<Clock, "now" | "sleep">;
 };
 
 export type Bulkhead = ReturnType<typeof createBulkhead>;
 
+const OF_BUNDLES = "Too many bundles wait to be compared with the chains. You can verify them offline.";
+
 /** Bounds one kind of task, so that a flood of it does not delay other work. */
-export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: BulkheadOptions) {
+export function createBulkhead({ maxActive, maxWaiting, perSecond, refusal = OF_BUNDLES, clock }: BulkheadOptions) {
   const waiting: (() => void)[] = [];
   const burst = 2 * perSecond;
   let active = 0;
@@ -48,8 +52,7 @@ export function createBulkhead({ maxActive, maxWaiting, perSecond, clock }: Bulk
     async run<T>(task: () => Promise<T>): Promise<T> {
       if (waiting.length >= maxWaiting) {
         const retryAfter = Math.ceil(waiting.length / perSecond) + 1;
-        const detail = "Too many bundles wait to be compared with the chains. You can verify them offline.";
-        throw new Problem("over_capacity", detail, { retryAfter });
+        throw new Problem("over_capacity", refusal, { retryAfter });
       }
       await new Promise<void>((resolve) => {
         waiting.push(resolve);

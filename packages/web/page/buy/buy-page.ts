@@ -3,34 +3,40 @@ import { inferChain } from "@attestd/proof";
 import { BUY, type StepName, stepOf } from "../../src/purchase-words.ts";
 import { busy } from "../dom.ts";
 import type { Site } from "../site.ts";
+import type { PayingWallet } from "./paying-wallet.ts";
 import { askPrice, finish, type Quote, type SavedBundle, signAndKeep, txidOf } from "./purchase.ts";
-import { type Actions, buyView, clockTime, type Review, type State } from "./views.ts";
-import {
-  addBase,
-  connect,
-  findWallets,
-  isOnBase,
-  knownAccount,
-  type Provider,
-  switchToBase,
-  tokenBalance,
-  WalletRefusal,
-} from "./wallet.ts";
+import { WalletRefusal } from "./refusal.ts";
+import { type Actions, buyView, expiry, type Review, type State } from "./views.ts";
+import { watchWallets } from "./wallets.ts";
+
+/** For how long a wallet may think about an account that it has shown before, in ms. */
+const KNOWN_ACCOUNT_MS = 2_000;
 
 export type BuyPage = ReturnType<typeof createBuyPage>;
 
 export function createBuyPage(site: Site) {
   let state: State = { name: "ask", txid: "" };
   let isOpen = false;
+  /** PAYMENT-SIGNATURE of the payments that a wallet changed before it signed them. */
+  const altered = new Set<string>();
+  const wallets = watchWallets(() => {
+    if (state.name === "choose") void enter({ ...state, wallets: usable(state.quote) }, false);
+  });
+  const usable = ({ offers }: Quote) => wallets().filter(({ rail }) => offers.has(rail));
   const actions: Actions = {
     quote: (text, pressed) => void quote(text, pressed),
     open(bundle) {
       state = { name: "ask", txid: "" };
       site.openBundle(bundle);
     },
-    connect: (review, provider) => void attempt(review, provider, connect),
-    switchToBase: (review) => void attempt(review, review.provider, switchToBase),
-    addBase: (review) => void attempt(review, review.provider, addBase),
+    choose(quote, wallet, pressed) {
+      busy(pressed, BUY.loading);
+      void review({ quote, wallet });
+    },
+    chooseAnother: (quote) => void enter({ name: "choose", quote, wallets: usable(quote) }),
+    connect: (review) => void attempt(review, (wallet) => wallet.connect()),
+    switchNetwork: (review) => void attempt(review, async (wallet) => wallet.switchNetwork?.()),
+    addNetwork: (review) => void attempt(review, async (wallet) => wallet.addNetwork?.()),
     sign: (review, pressed) => void pay(review, pressed),
     carryOn: (kept) => void carryOn(kept, false),
     startOver: () => void enter({ name: "ask", txid: "" }),
@@ -63,7 +69,6 @@ export function createBuyPage(site: Site) {
     const txid = text.trim().startsWith("0x") ? text.trim().toLowerCase() : text.trim();
     const chain = inferChain(txid)?.name;
     if (chain === undefined) return enter({ name: "ask", txid: text, trouble: BUY.notAnId });
-    if (chain === "algorand") return enter({ name: "ask", txid, trouble: BUY.algorandOnly, command: true });
     if (site.storage === undefined) return enter({ name: "ask", txid, trouble: BUY.cantKeep });
     const payments = await site.storage.all<StoredPayment>("payments");
     const kept = payments.find((payment) => txidOf(payment) === txid);
@@ -71,7 +76,7 @@ export function createBuyPage(site: Site) {
     site.announce(BUY.asking);
     busy(pressed, BUY.asking);
     try {
-      await review({ quote: await askPrice(txid) });
+      await offerWallets(await askPrice(txid));
     } catch (error) {
       const isDown = error instanceof AttestError && error.code === "unreachable";
       await enter({ name: "ask", txid, trouble: isDown ? BUY.cantSell : sentence(error) });
@@ -80,59 +85,71 @@ export function createBuyPage(site: Site) {
     }
   }
 
+  /** Takes the one wallet that there certainly is, or lets the reader choose. */
+  async function offerWallets(quote: Quote): Promise<void> {
+    const found = usable(quote);
+    const [wallet, another] = found.filter(({ isCertain }) => isCertain);
+    if (wallet && !another) await review({ quote, wallet });
+    else await enter({ name: "choose", quote, wallets: found });
+  }
+
   /** Shows what would be paid; asks the wallet only what does not open it. */
-  async function review(base: Pick<Review, "quote"> & Partial<Review>): Promise<void> {
-    const wallets = findWallets();
-    const provider = base.provider ?? (wallets.length === 1 ? wallets[0]?.provider : undefined);
-    const account = provider && (await knownAccount(provider).catch(() => undefined));
+  async function review(base: Pick<Review, "quote" | "wallet"> & Partial<Review>): Promise<void> {
+    const { quote, wallet } = base;
+    const offer = quote.offers.get(wallet.rail);
+    if (!offer) throw new Error(`nothing is offered on ${wallet.rail}`);
+    const account = await within(KNOWN_ACCOUNT_MS, wallet.knownAccount());
     const found: Partial<Review> = { account };
-    if (provider && account) {
-      if (await isOnBase(provider).catch(() => false))
-        found.balance = await tokenBalance(provider, base.quote.offer.asset, account);
-      else found.needs = "switch";
-    }
-    await enter({ name: "review", review: { ...found, ...base, provider, nowMs: Date.now(), wallets } });
+    const { switchNetwork } = wallet;
+    const isAsked = account !== undefined || switchNetwork === undefined;
+    if (isAsked && !(await wallet.isOnNetwork().catch(() => switchNetwork === undefined)))
+      found.needs = switchNetwork ? "switch" : "other";
+    else if (account) found.balance = await wallet.balance(offer, account).catch(() => undefined);
+    const hasOthers = usable(quote).length > 1;
+    await enter({ name: "review", review: { ...found, ...base, offer, hasOthers, nowMs: Date.now() } });
   }
 
   /** Asks a wallet for what must be done before the payment, and reviews the payment again. */
-  async function attempt(
-    { quote }: Review,
-    provider: Provider | undefined,
-    ask: (provider: Provider) => Promise<unknown>,
-  ): Promise<void> {
-    if (provider === undefined) return;
+  async function attempt({ quote, wallet }: Review, ask: (wallet: PayingWallet) => Promise<unknown>): Promise<void> {
     const shown = state;
     try {
-      await ask(provider);
+      await ask(wallet);
       // The reader may have gone elsewhere meanwhile.
-      if (state === shown) await review({ quote, provider });
+      if (state === shown) await review({ quote, wallet });
     } catch (error) {
       site.announce("");
-      if (state === shown) await afterRefusal(error, quote, provider);
+      if (state === shown) await afterRefusal(error, { quote, wallet });
     }
   }
 
-  async function afterRefusal(error: unknown, quoted: Quote, provider: Provider): Promise<void> {
-    if (!(error instanceof WalletRefusal)) return review({ quote: quoted, provider, trouble: BUY.cantKeep });
-    if (error.reason === "unknown_chain") return review({ quote: quoted, provider, trouble: BUY.noBase, needs: "add" });
+  async function afterRefusal(error: unknown, base: Pick<Review, "quote" | "wallet">): Promise<void> {
+    if (!(error instanceof WalletRefusal)) {
+      const isStorage = error instanceof DOMException;
+      return review({ ...base, trouble: isStorage ? BUY.cantKeep : BUY.walletTrouble(sentence(error)) });
+    }
+    if (error.reason === "unknown_network" && base.wallet.addNetwork)
+      return review({ ...base, trouble: BUY.noBase, needs: "add" });
+    if (error.reason === "unknown_network") return review({ ...base, trouble: BUY.noNetwork });
     const trouble = error.reason === "declined" ? BUY.declined : BUY.walletTrouble(error.message);
-    return review({ quote: quoted, provider, trouble });
+    return review({ ...base, trouble });
   }
 
   async function pay(reviewed: Review, pressed: HTMLButtonElement): Promise<void> {
     const { storage } = site;
-    const { quote, account } = reviewed;
+    const { quote, offer, account } = reviewed;
     if (storage === undefined || account === undefined) return;
     busy(pressed, "Waiting for wallet…");
     site.announce("Waiting for wallet");
     const nowMs = Date.now();
     const shown = state;
-    // Shows the exact expiry of the signature before the wallet opens.
+    // Shows the expiry of this signature before the wallet opens.
     const until = document.getElementById("until");
-    if (until) until.textContent = clockTime(nowMs + quote.offer.maxTimeoutSeconds * 1000);
-    await attempt(reviewed, reviewed.provider, async (provider) => {
-      const kept = await signAndKeep(quote, account, provider, storage, nowMs, () => state === shown);
-      if (kept) await carryOn(kept, false);
+    if (until) until.textContent = expiry(offer, nowMs);
+    await attempt(reviewed, async (wallet) => {
+      const isWanted = () => state === shown;
+      const signed = await signAndKeep({ quote, offer, wallet, account }, storage, nowMs, isWanted);
+      if (signed?.isAltered) altered.add(signed.kept.header);
+      if (signed) await carryOn(signed.kept, false);
     });
   }
 
@@ -164,14 +181,22 @@ export function createBuyPage(site: Site) {
       await enter({ name: "done", saved, verified: report.verified, transaction: receipt?.transaction });
     } catch (error) {
       site.announce("");
-      await enter(stopped(error, txid, payment));
+      await enter(stopped(error, txid, payment, altered.has(payment.header)));
     }
   }
 }
 
-function stopped(error: unknown, txid: string, kept: StoredPayment): State {
-  if (error instanceof AttestError && error.code === "not_paid")
-    return { name: "stopped", title: BUY.notPaidTitle, why: BUY.notPaid(error.message), txid };
+/** The result in time, or else undefined; undefined also when it fails. */
+function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>((resolve) => setTimeout(resolve, ms));
+  return Promise.race([work.catch(() => undefined), late]);
+}
+
+function stopped(error: unknown, txid: string, kept: StoredPayment, isAltered: boolean): State {
+  if (error instanceof AttestError && error.code === "not_paid") {
+    const why = (isAltered ? BUY.altered : BUY.notPaid)(error.message);
+    return { name: "stopped", title: BUY.notPaidTitle, why, txid };
+  }
   if (error instanceof AttestError && error.code === "refused" && error.problem)
     return { name: "stopped", title: BUY.refusedTitle, why: `${error.message} ${BUY.refused}`, txid, kept };
   return { name: "stopped", title: BUY.openTitle, why: `${sentence(error)} ${BUY.open}`, txid, kept };

@@ -12,12 +12,12 @@ import {
   type Wallet,
 } from "@attestd/client";
 import { bundleId, type Trust } from "@attestd/proof";
-import { BASE_MAINNET } from "@attestd/proof/base";
+import { RAILS } from "@attestd/proof/rails";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
-import { authorizationFor, paymentPayload, typedData } from "../../src/authorization.ts";
+import { paymentPayload } from "../../src/authorization.ts";
 import type { Storage } from "../storage.ts";
-import { type Provider, sign } from "./wallet.ts";
+import type { PayingWallet, RailName } from "./paying-wallet.ts";
 
 /** Ten times the price: the page does not offer to pay more. */
 const MAX_PRICE = "0.01";
@@ -34,8 +34,8 @@ if (!(Symbol.asyncIterator in ReadableStream.prototype)) {
   });
 }
 
-/** What the service asks for an attestation, on Base. */
-export type Quote = { txid: string; required: PaymentRequired; offer: PaymentRequirements };
+/** What the service asks for an attestation, on each rail on which it can be paid. At least one. */
+export type Quote = { txid: string; required: PaymentRequired; offers: ReadonlyMap<RailName, PaymentRequirements> };
 
 /** A bundle that was bought here. */
 export type SavedBundle = { id: string; txid: string; round: number; bytes: Uint8Array; savedAt: number };
@@ -48,37 +48,56 @@ export async function askPrice(txid: string): Promise<Quote> {
   if (answer.kind === "bundle") throw new AttestError("unexpected_answer", "The service answered before any payment.");
   if (answer.kind === "problem") throw new AttestError("refused", answer.problem.detail ?? answer.problem.code);
   const required = answer.paymentRequired;
-  return { txid, required, offer: chooseOffer(required.accepts, baseOnly(""), parseUsdc(MAX_PRICE)) };
+  return { txid, required, offers: offersOf(required) };
+}
+
+/** @throws AttestError `no_usable_offer`, `price_too_high` */
+function offersOf({ accepts }: PaymentRequired): Quote["offers"] {
+  const maxPrice = parseUsdc(MAX_PRICE);
+  const offers = new Map<RailName, PaymentRequirements>();
+  for (const { name, network } of Object.values(RAILS)) {
+    try {
+      offers.set(name, chooseOffer(accepts, payerOn(network, ""), maxPrice));
+    } catch (error) {
+      if (!(error instanceof AttestError)) throw error;
+    }
+  }
+  // Throws with the reason for each offer.
+  if (offers.size === 0) chooseOffer(accepts, payerOn(undefined, ""), maxPrice);
+  return offers;
 }
 
 /**
  * Asks the wallet to sign the payment, and stores it with its request before anything is sent.
  * @param isWanted whether the reader still wants to pay after the wallet has signed
- * @returns the stored payment: this one, or one that another tab stored first; undefined when it is no longer wanted,
- * and neither stored nor sent
+ * @returns the stored payment: this one, or one that another tab stored first, and whether the wallet signed another
+ * transaction than it was given; undefined when it is no longer wanted, and neither stored nor sent
  * @throws WalletRefusal
  */
 export async function signAndKeep(
-  quote: Quote,
-  account: string,
-  provider: Provider,
+  {
+    quote,
+    offer,
+    wallet,
+    account,
+  }: { quote: Quote; offer: PaymentRequirements; wallet: PayingWallet; account: string },
   storage: Storage,
   nowMs: number,
   isWanted: () => boolean,
-): Promise<StoredPayment | undefined> {
-  const { offer, required, txid } = quote;
-  const authorization = authorizationFor(offer, account, nowMs, crypto.getRandomValues(new Uint8Array(32)));
-  const signature = await sign(provider, account, typedData(offer, authorization));
+): Promise<{ kept: StoredPayment; isAltered: boolean } | undefined> {
+  const { required, txid } = quote;
+  const { payload, isAltered } = await wallet.sign(offer, account, nowMs);
   if (!isWanted()) return undefined;
   const { network, amount, payTo, maxTimeoutSeconds } = offer;
   const request = requestFor(txid);
-  return browserVault(storage).put(paymentId(location.origin, request), {
+  const kept = await browserVault(storage).put(paymentId(location.origin, request), {
     version: 1,
     service: location.origin,
     request,
-    header: encodePaymentSignatureHeader(paymentPayload(required, offer, authorization, signature)),
+    header: encodePaymentSignatureHeader(paymentPayload(required, offer, payload)),
     offer: { network, amount, payTo, payer: account, maxTimeoutSeconds },
   });
+  return { kept, isAltered };
 }
 
 /**
@@ -96,7 +115,7 @@ export async function finish(
     const attestation = await attest({
       service: payment.service,
       txid: txidOf(payment),
-      wallet: baseOnly(payment.offer.payer),
+      wallet: payerOn(payment.offer.network, payment.offer.payer),
       maxPrice: MAX_PRICE,
       vault: browserVault(storage),
       maxWaitMs: DAY_MS,
@@ -137,10 +156,13 @@ function requestFor(txid: string) {
   return { path: "/attest" as const, body: { txid } };
 }
 
-/** A payer on Base that never signs: the only signature is made in the review, when the reader presses the button. */
-function baseOnly(payer: string): Wallet {
+/**
+ * A payer on one network, or on any, that never signs: the only signature is made in the review, when the reader presses
+ * the button.
+ */
+function payerOn(only: string | undefined, payer: string): Wallet {
   return {
-    payer: (network) => (network === BASE_MAINNET ? payer : undefined),
+    payer: (network) => (only === undefined || network === only ? payer : undefined),
     sign: async ({ error }) => {
       throw new AttestError("not_paid", error ?? "the service refused the payment");
     },

@@ -1,4 +1,5 @@
-import { formatUsdc, type StoredPayment } from "@attestd/client";
+import { formatUsdc, railOf, type StoredPayment } from "@attestd/client";
+import type { PaymentRequirements } from "@x402/core/types";
 import { tokenDomain } from "../../src/authorization.ts";
 import { formatMicro } from "../../src/display.ts";
 import { printable } from "../../src/printable.ts";
@@ -6,28 +7,30 @@ import { BUY, purchaseSteps, type Step, type StepName } from "../../src/purchase
 import { actions, button, type Child, h } from "../dom.ts";
 import { icon } from "../icons.ts";
 import { heading, idValue, type Row, rowList } from "../parts.ts";
+import type { PayingWallet } from "./paying-wallet.ts";
 import type { Quote, SavedBundle } from "./purchase.ts";
-import type { FoundWallet, Provider } from "./wallet.ts";
 
 /** What would be paid, by which wallet. */
 export type Review = {
   quote: Quote;
-  wallets: readonly FoundWallet[];
-  /** The chosen one. */
-  provider: Provider | undefined;
+  /** The one of the wallet's rail. */
+  offer: PaymentRequirements;
+  wallet: PayingWallet;
+  /** Whether the reader could choose another wallet. */
+  hasOthers: boolean;
   account?: string | undefined;
-  /** micro-USDC of the account. */
-  balance?: bigint | undefined;
-  /** What the wallet has to do first. */
-  needs?: "switch" | "add" | undefined;
+  /** micro-USDC of the account; `none` where it has no account for USDC, undefined where that is not known. */
+  balance?: bigint | "none" | undefined;
+  /** What the wallet has to do first; `other`: it is of no use here. */
+  needs?: "switch" | "add" | "other" | undefined;
   trouble?: string | undefined;
   nowMs: number;
 };
 
 /** The state of the view. */
 export type State =
-  /** `command`: whether to show the command that buys instead. */
-  | { name: "ask"; txid: string; trouble?: string; command?: boolean; saved?: readonly SavedBundle[] }
+  | { name: "ask"; txid: string; trouble?: string; saved?: readonly SavedBundle[] }
+  | { name: "choose"; quote: Quote; wallets: readonly PayingWallet[] }
   | { name: "review"; review: Review }
   | { name: "working"; txid: string; now: StepName; startedAt: number; note: string | undefined }
   | { name: "done"; saved: SavedBundle; verified: boolean; transaction: string | undefined }
@@ -38,9 +41,11 @@ type Shown<Name> = Extract<State, { name: Name }>;
 export type Actions = {
   quote(txid: string, pressed: HTMLButtonElement): void;
   open(bundle: Uint8Array): void;
-  connect(review: Review, provider: Provider): void;
-  switchToBase(review: Review): void;
-  addBase(review: Review): void;
+  choose(quote: Quote, wallet: PayingWallet, pressed: HTMLButtonElement): void;
+  chooseAnother(quote: Quote): void;
+  connect(review: Review): void;
+  switchNetwork(review: Review): void;
+  addNetwork(review: Review): void;
   sign(review: Review, pressed: HTMLButtonElement): void;
   /** Sends a stored payment again. */
   carryOn(kept: StoredPayment): void;
@@ -51,6 +56,8 @@ export function buyView(state: State, can: Actions): Child[] {
   switch (state.name) {
     case "ask":
       return askView(state, can);
+    case "choose":
+      return chooseView(state, can);
     case "review":
       return reviewView(state.review, can);
     case "working":
@@ -63,7 +70,7 @@ export function buyView(state: State, can: Actions): Child[] {
 }
 
 /** Asks for the transaction to attest. */
-function askView({ txid, trouble, command, saved = [] }: Shown<"ask">, can: Actions): Child[] {
+function askView({ txid, trouble, saved = [] }: Shown<"ask">, can: Actions): Child[] {
   const input = h("input", {
     type: "text",
     id: "txid",
@@ -89,7 +96,6 @@ function askView({ txid, trouble, command, saved = [] }: Shown<"ask">, can: Acti
       input,
       h("p", { class: "hint", id: "txid-hint" }, BUY.fieldHint),
       trouble !== undefined && notice(trouble),
-      command && commandLine(txid),
       actions(ask),
     ),
     saved.length > 0 && h("h2", {}, BUY.savedTitle),
@@ -121,61 +127,107 @@ function commandLine(txid: string): HTMLElement {
   );
 }
 
+/** The wallets that could pay. */
+function chooseView({ quote, wallets }: Shown<"choose">, can: Actions): Child[] {
+  const isBare = wallets.every(({ isSite }) => isSite);
+  const label = (wallet: PayingWallet) => `${printable(wallet.name)} on ${railLabel(wallet)}`;
+  const choose = (wallet: PayingWallet) =>
+    button(label(wallet), (pressed) => can.choose(quote, wallet, pressed), wallet.isSite ? {} : { class: "primary" });
+  const sites = wallets.filter(({ isSite }) => isSite);
+  return [
+    heading(BUY.chooseTitle, "", isBare ? "trouble" : undefined),
+    isBare && notice(BUY.noWallet),
+    isBare && commandLine(quote.txid),
+    wallets.length > 0 && h("p", { class: "block" }, BUY.chooseHint),
+    ...sites.map(({ name }) => h("p", { class: "hint" }, BUY.siteHint(name))),
+    actions(...wallets.map(choose), button("Cancel", can.startOver)),
+  ];
+}
+
+function railLabel({ rail }: PayingWallet): string {
+  return { algorand: "Algorand", base: "Base", solana: "Solana" }[rail];
+}
+
 /** Amount, payee and expiry of the payment, before any wallet opens. */
 function reviewView(review: Review, can: Actions): Child[] {
-  const { quote, balance, nowMs } = review;
-  const { offer, txid } = quote;
+  const { quote, offer, wallet, account, nowMs } = review;
   const amount = formatUsdc(BigInt(offer.amount));
-  const until = clockTime(nowMs + offer.maxTimeoutSeconds * 1000);
-  const [before, after] = BUY.signs(amount, "\u0000").split("\u0000");
+  const [before, after] = BUY.signs[wallet.rail](amount, "\u0000").split("\u0000");
+  const until = h("span", { id: "until" }, expiry(offer, nowMs));
   const rows: Row[] = [
-    { label: "You pay", value: [`${amount} USDC on Base. No network fee.`] },
+    { label: "You pay", value: [`${amount} USDC on ${railLabel(wallet)}. ${feeOf(review)}`] },
     { label: "To", value: [idValue(offer.payTo), ` (${location.host})`] },
-    { label: "You get", value: ["one attestation of ", idValue(txid)] },
-    { label: "You sign", value: [before, h("span", { id: "until" }, until), after] },
-    { label: "Token", value: [`${printable(tokenDomain(offer).name)}, `, idValue(offer.asset)] },
-    ...(balance === undefined ? [] : [{ label: "You have", value: [`${formatMicro(balance)} USDC`] }]),
+    { label: "You get", value: ["one attestation of ", idValue(quote.txid)] },
+    { label: "You sign", value: [before, until, after] },
+    { label: "Token", value: [`${printable(tokenName(review))}, `, idValue(offer.asset)] },
+    { label: "You have", value: [balanceText(review)] },
+    ...(account === undefined ? [] : [{ label: "From", value: [idValue(account)] }]),
   ];
   const trouble = troubleOf(review, amount);
   return [
     heading(BUY.reviewTitle, "", trouble === undefined ? undefined : "trouble"),
     trouble !== undefined && notice(trouble),
+    trouble === BUY.otherLedger && commandLine(quote.txid),
     rowList(rows, "facts block"),
     h("p", { class: "block" }, BUY.notCharged),
-    ...reviewControls(review, amount, can),
+    actions(
+      ...reviewControls(review, amount, can),
+      review.hasOthers && button("Another wallet", () => can.chooseAnother(quote)),
+      button("Cancel", can.startOver),
+    ),
   ];
 }
 
-export function clockTime(ms: number): string {
-  return new Date(ms).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+/** On Base whoever settles pays the fee; elsewhere a fee payer, where the offer names one. */
+function feeOf({ wallet, offer }: Review): string {
+  return wallet.rail === "base" || offer.extra.feePayer !== undefined ? BUY.fees.sponsored : BUY.fees.own;
+}
+
+function tokenName({ wallet, offer }: Review): string {
+  return wallet.rail === "base" ? tokenDomain(offer).name : "USDC";
+}
+
+function balanceText({ balance, account }: Review): string {
+  if (account === undefined) return BUY.notConnected;
+  if (balance === undefined) return BUY.unknownBalance;
+  return `${formatMicro(balance === "none" ? 0n : balance)} USDC`;
+}
+
+/** For how long a transaction of Solana can be recorded: 150 blocks of 0.4 s. */
+const SOLANA_SECONDS = 60;
+
+/** When a payment that is signed now becomes void: exactly on Base, elsewhere by the mean time of a block. */
+export function expiry({ network, maxTimeoutSeconds }: PaymentRequirements, nowMs: number): string {
+  const seconds = railOf(network)?.name === "solana" ? Math.min(SOLANA_SECONDS, maxTimeoutSeconds) : maxTimeoutSeconds;
+  const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+  return new Date(nowMs + seconds * 1000).toLocaleTimeString(undefined, time);
 }
 
 /** The reason why the reader cannot sign yet. */
-function troubleOf({ trouble, account, needs, balance, quote }: Review, amount: string): string | undefined {
-  if (trouble !== undefined || account === undefined) return trouble;
+function troubleOf(review: Review, amount: string): string | undefined {
+  const { trouble, account, needs, balance, wallet } = review;
+  if (trouble !== undefined) return trouble;
+  if (needs === "other") return BUY.otherLedger;
+  if (account === undefined) return undefined;
   if (needs === "switch") return BUY.otherChain;
-  return isTooLittle(balance, quote) ? BUY.tooLittle(formatUsdc(balance), amount) : undefined;
+  if (balance === "none") return BUY.noAccount[wallet.rail];
+  return isTooLittle(review) ? BUY.tooLittle(formatUsdc(balance ?? 0n), railLabel(wallet), amount) : undefined;
 }
 
-function isTooLittle(balance: bigint | undefined, { offer }: Quote): balance is bigint {
-  return balance !== undefined && balance < BigInt(offer.amount);
+function isTooLittle({ balance, offer }: Review): boolean {
+  return balance === "none" || (balance !== undefined && balance < BigInt(offer.amount));
 }
 
 function reviewControls(review: Review, amount: string, can: Actions): Child[] {
-  const { wallets, account, needs, balance, quote } = review;
-  const row = (...buttons: Child[]) => actions(...buttons, button("Cancel", can.startOver));
+  const { wallet, account, needs } = review;
   const primary = (label: string, press: (pressed: HTMLButtonElement) => void) =>
     button(label, press, { class: "primary" });
-  if (wallets.length === 0) return [h("p", { class: "notice" }, BUY.noWallet), commandLine(quote.txid), row()];
-  if (needs === "add") return [row(primary("Add Base to the wallet", () => can.addBase(review)))];
-  if (account === undefined) {
-    const label = (name: string) => (wallets.length === 1 ? "Connect wallet" : `Connect ${printable(name)}`);
-    const connect = ({ name, provider }: FoundWallet) => primary(label(name), () => can.connect(review, provider));
-    return [row(...wallets.map(connect))];
-  }
-  if (needs === "switch") return [row(primary("Switch to Base", () => can.switchToBase(review)))];
-  if (isTooLittle(balance, quote)) return [row()];
-  return [row(primary(`Sign and pay ${amount} USDC`, (pressed) => can.sign(review, pressed)))];
+  if (needs === "other") return [];
+  if (needs === "add") return [primary("Add Base to the wallet", () => can.addNetwork(review))];
+  if (account === undefined) return [primary(`Connect ${printable(wallet.name)}`, () => can.connect(review))];
+  if (needs === "switch") return [primary("Switch to Base", () => can.switchNetwork(review))];
+  if (isTooLittle(review)) return [];
+  return [primary(`Sign and pay ${amount} USDC`, (pressed) => can.sign(review, pressed))];
 }
 
 /** A purchase in progress. It has no buttons, because it continues by itself, also after a reload. */

@@ -77,6 +77,27 @@ export type RailFacts = {
   sameAddress(a: string, b: string): boolean;
 };
 
+/**
+ * What a wallet that has no node of its own needs before it signs: a page asks us, so that it need not connect to anyone
+ * else. Nothing of it is believed when the payment comes.
+ */
+export type WalletHelp = {
+  /** What a transaction must name to be valid now, in the words of the chain's own nodes. */
+  now(signal: AbortSignal): Promise<WalletParameters>;
+
+  /** Whether a text is an address of the chain. */
+  isAddress(text: string): boolean;
+
+  /** The USDC of an address, in micro-USDC; undefined where it has no account for USDC. */
+  holding(address: string, signal: AbortSignal): Promise<bigint | undefined>;
+};
+
+export type WalletParameters =
+  /** `genesisHash`: base64. Fees in microAlgos, `feePerByte` only where the network is congested. */
+  | { genesisId: string; genesisHash: string; round: number; minFee: number; feePerByte: number }
+  /** Base58, and the last block height at which a transaction that names it is valid. */
+  | { blockhash: string; lastValidBlockHeight: number };
+
 /** What the clients of a rail's nodes are made from. */
 export type RailConnection = {
   config: Config;
@@ -135,6 +156,9 @@ export interface RailKind<N extends object = object> extends RailFacts {
 export interface Rail<P extends Payment = Payment> extends RailFacts {
   /** What scheme `exact` adds to every offer on this rail, beside the facilitator's fee payer. */
   readonly extra: Readonly<Record<string, string>>;
+
+  /** Absent where wallets have nodes of their own. */
+  readonly wallets?: WalletHelp;
 
   /** Whether `network` of a client's `accepted` names this rail, in any spelling that clients use. */
   isNetwork(network: string): boolean;

@@ -1,4 +1,4 @@
-import { ALGORAND_MAINNET_GENESIS_HASH, encodeAddress } from "@attestd/proof/algorand";
+import { ALGORAND_MAINNET_GENESIS_HASH, encodeAddress, isAlgorandAddress } from "@attestd/proof/algorand";
 import { fromBase64 } from "@attestd/proof/encoding";
 import type { Rounds } from "../../../ledger/ledger.ts";
 import type { Algod } from "../../../providers/algod.ts";
@@ -83,6 +83,20 @@ export function algorandRail(options: AlgorandRailOptions): Rail<AlgorandPayment
   return {
     ...ALGORAND,
     extra: {},
+    wallets: {
+      async now(signal) {
+        const ask = (algod: Algod, ends: AbortSignal) => algod.params(ends);
+        const params = await failover(nodes.algods, ask, { about: "what a transaction needs", signal });
+        const { genesisId, lastRound: round, minFee, feePerByte } = params;
+        return { genesisId, genesisHash, round, minFee: Number(minFee), feePerByte: Number(feePerByte) };
+      },
+      isAddress: isAlgorandAddress,
+      async holding(address, signal) {
+        const ask = (algod: Algod, ends: AbortSignal) => algod.assetHolding(address, ALGORAND.asset, ends);
+        const holding = await failover(nodes.algods, ask, { about: `the balance of ${address}`, signal });
+        return holding?.amount;
+      },
+    },
     isNetwork: (network) => spellings.has(network),
 
     read: (payload) => readPayment(payload, genesis),

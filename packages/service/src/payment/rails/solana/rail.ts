@@ -1,6 +1,7 @@
 import { USDC_DECIMALS } from "@attestd/proof/rails";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { Clock } from "../../../clock.ts";
+import { solanaAddressBytes } from "../../../config/solana-address.ts";
 import { agree, failover } from "../../../providers/quorum.ts";
 import type { SolanaNodes, SolanaRpc } from "../../../providers/solana-rpc.ts";
 import { isEd25519Signature } from "../ed25519.ts";
@@ -8,7 +9,7 @@ import { type Payment, type PaymentStanding, paymentRefused, type Rail, VOID_WIT
 import { SOLANA } from "./facts.ts";
 import { checkFeePayer, checkLayout, checkPriorityFee, type SolanaLimits } from "./layout.ts";
 import { describe, isBefore, type Sight, solanaSearch } from "./search.ts";
-import { bytesOf, usdcAccountFault, usdcAccountOf } from "./token-account.ts";
+import { bytesOf, usdcAccountFault, usdcAccountOf, usdcHolding } from "./token-account.ts";
 import { messageHash, readTransaction, type Transfer, type TransferTransaction } from "./transaction.ts";
 
 const POLL_MS = 400;
@@ -33,6 +34,16 @@ export function solanaRail({ nodes, limits, clock }: SolanaRailOptions): Rail<So
   return {
     ...SOLANA,
     extra: {},
+    wallets: {
+      now: (signal) =>
+        failover(nodes.rpcs, (rpc, ends) => rpc.latestBlockhash(ends), { about: "the latest blockhash", signal }),
+      isAddress: (text) => solanaAddressBytes(text) !== undefined,
+      async holding(address, signal) {
+        const account = String(usdcAccountOf(address));
+        const ask = async (rpc: SolanaRpc, ends: AbortSignal) => usdcHolding(await rpc.account(account, ends), address);
+        return failover(nodes.rpcs, ask, { about: `the balance of ${address}`, signal });
+      },
+    },
     isNetwork: (network) => network === SOLANA.network,
 
     read(payload: PaymentPayload): SolanaPayment {

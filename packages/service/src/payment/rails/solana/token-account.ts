@@ -41,7 +41,22 @@ export function bytesOf(address: string): Uint8Array {
 }
 
 /** Layout of an account of the token program (SPL Token, `Account`): 165 bytes, the state at byte 108. */
-const TOKEN_ACCOUNT = { length: 165, owner: 32, state: 108, frozen: 2 };
+const TOKEN_ACCOUNT = { length: 165, owner: 32, amount: 64, state: 108, frozen: 2 };
+
+/**
+ * The USDC in an owner's account, in micro-USDC.
+ *
+ * @param account as the chain has it; undefined when there is none
+ * @returns undefined when it cannot hold USDC for its owner
+ */
+export function usdcHolding(
+  account: { program: string; data: Uint8Array } | undefined,
+  owner: string,
+): bigint | undefined {
+  if (account === undefined || usdcAccountFault(account, owner) !== undefined) return undefined;
+  const { buffer, byteOffset } = account.data;
+  return new DataView(buffer, byteOffset).getBigUint64(TOKEN_ACCOUNT.amount, true);
+}
 
 /**
  * Why an account cannot take USDC for its owner.

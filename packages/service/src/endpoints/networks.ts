@@ -1,0 +1,63 @@
+import type { Clock } from "../clock.ts";
+import type { EnabledRail } from "../payment/enabled-rail.ts";
+import type { WalletHelp, WalletParameters } from "../payment/rails/rail.ts";
+import { Problem } from "../problems.ts";
+import { isProviderError } from "../providers/provider.ts";
+
+export type NetworksOptions = {
+  rails: readonly Pick<EnabledRail, "rail">[];
+  /** Bounds the look-ups of balances. @throws Problem `over_capacity` */
+  bounded: <T>(task: () => Promise<T>) => Promise<T>;
+  clock: Pick<Clock, "now" | "timeout">;
+  /** Time-out of one look-up, in ms. */
+  deadlineMs: number;
+};
+
+/** For how long all callers share the answer about a network, in ms: less than a round of MainNet. */
+const SHARED_MS = 2_000;
+
+/** What wallets are told that have no node of their own, so that a page with one need connect to nobody but us. */
+export function createNetworks({ rails, bounded, clock, deadlineMs }: NetworksOptions) {
+  const shared = new Map<string, { at: number; answer: Promise<WalletParameters> }>();
+
+  function helpOf(network: string): WalletHelp {
+    const help = rails.find(({ rail }) => rail.network === network)?.rail.wallets;
+    if (help) return help;
+    throw new Problem("not_found", "Nothing is paid on this network, or its wallets have nodes of their own.");
+  }
+
+  return {
+    /** What a transaction must name to be valid now. @throws Problem `not_found`, `providers_unavailable` */
+    async parameters(network: string): Promise<object> {
+      const help = helpOf(network);
+      const last = shared.get(network);
+      const now = clock.now();
+      const isFresh = last !== undefined && now >= last.at && now - last.at < SHARED_MS;
+      const answer = isFresh ? last.answer : help.now(clock.timeout(deadlineMs));
+      if (!isFresh) shared.set(network, { at: now, answer });
+      return { network, ...(await readable(answer)) };
+    },
+
+    /**
+     * An address's USDC; null where it has no account for it.
+     *
+     * @throws Problem `not_found`, `over_capacity`, `providers_unavailable`
+     */
+    async balance(network: string, address: string): Promise<object> {
+      const help = helpOf(network);
+      if (!help.isAddress(address)) throw new Problem("not_found", "This is no address of that network.");
+      const holding = await bounded(() => readable(help.holding(address, clock.timeout(deadlineMs))));
+      return { network, address, usdc: holding === undefined ? null : String(holding) };
+    },
+  };
+}
+
+/** @throws Problem `providers_unavailable` */
+async function readable<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!isProviderError(error)) throw error;
+    throw new Problem(error.code, "The chain cannot be read now.", { retryAfter: 10, cause: error });
+  }
+}

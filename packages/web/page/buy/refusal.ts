@@ -1,0 +1,29 @@
+/** A wallet refused a request, or failed. */
+export class WalletRefusal extends Error {
+  readonly reason: "declined" | "unknown_network" | "other";
+
+  constructor(reason: WalletRefusal["reason"], message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The codes of a reader's no: EIP-1193 and ARC-27, and what wallets use beside them. */
+const DECLINED = 4001;
+/** Of wallets that give no code of their own for it. */
+const DECLINED_WORDS = /\b(reject|declin|den(y|ied)|cancel)/i;
+const UNKNOWN_CHAIN = 4902;
+const NETWORK_NOT_SUPPORTED = 4004;
+
+/** Runs a request to a wallet. @throws WalletRefusal for any error */
+export async function asked<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof WalletRefusal) throw error;
+    const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+    const words = String(message ?? error);
+    if (code === UNKNOWN_CHAIN || code === NETWORK_NOT_SUPPORTED) throw new WalletRefusal("unknown_network", words);
+    throw new WalletRefusal(code === DECLINED || DECLINED_WORDS.test(words) ? "declined" : "other", words);
+  }
+}

@@ -1,0 +1,61 @@
+import { SolanaSignTransaction, type SolanaSignTransactionFeature } from "@solana/wallet-standard-features";
+import { getWallets } from "@wallet-standard/app";
+import type { Wallet, WalletAccount } from "@wallet-standard/base";
+import { loadSolana } from "./libraries.ts";
+import { balanceOf, networkNow, type SolanaNow } from "./networks.ts";
+import type { PayingWallet } from "./paying-wallet.ts";
+import { asked, WalletRefusal } from "./refusal.ts";
+
+/** Solana MainNet in Wallet Standard's words. */
+const CHAIN = "solana:mainnet";
+const CONNECT = "standard:connect";
+
+type Connect = (input?: { silent?: boolean }) => Promise<{ accounts: readonly WalletAccount[] }>;
+type SolanaWallet = Wallet & {
+  features: SolanaSignTransactionFeature & { [CONNECT]: { connect: Connect } };
+};
+
+/** Watches the wallets that register by Wallet Standard, as Phantom and Solflare do. Connects to none. */
+export function watchSolanaWallets(onChange: () => void): () => PayingWallet[] {
+  const { get, on } = getWallets();
+  on("register", onChange);
+  return () => get().filter(signsOnSolana).map(solanaWallet);
+}
+
+function signsOnSolana({ chains, features }: Wallet): boolean {
+  return chains.includes(CHAIN) && SolanaSignTransaction in features && CONNECT in features;
+}
+
+function solanaWallet(wallet: Wallet): PayingWallet {
+  const { name, features } = wallet as SolanaWallet;
+  const { signTransaction } = features[SolanaSignTransaction];
+  const { connect } = features[CONNECT];
+  const usable = (accounts: readonly WalletAccount[]) => accounts.find(({ chains }) => chains.includes(CHAIN));
+  return {
+    name,
+    rail: "solana",
+    isCertain: true,
+    async knownAccount() {
+      const { accounts } = await asked(() => connect({ silent: true }));
+      return usable(accounts)?.address;
+    },
+    async connect() {
+      const { accounts } = await asked(() => connect());
+      const account = usable(accounts);
+      if (!account) throw new WalletRefusal("other", "it gave no account on Solana");
+      return account.address;
+    },
+    isOnNetwork: async () => true,
+    balance: ({ network }, account) => balanceOf(network, account),
+    async sign(offer, account) {
+      const [now, { solanaPayment }] = await Promise.all([networkNow<SolanaNow>(offer.network), loadSolana()]);
+      const signer = wallet.accounts.find(({ address }) => address === account);
+      if (!signer) throw new WalletRefusal("other", "it no longer shows this account");
+      return solanaPayment(offer, account, now, async (transaction) => {
+        const [signed] = await asked(() => signTransaction({ account: signer, transaction, chain: CHAIN }));
+        if (!signed) throw new WalletRefusal("other", "it gave no signature");
+        return signed.signedTransaction;
+      });
+    },
+  };
+}
